@@ -1,7 +1,6 @@
 import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ class Answer(NamedTuple):
     err: str
 
     @property
-    def json(self) -> Any:
+    def json(self):
         """Standard output, which must be one JSON object and nothing else."""
         return json.loads(self.out)
 
@@ -28,12 +27,12 @@ Command = Callable[..., Answer]
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+def command(capsys, monkeypatch):
     """Run a command in this process."""
     monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
 
-    def call(*arguments: object) -> Answer:
+    def call(*arguments):
         capsys.readouterr()
         code = run([str(argument) for argument in arguments])
         return Answer(code, *capsys.readouterr())
@@ -42,7 +41,7 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture(scope="session")
-def small() -> MultilabelData:
+def small():
     """A part of the digits, with splits of 90 and 40 rows and a name that needs quotes."""
     data = load_digit_attributes()
     return MultilabelData(
@@ -56,7 +55,7 @@ def small() -> MultilabelData:
 
 
 @pytest.fixture(scope="session")
-def folder(small: MultilabelData, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(small, tmp_path_factory):
     """`small` in MULAN's layout."""
     path = tmp_path_factory.mktemp("data") / "small"
     path.mkdir()
@@ -66,7 +65,7 @@ def folder(small: MultilabelData, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture
-def model(command: Command, folder: Path, tmp_path: Path) -> Path:
+def model(command, folder, tmp_path):
     """A model that was fitted to the training part of `small`."""
     file = tmp_path / "a.model"
     assert command("fit", folder, "-m", "mlodm", "--set", "C=2", "-o", file).code == 0

@@ -2,7 +2,6 @@ import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,18 +14,18 @@ Command = Callable[..., Any]
 
 
 @pytest.fixture
-def folder(small: MultilabelData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(small, tmp_path, monkeypatch):
     """A folder to work in, with the small data."""
     monkeypatch.chdir(tmp_path)
     write_arff(small, tmp_path / "small.arff")
     return tmp_path
 
 
-def compare(command: Command, *arguments: object) -> Any:
+def compare(command, *arguments):
     return command("compare", "small.arff", "--results", "results.jsonl", *arguments)
 
 
-def test_tables_and_files(command: Command, folder: Path) -> None:
+def test_tables_and_files(command, folder):
     outputs = ["--report", "r.md", "--csv", "r.csv"]
     answer = compare(command, "--methods", "rank-svm:C=8,knn", "--cv", 2, *outputs)
     assert answer.code == 0
@@ -35,16 +34,14 @@ def test_tables_and_files(command: Command, folder: Path) -> None:
     assert "written: results.jsonl, r.md, r.csv" in answer.out
     with (folder / "r.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [(row["method"], row["split"]) for row in rows] == [
-        (method, f"fold {fold} of 2, seed 0")
-        for fold in (1, 2)
-        for method in ("rank-svm:C=8", "knn")
-    ]
+    splits = [f"fold {fold} of 2, seed 0" for fold in (1, 2)]
+    expected = [(method, split) for split in splits for method in ("rank-svm:C=8", "knn")]
+    assert [(row["method"], row["split"]) for row in rows] == expected
     assert json.loads(rows[0]["estimator"])["parameters"]["C"] == 8
     assert "**" in (folder / "r.md").read_text()
 
 
-def test_json_and_official_split(command: Command, folder: Path, small: MultilabelData) -> None:
+def test_json_and_official_split(command, folder, small):
     (folder / "parts").mkdir()
     for part in ("train", "test"):
         X, Y = small.split(part)
@@ -60,22 +57,15 @@ def test_json_and_official_split(command: Command, folder: Path, small: Multilab
     assert answer.json["n_failed"] == 0
 
 
-def test_rows_put_aside(command: Command, folder: Path) -> None:
+def test_rows_put_aside(command, folder):
     answer = compare(command, "-m", "knn", "--holdout", 0.25, "--json")
     (row,) = answer.json["results"]
     assert row["split"] == "official"
     assert row["n_test"] / (row["n_train"] + row["n_test"]) == pytest.approx(0.25, abs=0.03)
     assert "fit, seconds" in compare(command, "-m", "knn", "--holdout", 0.25).out
-    for options, message in (
-        (["--cv", 2], "--cv and --holdout exclude each other"),
-        (["--official-split"], "--official-split and --holdout exclude each other"),
-    ):
-        answer = compare(command, "--holdout", 0.25, *options)
-        assert (answer.code, message in answer.err) == (2, True)
-    assert "--group is given without --holdout" in compare(command, "--group", "x").err
 
 
-def test_goes_on_where_it_stopped(command: Command, folder: Path) -> None:
+def test_goes_on_where_it_stopped(command, folder):
     compare(command, "--methods", "knn", "--cv", 2)
     first = (folder / "results.jsonl").read_bytes()
     compare(command, "--methods", "knn,dummy", "--cv", 2)
@@ -83,64 +73,58 @@ def test_goes_on_where_it_stopped(command: Command, folder: Path) -> None:
     assert len(read_results(folder / "results.jsonl")) == 4
 
 
-def test_failures_do_not_stop_the_others(command: Command, folder: Path) -> None:
+def test_failures_do_not_stop_the_others(command, folder):
     answer = compare(command, "--methods", "rank-svm:C=-1,knn", "--cv", 2)
     assert answer.code == 0
     assert "Failures" in answer.out
     bad, good = read_results(folder / "results.jsonl")[:2]
-    assert bad.error is not None
     assert "C is -1.0; expected a finite number above 0" in bad.error["message"]
     assert not good.failed
     alone = compare(command, "--methods", "rank-svm:C=-1", "--cv", 2, "--report", "r.md")
     assert alone.code == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["--methods", "rank-svn"], 2, "no method 'rank-svn' (did you mean 'rank-svm'?)"),
-        (["--methods", "rank-svm:D=1"], 2, "rank-svm has no parameter 'D'"),
-        (["--methods", "rank-svm:C"], 2, "'C' in 'rank-svm:C'; expected METHOD:NAME=VALUE"),
-        (["--methods", ""], 2, "--methods is ''; expected names"),
-        (["--methods", "knn,knn"], 2, "--methods has 'knn' twice"),
-        (["--cv", 0], 2, "--cv is 0; expected at least 2 folds"),
-        (["--cv", "many"], 2, "'--cv'"),
-        (["--cv", 2, "--official-split"], 2, "--cv and --official-split exclude each other"),
-        (["--official-split"], 1, "has no split 'train'"),
-        (["--measures", "f1"], 2, "--measures has 'f1'; expected some of ranking_loss"),
-        (["--reference", "knn"], 2, "--reference is 'knn'; expected one of 'rank-svm'"),
-        (["--test", "z"], 2, "--test is 'z'; expected one of 'corrected', 'paired', 'none'"),
-        (["--alpha", 2], 2, "--alpha is 2.0; expected a finite number above 0 and below 1"),
-        (["--scale", "log"], 2, "--scale is 'log'; expected one of 'minmax'"),
-        (["--seed", -1], 2, "--seed is -1; expected an integer of at least 0"),
-        (["--jobs", 0], 2, "--jobs is 0; expected a positive number"),
-        (["--cv", 2, "--results", "."], 1, ". cannot be written: Is a directory"),
-        (["--cv", 2, "--results", "small.arff"], 1, "small.arff, line 1 is not JSON"),
-        (["--report", "none/r.md"], 1, "--report: there is no folder 'none'"),
-    ],
-)
-def test_wrong_command_lines(
-    command: Command, folder: Path, arguments: list[object], code: int, message: str
-) -> None:
+def test_wrong_command_lines(command, folder):
     before = (folder / "small.arff").read_bytes()
-    answer = compare(command, *arguments)
-    assert answer.code == code
-    assert message in " ".join(answer.err.split())
-    assert "Traceback" not in answer.err
-    assert (folder / "small.arff").read_bytes() == before
-
-
-def test_missing_data_and_data_given_twice(command: Command, folder: Path) -> None:
-    missing = command("compare", "missing.arff")
-    assert missing.code == 1
-    assert "missing.arff" in missing.err
+    for line, code, message in (
+        ("-m rank-svn", 2, "no method 'rank-svn' (did you mean 'rank-svm'?)"),
+        ("-m rank-svm:D=1", 2, "rank-svm has no parameter 'D'"),
+        ("-m rank-svm:C", 2, "'C' in 'rank-svm:C'; expected METHOD:NAME=VALUE"),
+        ("--methods=", 2, "--methods is ''; expected names"),
+        ("-m knn,knn", 2, "--methods has 'knn' twice"),
+        ("--cv 0", 2, "--cv is 0; expected at least 2 folds"),
+        ("--cv many", 2, "'--cv'"),
+        ("--cv 2 --official-split", 2, "--cv and --official-split exclude each other"),
+        ("--holdout 0.25 --cv 2", 2, "--cv and --holdout exclude each other"),
+        ("--holdout 0.25 --official-split", 2, "--official-split and --holdout exclude each other"),
+        ("--group x", 2, "--group is given without --holdout"),
+        ("--official-split", 1, "has no split 'train'"),
+        ("--measures f1", 2, "--measures has 'f1'; expected some of ranking_loss"),
+        ("--reference knn", 2, "--reference is 'knn'; expected one of 'rank-svm'"),
+        ("--test z", 2, "--test is 'z'; expected one of 'corrected', 'paired', 'none'"),
+        ("--alpha 2", 2, "--alpha is 2.0; expected a finite number above 0 and below 1"),
+        ("--scale log", 2, "--scale is 'log'; expected one of 'minmax'"),
+        ("--seed -1", 2, "--seed is -1; expected an integer of at least 0"),
+        ("--jobs 0", 2, "--jobs is 0; expected a positive number"),
+        ("--cv 2 --results .", 1, ". cannot be written: Is a directory"),
+        ("--cv 2 --results small.arff", 1, "small.arff, line 1 is not JSON"),
+        ("--report none/r.md", 1, "--report: there is no folder 'none'"),
+        ("-m rank-svm:C=1/8", 2, "several values in 'C=1/8'; expected --tune"),
+        ("-m rank-svm:C=1//8 --tune", 2, "'C=1//8'; expected a form such as C=1/8/64"),
+        ("--tune --tune-score nice", 2, "--tune-score is 'nice'; expected one of "),
+        ("--time-limit 0", 2, "--time-limit is 0; expected a positive number"),
+        ("small.arff --cv 2", 1, "expected different names"),
+        ("missing.arff", 1, "missing.arff"),
+    ):
+        answer = compare(command, *line.split())
+        assert answer.code == code, line
+        assert message in " ".join(answer.err.split()), line
+        assert "Traceback" not in answer.err, line
+        assert (folder / "small.arff").read_bytes() == before
     assert command("compare").code == 2
-    twice = command("compare", "small.arff", "small.arff", "--cv", 2)
-    assert twice.code == 1
-    assert "expected different names" in twice.err
 
 
-def test_tuning_is_nested_in_the_splits(command: Command, folder: Path) -> None:
+def test_tuning_is_nested_in_the_splits(command, folder):
     methods = "rank-svm:C=1/8:gamma=0.5,ovr-linear:C=1/4,dummy"
     options = ["--cv", 2, "--tune", "--tune-folds", 2, "--report", "r.md"]
     answer = compare(command, "-m", methods, *options)
@@ -163,27 +147,8 @@ def test_tuning_is_nested_in_the_splits(command: Command, folder: Path) -> None:
     assert read_results(folder / "results.jsonl") == found
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-m", "rank-svm:C=1/8"], "several values in 'C=1/8'; expected --tune"),
-        (["-m", "rank-svm:C=1//8", "--tune"], "'C=1//8'; expected a form such as C=1/8/64"),
-        (["--tune", "--tune-score", "nice"], "--tune-score is 'nice'; expected one of "),
-        (["--time-limit", "0"], "--time-limit is 0; expected a positive number"),
-    ],
-)
-def test_wrong_command_lines_of_tuning(
-    command: Command, folder: Path, arguments: list[object], message: str
-) -> None:
-    answer = compare(command, *arguments)
-    assert answer.code == 2
-    assert message in " ".join(answer.err.split())
-
-
-def test_an_interrupted_run_says_how_to_go_on(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
+def test_an_interrupted_run_says_how_to_go_on(command, folder, monkeypatch):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("multimargin.compare.run_experiment", interrupted)
@@ -195,7 +160,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     ]
 
 
-def test_ranks_need_two_data_sets(command: Command, folder: Path, small: MultilabelData) -> None:
+def test_ranks_need_two_data_sets(command, folder, small):
     write_arff(replace(small, X=-small.X, name="other"), folder / "other.arff")
     options = ["--methods", "knn,dummy", "--cv", "2"]
     answer = command("compare", "small.arff", "other.arff", *options)

@@ -17,9 +17,7 @@ PREPARATION = re.compile(r"^```\{code-block\} python\n(import numpy(?:.*\n)*?)``
 @pytest.mark.parametrize(
     ("page", "least"), first_fast([("command_line.md", 6), ("from_a_table.md", 4)], 1)
 )
-def test_the_page_in_order(
-    page: str, least: int, command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_in_order(page, least, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / page).read_text(encoding="utf-8")
     for code in PREPARATION.findall(text):

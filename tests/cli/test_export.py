@@ -3,14 +3,12 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-import pytest
 from numpy.testing import assert_array_equal
 
-from multimargin.datasets import MultilabelData
 from multimargin.model_files import load_model
 
 
-def test_the_model_of_fit(command, model: Path, small: MultilabelData, tmp_path: Path) -> None:
+def test_the_model_of_fit(command, model, small, tmp_path):
     answer = command("export", model, "-o", tmp_path / "m.onnx")
     assert (answer.code, answer.err) == (0, "")
     assert "X (n, 32), float64" in answer.out
@@ -22,14 +20,14 @@ def test_the_model_of_fit(command, model: Path, small: MultilabelData, tmp_path:
     assert json.loads(said["feature_names"]) == list(small.feature_names)
 
 
-def test_a_folder_that_does_not_exist(command, model: Path, tmp_path: Path) -> None:
+def test_a_folder_that_does_not_exist(command, model, tmp_path):
     answer = command("export", model, "-o", tmp_path / "no" / "m.onnx")
     assert answer.code == 1
     assert "no" in answer.err
     assert answer.err.count("\n") == 1
 
 
-def test_a_table_with_text(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_with_text(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"{i % 7},{'red' if i % 2 else 'blue'},{i % 2},{i % 3 // 2}" for i in range(30)]
     Path("t.csv").write_text("\n".join(["size,colour,tag:a,tag:b", *rows]))
@@ -40,7 +38,7 @@ def test_a_table_with_text(command, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not Path("t.onnx").exists()
 
 
-def test_json(command, model: Path, tmp_path: Path) -> None:
+def test_json(command, model, tmp_path):
     found = command("export", model, "-o", tmp_path / "m.onnx", "--json").json
     assert found == {
         "model": str(model),

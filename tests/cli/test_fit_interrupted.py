@@ -2,8 +2,6 @@
 
 import importlib
 import signal
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,25 +25,19 @@ PLACES = [
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 @pytest.mark.parametrize(("module", "name"), PLACES, ids=[name for _, name in PLACES])
 def test_a_fit_with_a_certificate_is_written(
-    command: Any,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    module: str,
-    name: str,
-    before: bool,
-) -> None:
+    command, folder, tmp_path, monkeypatch, module, name, before
+):
     place = importlib.import_module(module)
     original, file = getattr(place, name), tmp_path / "d.model"
     # The loop has ended.
     ended: list[bool] = []
     certify = pairwise._status
 
-    def certified(*arguments: Any) -> Any:
+    def certified(*arguments):
         ended.append(True)
         return certify(*arguments)
 
-    def pressed(*arguments: Any, **options: Any) -> Any:
+    def pressed(*arguments, **options):
         first = bool(ended) or name == "_status"
         if first and before:
             signal.raise_signal(signal.SIGINT)
@@ -64,10 +56,10 @@ def test_a_fit_with_a_certificate_is_written(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_outside_of_the_command_has_the_same_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_outside_of_the_command_has_the_same_code(monkeypatch):
     from multimargin import cli
 
-    def interrupted(arguments: Any) -> int:
+    def interrupted(arguments):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("multimargin.cli.run.run", interrupted)

@@ -1,12 +1,10 @@
-from pathlib import Path
-
 import numpy as np
 
 from multimargin.datasets import MultilabelData, describe
 from tests.support.files import write_arff
 
 
-def test_a_table_of_all_rows_and_each_split(command, folder: Path, small: MultilabelData) -> None:
+def test_a_table_of_all_rows_and_each_split(command, folder, small):
     answer = command("info", folder)
     assert (answer.code, answer.err) == (0, "")
     lines = {line[:36].strip(): line[36:].split() for line in answer.out.splitlines()}
@@ -19,7 +17,7 @@ def test_a_table_of_all_rows_and_each_split(command, folder: Path, small: Multil
     assert "warning" not in answer.out
 
 
-def test_json(command, folder: Path, small: MultilabelData) -> None:
+def test_json(command, folder, small):
     found = command("info", folder, "--json").json
     expected = describe(small)
     assert found["n_pairs"] == expected.n_pairs
@@ -27,7 +25,7 @@ def test_json(command, folder: Path, small: MultilabelData) -> None:
     assert found["warnings"] == []
 
 
-def test_shifted_labels_are_told(command, tmp_path: Path) -> None:
+def test_shifted_labels_are_told(command, tmp_path):
     random = np.random.default_rng(0)
     Y = (random.random((200, 30)) < random.uniform(0.0, 0.8, 30)).astype(int)
     Y[100:] = np.roll(Y[100:], 1, axis=1)
@@ -38,7 +36,7 @@ def test_shifted_labels_are_told(command, tmp_path: Path) -> None:
     assert len(command("info", tmp_path / "x.npz", "--json").json["warnings"]) == 1
 
 
-def test_absent_labels_are_named(command, tmp_path: Path) -> None:
+def test_absent_labels_are_named(command, tmp_path):
     data = MultilabelData(np.ones((2, 1)), [[1, 0], [1, 0]], label_names=["a", "[b]"])
     write_arff(data, tmp_path / "x.arff")
     assert "absent from x: [b]\n" in command("info", tmp_path / "x.arff").out

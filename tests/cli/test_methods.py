@@ -5,7 +5,7 @@ from multimargin.methods import BASELINES, METHODS
 ALL = {**METHODS, **BASELINES}
 
 
-def test_all(command) -> None:
+def test_all(command):
     answer = command("methods")
     assert answer.code == 0
     assert [line.split()[0] for line in answer.out.splitlines() if line[0] != " "] == list(ALL)
@@ -16,7 +16,7 @@ def test_all(command) -> None:
 
 
 @pytest.mark.parametrize("name", [*METHODS, "ml-knn", "rakel", "ovr-svc"])
-def test_one(command, name: str) -> None:
+def test_one(command, name):
     answer = command("methods", name)
     assert answer.out.startswith(f"{ALL[name].title}: {ALL[name].summary}\n")
     for parameter in ALL[name].parameters:
@@ -27,13 +27,13 @@ def test_one(command, name: str) -> None:
     assert {key: tuple(values) for key, values in found["grid"].items()} == ALL[name].grid
 
 
-def test_unknown(command) -> None:
+def test_unknown(command):
     answer = command("methods", "llfs")
     assert answer.code == 2
     assert "did you mean 'llsf'?" in answer.err
 
 
-def test_choices_and_meanings_are_those_of_the_docstring(command) -> None:
+def test_choices_and_meanings_are_those_of_the_docstring(command):
     words = " ".join(command("methods", "rank-svm").out.split())
     assert " bias free {" in words
     assert "Relative duality gap at which to stop, positive." in words

@@ -1,7 +1,7 @@
 """What commands share: parameters of methods, splits, missing values."""
 
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from multimargin.scaling import SCALINGS
 from tests.support.files import write_arff
 
 
-def test_parameters() -> None:
+def test_parameters():
     method = METHODS["rank-svm"]
     settings = ["C=8", "max_iter=5", "coef0=-1", "kernel=a=b", "gamma="]
     found = {"C": "8", "max_iter": "5", "coef0": "-1", "kernel": "a=b", "gamma": ""}
@@ -42,7 +42,7 @@ def test_parameters() -> None:
             method_parameters(method, wrong)
 
 
-def test_help_names_every_method_and_scaling() -> None:
+def test_help_names_every_method_and_scaling():
     # Written out there, since the table takes a second to load.
     (method_option,) = MethodName.__metadata__
     assert f"One of {', '.join(METHODS)};" in method_option.help
@@ -55,8 +55,8 @@ DATA = MultilabelData(
 )
 
 
-def test_splits() -> None:
-    def rows(wanted: str | None, default: str) -> tuple[str, list[int]]:
+def test_splits():
+    def rows(wanted, default):
         name, found = choose_split(DATA, wanted, default)
         return name, found.tolist()
 
@@ -69,20 +69,17 @@ def test_splits() -> None:
         choose_split(DATA, "x", "train")
 
 
-@pytest.mark.parametrize("is_sparse", [False, True])
-def test_missing_values_are_named(is_sparse: bool) -> None:
+def test_missing_values_are_named():
     X = np.array([[1.0, 2.0], [np.nan, np.nan], [0.0, np.nan]])
-    data = MultilabelData(X, [[1], [0], [1]], ["first", "second"], name="mine")
-    if is_sparse:
-        data = replace(data, X=sparse.csr_array(X))
-    with pytest.raises(
-        ValueError, match=r"mine has missing values, 3 in all, .* feature 'first'; expected"
-    ):
-        check_complete(data, np.arange(3))
-    check_complete(data, np.arange(1))
+    message = r"mine has missing values, 3 in all, .* feature 'first'; expected"
+    for stored in (X, sparse.csr_array(X)):
+        data = MultilabelData(stored, [[1], [0], [1]], ["first", "second"], name="mine")
+        with pytest.raises(ValueError, match=message):
+            check_complete(data, np.arange(3))
+        check_complete(data, np.arange(1))
 
 
-def test_numbers_of_labels(tmp_path) -> None:
+def test_numbers_of_labels(tmp_path):
     data = MultilabelData([[1.0]], [[1, 0]], ["f"], ["p", "q"])
     file = tmp_path / "a.arff"
     xml = write_arff(data, file)
@@ -91,7 +88,7 @@ def test_numbers_of_labels(tmp_path) -> None:
     assert load_data(str(file), None).label_names == ("p", "q")
 
 
-def test_labels_of_one_value_are_named_once() -> None:
+def test_labels_of_one_value_are_named_once():
     data = MultilabelData(
         np.zeros((3, 1)), [[1, 0, 0, 1], [1, 0, 1, 0], [1, 0, 0, 1]], (), tuple("abcd")
     )
@@ -103,7 +100,7 @@ def test_labels_of_one_value_are_named_once() -> None:
     ]
 
 
-def test_fields_of_a_subject_are_options() -> None:
+def test_fields_of_a_subject_are_options():
     @dataclass(frozen=True)
     class Subject:
         count: Annotated[int, typer.Option("--count")] = 2
@@ -112,7 +109,7 @@ def test_fields_of_a_subject_are_options() -> None:
     given: list[Any] = []
 
     @by_subject
-    def command(source: str, *, subject: Subject, as_json: bool = False) -> None:
+    def command(source: str, *, subject: Subject, as_json: bool = False):
         """What it does."""
         given.append((source, subject, as_json))
 

@@ -7,9 +7,7 @@ from multimargin.methods import METHODS, make_method
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_what_every_method_tells(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_every_method_tells(name, capsys, monkeypatch):
     clock = iter([0.0, 4.0, 6.0, 6.0, 7.0, 12.0, 12.0])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     estimator = make_method(name)

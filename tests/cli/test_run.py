@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,7 +17,7 @@ from multimargin.datasets import load_digit_attributes
 from multimargin.model_files import load_model
 
 
-def test_help_without_arguments(command) -> None:
+def test_help_without_arguments(command):
     answer = command()
     assert answer.code == 0
     assert answer.err == ""
@@ -25,46 +26,43 @@ def test_help_without_arguments(command) -> None:
         assert f"  multimargin {name}" in command(name, "--help").out
 
 
-def test_version(command) -> None:
+def test_version(command):
     answer = command("--version")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines()[0] == f"multimargin {__version__}"
     assert "scikit-learn" in answer.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["frobnicate"], 2, "multimargin: No such command 'frobnicate'"),
-        (["info"], 2, "multimargin info: Missing argument 'DATA'"),
-        (["info", "digits", "--splt", "x"], 2, "multimargin info: No such option"),
-        (["info", "nope"], 1, "multimargin info: there is no data set or file 'nope'; expected"),
-        (["info", "a/b.arff"], 1, "multimargin info: there is no file or folder 'a/b.arff'"),
-        (["verify", "digits", "--rows", "x"], 2, "multimargin verify: Invalid value for '--rows'"),
-        (["predict", "none.model", "digits"], 1, "multimargin predict: there is no file"),
-    ],
-)
-def test_errors_are_one_line_on_standard_error(
-    command, arguments: list[str], code: int, message: str
-) -> None:
-    answer = command(*arguments)
-    assert answer.code == code
-    assert answer.out == ""
-    assert answer.err.startswith(message)
-    assert answer.err.count("\n") == 1
-    assert answer.err.rstrip().endswith("--help)") == (code == 2)
+def test_errors_are_one_line_on_standard_error(command):
+    for line, code, message in (
+        ("frobnicate", 2, ": No such command 'frobnicate'"),
+        ("info", 2, " info: Missing argument 'DATA'"),
+        ("info digits --splt x", 2, " info: No such option"),
+        ("info nope", 1, " info: there is no data set or file 'nope'; expected"),
+        ("info a/b.arff", 1, " info: there is no file or folder 'a/b.arff'"),
+        ("verify digits --rows x", 2, " verify: Invalid value for '--rows'"),
+        ("predict none.model digits", 1, " predict: there is no file"),
+    ):
+        answer = command(*line.split())
+        assert (answer.code, answer.out) == (code, ""), line
+        assert answer.err.startswith(f"multimargin{message}")
+        assert answer.err.count("\n") == 1, line
+        assert answer.err.rstrip().endswith("--help)") == (code == 2), line
 
 
-def test_errors_of_our_own_are_told_apart(command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise AttributeError("it\nbroke")
-
-    monkeypatch.setattr("multimargin.datasets.load", fail)
-    answer = command("info", "digits")
-    assert answer.code == 1
-    assert answer.err == (
-        "multimargin info: unexpected AttributeError: it broke (multimargin --debug shows more)\n"
-    )
+def test_errors_of_others(command, monkeypatch):
+    for error, line in (
+        (KeyError("no column 'x'"), "no column 'x'"),
+        (PermissionError(13, "Permission denied", "secret.arff"), "secret.arff: Permission denied"),
+        (ValueError("C is\n-1"), "C is -1"),
+        (
+            AttributeError("it\nbroke"),
+            "unexpected AttributeError: it broke (multimargin --debug shows more)",
+        ),
+    ):
+        monkeypatch.setattr("multimargin.datasets.load", Mock(side_effect=error))
+        answer = command("info", "digits")
+        assert (answer.code, answer.out, answer.err) == (1, "", f"multimargin info: {line}\n")
     assert "Traceback" in command("--debug", "info", "digits").err
 
 
@@ -85,12 +83,10 @@ INTERRUPTED = [
 
 
 @pytest.mark.parametrize(("line", "place"), INTERRUPTED)
-def test_an_interrupt_is_one_line(
-    command, model: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, place: str
-) -> None:
+def test_an_interrupt_is_one_line(command, model, folder, monkeypatch, line, place):
     pressed = []
 
-    def interrupt(*_: object, **__: object) -> None:
+    def interrupt(*_, **__):
         pressed.append(place)
         signal.raise_signal(signal.SIGINT)
         # As the compiled loop does where it is held back.
@@ -107,11 +103,14 @@ def test_an_interrupt_is_one_line(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_missing_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_extra_is_named(monkeypatch, capsys):
     for module in [name for name in sys.modules if name.startswith("multimargin.cli.")]:
         monkeypatch.delitem(sys.modules, module)
+    # An error inside of an extra is not taken for its absence.
+    monkeypatch.setitem(sys.modules, "multimargin.cli.app", None)
+    with pytest.raises(ModuleNotFoundError, match=r"multimargin\.cli\.app"):
+        package.main(["info", "digits"])
+    monkeypatch.delitem(sys.modules, "multimargin.cli.app")
     monkeypatch.setitem(sys.modules, "typer", None)
     with pytest.raises(SystemExit) as stopped:
         package.main(["info", "digits"])
@@ -132,17 +131,17 @@ class TestProcess:
 
     PROGRAM = (sys.executable, "-m", "multimargin")
 
-    def call(self, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    def call(self, *arguments, **options):
         return subprocess.run(
             [*self.PROGRAM, *arguments], capture_output=True, text=True, check=False, **options
         )
 
-    def test_the_installed_program(self) -> None:
+    def test_the_installed_program(self):
         program = Path(sys.executable).with_name("multimargin")
         answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
         assert answer.stdout.splitlines()[0] == f"multimargin {__version__}"
 
-    def test_help_loads_no_library(self) -> None:
+    def test_help_loads_no_library(self):
         program = (
             "import sys\nfrom multimargin.cli.run import run\ncode = run(['fit', '--help'])\n"
             "sys.exit(code or 'numpy' in sys.modules or 'sklearn' in sys.modules)"
@@ -150,17 +149,15 @@ class TestProcess:
         answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
         assert answer.returncode == 0, answer.stderr
 
-    def test_a_reader_that_stops_early(self) -> None:
+    def test_a_reader_that_stops_early(self):
         with subprocess.Popen(
             [*self.PROGRAM, "methods", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as child:
-            assert child.stdout is not None
-            assert child.stderr is not None
             child.stdout.close()
             assert child.stderr.read() == b""
             assert child.wait() == 1
 
-    def test_ctrl_c(self, tmp_path: Path) -> None:
+    def test_ctrl_c(self, tmp_path):
         model = tmp_path / "a.model"
         settings = ("C=1e6", "tol=1e-15", "max_iter=1000000000", "verbose=1")
         endless = [word for setting in settings for word in ("--set", setting)] + ["--json"]
@@ -173,7 +170,6 @@ class TestProcess:
         ) as child:
             try:
                 # Its lines of progress tell that the fit has begun.
-                assert child.stderr is not None
                 for _ in range(2):
                     assert "epoch" in child.stderr.readline()
                 child.send_signal(signal.SIGINT)
@@ -191,32 +187,3 @@ class TestProcess:
         X = load_digit_attributes().X
         assert kept.predict(X).shape == (len(X), 7)
         assert json.loads(out)["certificate"]["status"] == "interrupted"
-
-
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
-        (KeyError("no column 'x'"), "no column 'x'"),
-        (PermissionError(13, "Permission denied", "secret.arff"), "secret.arff: Permission denied"),
-        (ValueError("C is\n-1"), "C is -1"),
-    ],
-)
-def test_what_errors_of_others_say(
-    command, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr("multimargin.datasets.load", fail)
-    answer = command("info", "digits")
-    assert (answer.code, answer.out, answer.err) == (1, "", f"multimargin info: {line}\n")
-
-
-def test_an_error_inside_of_an_extra_is_not_taken_for_its_absence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for module in [name for name in sys.modules if name.startswith("multimargin.cli.")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "multimargin.cli.app", None)
-    with pytest.raises(ModuleNotFoundError, match=r"multimargin\.cli\.app"):
-        package.main(["info", "digits"])

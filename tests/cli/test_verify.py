@@ -1,15 +1,15 @@
-from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
-from multimargin.datasets import MultilabelData, load_debian_tags
+from multimargin.datasets import load_debian_tags
 from multimargin.methods import make_method
 from multimargin.scaling import make_scaler
 from multimargin.verification import draw_rows, verify
 
 
-def test_agreement(command, folder: Path) -> None:
+def test_agreement(command, folder):
     answer = command("verify", folder, "-m", "mlodm", "--set", "C=8", "--rows", "10")
     assert (answer.code, answer.err) == (0, "")
     assert "small: 10 rows drawn from train, 32 features, 7 labels" in answer.out
@@ -17,7 +17,7 @@ def test_agreement(command, folder: Path) -> None:
     assert " agrees " in answer.out
 
 
-def test_json_is_what_the_library_says(command, folder: Path, small: MultilabelData) -> None:
+def test_json_is_what_the_library_says(command, folder, small):
     arguments = ("--rows", "9", "--seed", "3", "--scale", "unit", "--json")
     found = command("verify", folder, *arguments).json
     X, Y = small.split("train")
@@ -29,7 +29,7 @@ def test_json_is_what_the_library_says(command, folder: Path, small: MultilabelD
     assert found["verification"]["exact_objective"] == pytest.approx(expected.exact_objective)
 
 
-def test_disagreement_has_exit_code_1(command, folder: Path) -> None:
+def test_disagreement_has_exit_code_1(command, folder):
     arguments = ("verify", folder, "--rows", "8", "--tolerance", "0")
     answer = command(*arguments)
     assert answer.code == 1
@@ -39,35 +39,28 @@ def test_disagreement_has_exit_code_1(command, folder: Path) -> None:
     assert answer.json["agrees"] is False
 
 
-def test_a_failure_of_the_exact_solver_is_no_verdict(
-    command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError("no luck")
-
-    monkeypatch.setattr("multimargin.verification.verify", fail)
+def test_a_failure_of_the_exact_solver_is_no_verdict(command, folder, monkeypatch):
+    failing = Mock(side_effect=RuntimeError("no luck"))
+    monkeypatch.setattr("multimargin.verification.verify", failing)
     answer = command("verify", folder, "--json")
     assert (answer.code, answer.out) == (1, "")
     assert "the exact solver failed, so that nothing is verified: no luck; expected" in answer.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["-m", "llsf-cc"], 1, "LabelSpecificClassifierChain has no objective of its own"),
-        (["--set", "solver=exact"], 1, "solver is 'exact'; expected one to compare"),
-        (["--rows", "0"], 2, "Invalid value for '--rows'"),
-        (["--split", "x"], 2, "--split is 'x'"),
-        (["--set", "x=1"], 2, "--set: rank-svm has no parameter 'x'"),
-    ],
-)
-def test_errors(command, folder: Path, arguments: list[str], code: int, message: str) -> None:
-    answer = command("verify", folder, *arguments)
-    assert (answer.code, answer.out) == (code, "")
-    assert answer.err.startswith(f"multimargin verify: {message}")
+def test_errors(command, folder):
+    for line, code, message in (
+        ("-m llsf-cc", 1, "LabelSpecificClassifierChain has no objective of its own"),
+        ("--set solver=exact", 1, "solver is 'exact'; expected one to compare"),
+        ("--rows 0", 2, "Invalid value for '--rows'"),
+        ("--split x", 2, "--split is 'x'"),
+        ("--set x=1", 2, "--set: rank-svm has no parameter 'x'"),
+    ):
+        answer = command("verify", folder, *line.split())
+        assert (answer.code, answer.out) == (code, ""), line
+        assert answer.err.startswith(f"multimargin verify: {message}"), line
 
 
-def test_many_pairs_are_told(command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pairs_are_told(command, monkeypatch):
     agreed = SimpleNamespace(agrees=True)
     monkeypatch.setattr("multimargin.verification.verify", lambda *_, **__: agreed)
     Y = load_debian_tags().split("train")[1]
