@@ -95,7 +95,6 @@ OF_NO_ROOM = ("agreement", "campaign", "optimum", "published", "tools")
 
 # What holds for several modules, by its subject.
 SUBJECTS = {
-    "baselines/test_estimators.py",
     "cli/test_documented.py",
     "cli/test_fit_interrupted.py",
     "dask/test_interrupts.py",

@@ -40,13 +40,6 @@ def test_pairs_that_no_row_tells_apart():
     assert_allclose(model.label_scores(X[:1]), [[1.5 - 3, 1.5 - 3, 0 - 3, 4 - 3]])
 
 
-def test_classes():
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((90, 2)) + np.repeat([[0, 0], [5, 0], [0, 5]], 30, axis=0)
-    y = np.repeat(["a", "b", "c"], 30)
-    assert (CalibratedLabelRanking().fit(X, y).predict(X) == y).mean() > 0.95
-
-
 def test_estimator_is_checked():
     with pytest.raises(TypeError, match="estimator is 3; expected None or a classifier"):
         CalibratedLabelRanking(3).fit(np.zeros((2, 1)), [0, 1])

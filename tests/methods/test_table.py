@@ -6,17 +6,18 @@ import warnings
 
 import pytest
 
-from multimargin import MLODM, LabelSpecificClassifierChain, RankSVM
+from multimargin import MLODM, LabelSpecificClassifierChain
 from multimargin.datasets import load_digit_attributes
 from multimargin.methods import BASELINES, METHODS, find_method, make_method, parse
+from tests.support.cases import case
 
 
-def test_names() -> None:
+def test_names():
     assert all(method.name == name for name, method in METHODS.items())
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_ends_of_the_grid_are_valid(name: str) -> None:
+def test_ends_of_the_grid_are_valid(name):
     method = METHODS[name]
     assert set(method.aliases) <= set(method.parameters)
     X, _, Y, _ = load_digit_attributes().train_test()
@@ -30,7 +31,7 @@ def test_ends_of_the_grid_are_valid(name: str) -> None:
             method.make(**quick, **parameters).fit(X[:40], Y[:40])
 
 
-def test_the_grids_of_the_papers() -> None:
+def test_the_grids_of_the_papers():
     # Xu (Rank-CVM), section 5: gamma from 2^2 to 2^-10, C from 2^8 to 2^-1.
     assert METHODS["rank-cvm"].grid["C"] == tuple(2.0**k for k in range(-1, 9))
     assert METHODS["rank-cvm"].grid["gamma"] == tuple(2.0**k for k in range(-10, 3))
@@ -43,12 +44,14 @@ def test_the_grids_of_the_papers() -> None:
     assert METHODS["llsf"].grid["alpha"] == tuple(2.0**k for k in range(-10, 11))
 
 
-def test_names_are_read_kindly() -> None:
+def test_names_are_read_kindly():
     for name in ("RankSVM", "rank_svm", "Rank-SVM", " rank-svm "):
         assert find_method(name) is METHODS["rank-svm"]
+    # A bias of none is not the value None.
+    assert make_method("rank-svm", bias="none").bias == "none"
 
 
-def test_parameters_as_text() -> None:
+def test_parameters_as_text():
     model = make_method("mlodm", C="2^3", mu="0.4", gamma="scale", n_jobs="none", max_iter="1e4")
     assert isinstance(model, MLODM)
     assert (model.C, model.mu, model.gamma, model.n_jobs) == (8.0, 0.4, "scale", None)
@@ -57,12 +60,7 @@ def test_parameters_as_text() -> None:
     assert model.random_state == 0
 
 
-def test_a_bias_of_none_is_not_the_value_none() -> None:
-    assert make_method("rank-svm", bias="none").bias == "none"
-    assert isinstance(make_method("rank-svm"), RankSVM)
-
-
-def test_aliases_reach_inner_estimators() -> None:
+def test_aliases_reach_inner_estimators():
     model = make_method("llsf-cc", C="3", alpha="0.25", selector__beta=2.0)
     assert isinstance(model, LabelSpecificClassifierChain)
     assert (model.estimator.C, model.selector.alpha, model.selector.beta) == (3.0, 0.25, 2.0)
@@ -70,9 +68,8 @@ def test_aliases_reach_inner_estimators() -> None:
     assert make_method("llsf-cc").selector.alpha == 0.5
 
 
-@pytest.mark.parametrize(
-    ("text", "default", "value"),
-    [
+def test_parse():
+    for text, default, value in (
         ("8", 1.0, 8.0),
         ("1e-3", 1.0, 1e-3),
         ("2^-3", 1.0, 0.125),
@@ -82,7 +79,6 @@ def test_aliases_reach_inner_estimators() -> None:
         ("none", None, None),
         ("None", None, None),
         ("none", "free", "none"),
-        ("7", None, 7),
         ("-1", None, -1),
         ("true", False, True),
         ("0", True, False),
@@ -90,21 +86,14 @@ def test_aliases_reach_inner_estimators() -> None:
         ("rbf", "linear", "rbf"),
         ("0", "scores", 0.0),
         ("0.5", "scale", 0.5),
-        ("-1^0.5", 1.0, "-1^0.5"),
-        ("0^-1", 1.0, "0^-1"),
-        ("10^400", 1.0, "10^400"),
-        ("2^", 1.0, "2^"),
-    ],
-)
-def test_parse(text: str, default: object, value: object) -> None:
-    parsed = parse(text, default)
-    assert parsed == value
-    assert type(parsed) is type(value)
+        *((odd, 1.0, odd) for odd in ("-1^0.5", "0^-1", "10^400", "2^")),
+    ):
+        parsed = parse(text, default)
+        assert (parsed, type(parsed)) == (value, type(value)), (text, default)
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "message"),
-    [
+def test_unknown_names():
+    for name, parameters, message in (
         (
             "rank-svn",
             {},
@@ -119,14 +108,14 @@ def test_parse(text: str, default: object, value: object) -> None:
         ),
         ("llsf", {"C": 1}, "llsf has no parameter 'C'"),
         ("llsf-cc", {"order__x": 1}, "llsf-cc has no parameter 'order__x'"),
-    ],
-)
-def test_unknown_names(name: str, parameters: dict[str, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make_method(name, **parameters)
+        ("ovr_svm", {}, r"no method 'ovr_svm' \(did you mean 'ovr-svc'\?\).*knn"),
+        ("ovr-svc", {"Gamma": 1}, r"ovr-svc has no parameter 'Gamma' \(did you mean 'gam"),
+    ):
+        with case(name, parameters), pytest.raises(ValueError, match=message):
+            make_method(name, **parameters)
 
 
-def test_the_list_of_methods_needs_no_array() -> None:
+def test_the_list_of_methods_needs_no_array():
     program = (
         "import sys\n"
         "from multimargin.cli.run import run\n"

@@ -10,9 +10,7 @@ from sklearn.svm import SVC
 
 from multimargin import LLSF, MLRL, RankCVM, RankSVM
 from multimargin.measures import get_scorer
-from multimargin.plots import (
-    ConvergenceDisplay,
-)
+from multimargin.plots import ConvergenceDisplay
 
 
 def test_gaps_are_those_of_the_history(rank_svm, mlodm):
@@ -40,31 +38,28 @@ def test_every_family_has_a_history(model, data):
 
 
 def test_bounds_that_are_not_known_yet_are_left_out():
-    history = {
-        "epoch": [1, 2, 3],
-        "seconds": [0.1, 0.2, 0.3],
-        "primal": [np.inf, 2.0, 1.0],
-        "dual": [-np.inf, -np.inf, 1.0],
-    }
+    primal, dual = [np.inf, 2.0, 1.0], [-np.inf, -np.inf, 1.0]
+    history = {"epoch": [1, 2, 3], "seconds": [0.1, 0.2, 0.3], "primal": primal, "dual": dual}
     display = ConvergenceDisplay({"a": history}).plot()
     np.testing.assert_array_equal(display.lines_[0].get_data(), [[3], [1e-16]])
 
 
 def test_input_is_checked(data, rank_svm):
     X, Y = data
-    with pytest.raises(TypeError, match="SVC, which has no history_"):
-        ConvergenceDisplay.from_estimator(SVC().fit(X, Y[:, 0]))
-    with pytest.raises(ValueError, match="x is 'time'"):
-        ConvergenceDisplay.from_estimator(rank_svm, x="time")
-    with pytest.raises(TypeError, match="without names"):
-        ConvergenceDisplay(rank_svm.history_)
-    with pytest.raises(ValueError, match="history of 'a' has no 'seconds'"):
-        ConvergenceDisplay({"a": {"epoch": [1]}})
-    with pytest.raises(ValueError, match="different lengths"):
-        ConvergenceDisplay({"a": {"epoch": [1], "seconds": [], "primal": [1], "dual": [1]}})
+    of = ConvergenceDisplay.from_estimator
     nothing = {"epoch": [], "seconds": [], "primal": [], "dual": []}
-    with pytest.raises(ValueError, match="history of 'a' has no epoch to show"):
-        ConvergenceDisplay({"a": nothing}).plot()
+    uneven = {"epoch": [1], "seconds": [], "primal": [1], "dual": [1]}
+    for call, error, message in (
+        (lambda: of(SVC().fit(X, Y[:, 0])), TypeError, "SVC, which has no history_"),
+        (lambda: of(make_pipeline(SVC()).fit(X, Y[:, 0])), TypeError, "SVC, which has no history_"),
+        (lambda: of(rank_svm, x="time"), ValueError, "x is 'time'"),
+        (lambda: ConvergenceDisplay(rank_svm.history_), TypeError, "without names"),
+        (lambda: ConvergenceDisplay({"a": {"epoch": [1]}}), ValueError, "'a' has no 'seconds'"),
+        (lambda: ConvergenceDisplay({"a": uneven}), ValueError, "different lengths"),
+        (lambda: ConvergenceDisplay({"a": nothing}).plot(), ValueError, "'a' has no epoch to show"),
+    ):
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_pipelines_and_searches_show_the_method_inside(data, rank_svm):
@@ -72,14 +67,11 @@ def test_pipelines_and_searches_show_the_method_inside(data, rank_svm):
     pipeline = make_pipeline(StandardScaler(), RankSVM(random_state=0)).fit(X, Y)
     display = ConvergenceDisplay.from_estimator(pipeline)
     assert list(display.histories) == ["RankSVM"]
-    np.testing.assert_array_equal(
-        display.histories["RankSVM"]["primal"], pipeline[-1].history_["primal"]
-    )
+    shown = display.histories["RankSVM"]["primal"]
+    np.testing.assert_array_equal(shown, pipeline[-1].history_["primal"])
     grid = {"ranksvm__C": [0.5, 1.0]}
     search = GridSearchCV(clone(pipeline), grid, cv=2, scoring=get_scorer("neg_ranking_loss"))
     display = ConvergenceDisplay.from_estimator([search.fit(X, Y), pipeline])
     assert list(display.histories) == ["RankSVM 1", "RankSVM 2"]
     best = search.best_estimator_[-1].history_["primal"]
     np.testing.assert_array_equal(display.histories["RankSVM 1"]["primal"], best)
-    with pytest.raises(TypeError, match="SVC, which has no history_"):
-        ConvergenceDisplay.from_estimator(make_pipeline(SVC()).fit(X, Y[:, 0]))

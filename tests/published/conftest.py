@@ -11,7 +11,7 @@ if BENCHMARKS not in sys.path:
 
 
 @pytest.fixture(autouse=True)
-def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_settings(monkeypatch):
     """Leave what the program hands to its parts unset."""
     for name in ("RUNS", "STORED", "ONLY", "FIGURES"):
         monkeypatch.delenv(f"MULTIMARGIN_{name}", raising=False)

@@ -60,21 +60,17 @@ def test_loops(balanced, alpha, duplicates):
 
 
 @pytest.mark.parametrize("balanced", [True, False])
-def test_labels_of_one_class(balanced):
+def test_labels_of_one_class_and_one_row(balanced):
     X = np.random.default_rng(0).standard_normal((12, 2))
     Y = np.zeros((12, 3), dtype=int)
     Y[:, 1], Y[4, 2] = 1, 1
     model = BRkNN(balanced=balanced).fit(X, Y)
     assert np.isfinite(model.label_scores(X)).all()
     assert not model.predict(X)[:, 0].any()
+    assert BRkNN(n_neighbors=3).fit(X[:1], Y[:1]).label_scores(X[:1]).shape == (1, 3)
 
 
-def test_one_row_has_no_neighbours() -> None:
-    model = BRkNN(n_neighbors=3).fit(np.eye(1), np.array([[1, 0]]))
-    assert_array_equal(model.label_scores(np.eye(1)).shape, (1, 2))
-
-
-def test_a_threshold_follows_the_unit_of_its_scores() -> None:
+def test_a_threshold_follows_the_unit_of_its_scores():
     rng = np.random.default_rng(0)
     F, Y = rng.random((20, 3)), rng.integers(0, 2, (20, 3))
     threshold = FMeasureThreshold().fit(F, Y)

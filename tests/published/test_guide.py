@@ -3,7 +3,6 @@
 import re
 import runpy
 import warnings
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -16,7 +15,7 @@ PAPERS = ROOT / "benchmarks" / "papers.py"
 GUIDE = (ROOT / "docs" / "reproduction_tables.md").read_text(encoding="utf-8")
 
 
-def parts() -> dict[str, Callable[[], None]]:
+def parts():
     """Return the parts by the names of the command."""
     papers = runpy.run_path(str(PAPERS))["PAPERS"]
     return {
@@ -27,17 +26,17 @@ def parts() -> dict[str, Callable[[], None]]:
     }
 
 
-def test_the_guide_lists_every_part_and_no_other() -> None:
+def test_the_guide_lists_every_part_and_no_other():
     assert set(re.findall(r"^\| `(\S+/\S+)`", GUIDE, re.MULTILINE)) == set(parts())
 
 
-def test_the_guide_marks_parts_and_ends_each() -> None:
+def test_the_guide_marks_parts_and_ends_each():
     marked = marked_parts(GUIDE)
     assert set(marked) <= set(parts())
     assert len(marked) == len(set(marked)) == GUIDE.count("<!-- end -->")
 
 
-def other_seconds(listed: re.Match[str]) -> str:
+def other_seconds(listed):
     """The line of a table whose runs took a minute, if they took seconds and are stored."""
     part = listed["part"]
     stored = part in marked_parts(GUIDE) and not part.endswith(("table-1", "table-I"))
@@ -45,9 +44,7 @@ def other_seconds(listed: re.Match[str]) -> str:
     return f"{listed[1]}{seconds}{listed[4]}"
 
 
-def test_the_tables_are_those_of_the_stored_runs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_tables_are_those_of_the_stored_runs(monkeypatch, tmp_path):
     page = tmp_path / "page.md"
     # Without its tables, and with other seconds where runs took a number of them.
     empty = MARKED.sub(r"\1\4", LISTED.sub(other_seconds, GUIDE))
@@ -63,9 +60,7 @@ def test_the_tables_are_those_of_the_stored_runs(
     assert page.read_text(encoding="utf-8") == GUIDE
 
 
-def test_without_stored_runs_nothing_is_computed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_stored_runs_nothing_is_computed(monkeypatch, tmp_path):
     monkeypatch.setenv("MULTIMARGIN_STORED", "yes")
     monkeypatch.setattr("common.DATA", tmp_path)  # whoever loads data ends the test
     for part, make in parts().items():
@@ -73,9 +68,7 @@ def test_without_stored_runs_nothing_is_computed(
             make()
 
 
-def test_a_part_that_is_none_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_part_that_is_none_is_refused(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", [str(PAPERS), "rank-cvm/table-99"])
     with pytest.raises(SystemExit):
         runpy.run_path(str(PAPERS), run_name="__main__")

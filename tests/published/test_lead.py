@@ -1,7 +1,7 @@
 """LEAD against its steps, and its network against all networks of three variables."""
 
 import math
-from itertools import product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -9,10 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from published.rivals import LEAD
-from published.rivals.bayesian_network import (
-    family_score,
-    learn_structure,
-)
+from published.rivals.bayesian_network import family_score, learn_structure
 
 
 def marginal_likelihood(states, child, parents, sizes, sample_size):
@@ -40,17 +37,13 @@ def test_score(parents, sample_size):
 
 def every_network(q):
     """All directed graphs without circles, each as the list of parents."""
-    edges = [(a, b) for a in range(q) for b in range(q) if a != b]
-    for chosen in product([False, True], repeat=len(edges)):
-        parents = [[] for _ in range(q)]
-        for (a, b), there in zip(edges, chosen, strict=True):
-            if there:
-                parents[b].append(a)
-        left = set(range(q))
-        while free := [c for c in left if not left & set(parents[c])]:
-            left -= set(free)
-        if not left:
-            yield [tuple(family) for family in parents]
+    networks = set()
+    for order in permutations(range(q)):
+        edges = list(combinations(order, 2))
+        for chosen in product([False, True], repeat=len(edges)):
+            there = [edge for edge, use in zip(edges, chosen, strict=True) if use]
+            networks.add(tuple(tuple(sorted(a for a, b in there if b == c)) for c in range(q)))
+    return [list(network) for network in networks]
 
 
 def edges_of(parents):
@@ -75,7 +68,7 @@ def test_no_single_change_is_better(seed):
         families = enumerate(parents)
         return sum(marginal_likelihood(states.tolist(), c, f, [3] * 3, 1.0) for c, f in families)
 
-    networks = list(every_network(3))
+    networks = every_network(3)
     assert len(networks) == 25
     found = learn_structure(states, max_parents=2, sample_size=1.0)
     assert found in networks

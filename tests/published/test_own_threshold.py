@@ -1,6 +1,5 @@
 """Labels as the published programs seem to predict them."""
 
-from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -10,9 +9,7 @@ from published.own_threshold import best_thresholds, predicted
 
 
 @pytest.mark.parametrize(("choice", "among"), [("highest", max), ("lowest", min)])
-def test_of_the_best_intervals_one_end_is_taken(
-    choice: str, among: Callable[[Iterable[int]], int]
-) -> None:
+def test_of_the_best_intervals_one_end_is_taken(choice, among):
     rng = np.random.default_rng(0)
     scores, Y = rng.normal(size=(200, 4)), rng.integers(0, 2, (200, 4))
     for row, y, found in zip(scores, Y, best_thresholds(scores, Y, choice=choice), strict=True):
@@ -24,7 +21,7 @@ def test_of_the_best_intervals_one_end_is_taken(
         np.testing.assert_array_equal(row > found, row > middles[best])
 
 
-def test_rows_below_the_threshold_get_their_first_label_if_asked() -> None:
+def test_rows_below_the_threshold_get_their_first_label_if_asked():
     scores = np.array([[2.0, 0.0, -1.0], [0.5, 3.0, 0.0], [1.0, 0.0, 4.0], [2.0, 0.1, 3.0]])
     Y = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]])
     rows = np.array([[0.2, 0.1, 0.0], [5.0, 0.0, 0.0]])

@@ -1,7 +1,6 @@
 """Runs are made once, survive an interruption, and say how long they took."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,22 +10,22 @@ from published import runs
 class Counter:
     """A run that counts how often it is made."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.made = 0
 
-    def __call__(self) -> list[float]:
+    def __call__(self):
         self.made += 1
         return [0.5, float(self.made)]
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def file(tmp_path, monkeypatch):
     path = tmp_path / "runs.json"
     monkeypatch.setenv("MULTIMARGIN_RUNS", str(path))
     return path
 
 
-def test_a_run_is_made_once_and_kept_with_its_seconds(file: Path) -> None:
+def test_a_run_is_made_once_and_kept_with_its_seconds(file):
     run = Counter()
     assert runs.once("a", run) == runs.once("a", run) == [0.5, 1.0]
     assert run.made == 1
@@ -35,8 +34,8 @@ def test_a_run_is_made_once_and_kept_with_its_seconds(file: Path) -> None:
     assert kept["a"]["seconds"] >= 0.0
 
 
-def test_an_interruption_keeps_what_was_finished(file: Path) -> None:
-    def interrupted() -> None:
+def test_an_interruption_keeps_what_was_finished(file):
+    def interrupted():
         raise KeyboardInterrupt
 
     first, second = Counter(), Counter()
@@ -50,7 +49,7 @@ def test_an_interruption_keeps_what_was_finished(file: Path) -> None:
     assert not list(file.parent.glob("*.part"))
 
 
-def test_stored_runs_alone_are_shown(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_runs_alone_are_shown(file, monkeypatch):
     run = Counter()
     runs.once("there", run)
     monkeypatch.setenv("MULTIMARGIN_STORED", "yes")
@@ -60,9 +59,7 @@ def test_stored_runs_alone_are_shown(file: Path, monkeypatch: pytest.MonkeyPatch
     assert run.made == 1
 
 
-def test_a_stored_run_that_gives_another_value_is_named(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stored_run_that_gives_another_value_is_named(file, monkeypatch):
     runs.changed()
     run = Counter()
     runs.once("a", run)

@@ -1,22 +1,15 @@
 """From the printed tables come the statistics that the papers print below them."""
 
 import pandas as pd
-import pytest
 
 from published.printed import printed
 from published.statistics import counts, pairwise_counts, t_tests, total_order, w_test
 
+# Whether larger values are better.
 LARGER = {
-    "coverage": False,
-    "one_error": False,
-    "ranking_loss": False,
-    "hamming_loss": False,
-    "average_precision": True,
-    "jaccard": True,
-    "exact_match": True,
-    "example_f1": True,
-    "macro_f1": True,
-    "micro_f1": True,
+    **dict.fromkeys(("coverage", "one_error", "ranking_loss", "hamming_loss"), False),
+    **dict.fromkeys(("average_precision", "jaccard", "exact_match"), True),
+    **dict.fromkeys(("example_f1", "macro_f1", "micro_f1"), True),
 }
 
 # Xu 2013, last rows of tables 3 to 7.
@@ -66,30 +59,20 @@ PAIRWISE = {
 }
 
 
-@pytest.mark.parametrize("measure", W_TESTS)
-def test_the_w_tests_of_xu_2013(measure: str) -> None:
-    table = printed("rank_cvm")[measure]
-    found = w_test(table, "Rank-CVM", larger_is_better=LARGER[measure])
-    assert "".join(found[method] for method in table.columns) == W_TESTS[measure]
-
-
-def test_the_counts_of_tan_et_al_2019() -> None:
+def test_what_the_papers_print_below_their_tables():
+    for measure, outcomes in W_TESTS.items():
+        table = printed("rank_cvm")[measure]
+        found = w_test(table, "Rank-CVM", larger_is_better=LARGER[measure])
+        assert "".join(found[method] for method in table.columns) == outcomes, measure
     assert counts(printed("mlodm"), "mlODM", LARGER) == COUNTS
+    for measure, order in ORDERS.items():
+        found = total_order(printed("llsf")[measure], larger_is_better=LARGER[measure])
+        assert found == order, measure
+    for (method, other), count in PAIRWISE.items():
+        assert pairwise_counts(printed("llsf"), method, other, LARGER) == count, (method, other)
 
 
-@pytest.mark.parametrize("measure", ORDERS)
-def test_the_total_orders_of_huang_et_al_2015(measure: str) -> None:
-    found = total_order(printed("llsf")[measure], larger_is_better=LARGER[measure])
-    assert found == ORDERS[measure]
-
-
-@pytest.mark.parametrize(("method", "other"), PAIRWISE)
-def test_the_pairwise_counts_of_huang_et_al_2015(method: str, other: str) -> None:
-    found = pairwise_counts(printed("llsf"), method, other, LARGER)
-    assert found == PAIRWISE[method, other]
-
-
-def test_t_tests_are_those_of_single_data_sets() -> None:
+def test_t_tests_are_those_of_single_data_sets():
     # The differences 1, 2, 3 have t = 2 / (1 / sqrt(3)) = 3.46, below the 4.30 of two degrees of
     # freedom; 1.9, 2, 2.1 have t = 34.6.
     near = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [0.0, 0.0, 0.0]})
@@ -100,10 +83,10 @@ def test_t_tests_are_those_of_single_data_sets() -> None:
     assert found == {("far", "b"): "loss"}
 
 
-def test_claims_that_the_printed_tables_refute() -> None:
+def test_claims_that_the_printed_tables_refute():
     """The claims under "Slips of the papers" in docs/reproduction.md."""
 
-    def better(paper: str, method: str, other: str, skip: tuple[str, ...] = ()) -> tuple[int, int]:
+    def better(paper, method, other, skip=()):
         """Count the comparisons in which a method is better, and worse."""
         signs = {key: 1 if larger else -1 for key, larger in LARGER.items()}
         tables = {key: table.drop(index=list(skip)) for key, table in printed(paper).items()}

@@ -8,7 +8,7 @@ from scipy.special import logit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -151,14 +151,6 @@ def test_weights_reach_the_last_step_of_a_pipeline(wrapper):
         wrapper(KNeighborsClassifier()).fit(X, y, sample_weight=weights)
 
 
-def test_cross_val_predict_gives_probabilities():
-    X, y = problem(6)
-    p = cross_val_predict(
-        CalibratedClassifier(RankSVM(random_state=0)), X, y, cv=3, method="predict_proba"
-    )
-    assert p.shape == y.shape
-
-
 def test_parameters_are_checked():
     X, y = problem(7)
     for parameters, message in (
@@ -169,5 +161,3 @@ def test_parameters_are_checked():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             CalibratedClassifier(RankSVM(), **parameters).fit(X, y)
-    with pytest.raises(ValueError, match=r"[yY] has one dimension"):
-        CalibratedClassifier(RankSVM()).fit(X, y[:, 0])

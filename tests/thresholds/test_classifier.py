@@ -22,6 +22,7 @@ from sklearn.svm import SVC, LinearSVC
 from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankSVM, ThresholdedClassifier
 from multimargin.measures import get_scorer, macro_f1
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, LabelsThreshold, Threshold
+from tests.support.cases import case
 from tests.support.problems import noisy_linear_problem
 
 
@@ -164,48 +165,43 @@ def test_kinds_of_input_and_jobs():
 
 @pytest.mark.parametrize("method", [RankSVM, RankCVM, RankHLapSVM, MLODM, LLSF])
 def test_thresholds_of_the_estimators(method):
-    for threshold in ("scores", "features", "labels", "count", LabelsThreshold()):
-        check_threshold(method, threshold, *problem())
-
-
-def check_threshold(method, threshold, X, Y):
+    X, Y = problem()
     seed = {} if method is LLSF else {"random_state": 0}
-    model = method(threshold=threshold, **seed).fit(X, Y)
-    assert isinstance(model.threshold_, Threshold)
     plain = method(threshold=0.0, **seed).fit(X, Y)
     assert isinstance(plain.threshold_, ConstantThreshold)
-    F = model.label_scores(X)
-    np.testing.assert_array_equal(F, plain.label_scores(X))
+    F = plain.label_scores(X)
     np.testing.assert_array_equal(plain.decision_function(X), F)
-    t = model.threshold_.predict(F, X)
-    expected = F - (t if t.ndim == 2 else t[:, None])
-    np.testing.assert_array_equal(model.decision_function(X), expected)
-    np.testing.assert_array_equal(model.predict(X), (expected > 0).astype(int))
-    if threshold == "count":
-        assert (model.predict(X).sum(axis=1) == round(Y.sum() / len(Y))).all()
+    for threshold in ("scores", "features", "labels", "count", LabelsThreshold()):
+        model = method(threshold=threshold, **seed).fit(X, Y)
+        assert isinstance(model.threshold_, Threshold)
+        np.testing.assert_array_equal(model.label_scores(X), F)
+        t = model.threshold_.predict(F, X)
+        expected = F - (t if t.ndim == 2 else t[:, None])
+        np.testing.assert_array_equal(model.decision_function(X), expected)
+        np.testing.assert_array_equal(model.predict(X), (expected > 0).astype(int))
+        if threshold == "count":
+            assert (model.predict(X).sum(axis=1) == round(Y.sum() / len(Y))).all()
 
 
 def test_refusals():
     X, Y = problem()
-    for arguments, message in (
-        ({"estimator": "svm"}, r"^estimator is 'svm'; expected a classifier with `fit`"),
-        ({"threshold": "label"}, r"^threshold is 'label'; expected 'scores', "),
-        ({"response_method": "transform"}, r"^response_method is 'transform'; expected one of"),
+    inner = RankSVM(random_state=0)
+    for arguments, labels, message in (
+        ({"estimator": "svm"}, Y, r"^estimator is 'svm'; expected a classifier with `fit`"),
+        ({"threshold": "label"}, Y, r"^threshold is 'label'; expected 'scores', "),
+        ({"response_method": "transform"}, Y, r"^response_method is 'transform'; expected one of"),
         (
             {"response_method": "predict_proba"},
+            Y,
             r"^estimator is a RankSVM, which has no predict_proba; expected a class",
         ),
+        ({}, Y[:, 0], r"^y has one dimension; expected a label indicator"),
+        ({}, Y[1:], r"y has \d+ rows; expected \d+, as many as X"),
     ):
-        model = ThresholdedClassifier(**{"estimator": RankSVM(random_state=0), **arguments})
-        with pytest.raises((TypeError, ValueError), match=message):
-            model.fit(X, Y)
-    model = ThresholdedClassifier(RankSVM(random_state=0))
-    with pytest.raises(ValueError, match=r"^y has one dimension; expected a label indicator"):
-        model.fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match=r"y has \d+ rows; expected \d+, as many as X"):
-        model.fit(X, Y[1:])
+        with case(arguments), pytest.raises((TypeError, ValueError), match=message):
+            ThresholdedClassifier(**{"estimator": inner, **arguments}).fit(X, labels)
     with pytest.raises(NotFittedError):
-        model.predict(X)
+        ThresholdedClassifier(inner).predict(X)
     pairwise = ThresholdedClassifier(RankSVM(kernel="precomputed"), FeaturesThreshold())
     assert pairwise.__sklearn_tags__().input_tags.pairwise
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, f1_score, zero_one_loss
 
-from multimargin.measures import hamming_loss, macro_f1
 from multimargin.thresholds import LabelsThreshold
 from tests.support.subsets import first_fast
 
@@ -47,32 +46,21 @@ def test_best_of_all_intervals(measure, rounded, cases):
 
 
 def test_mean_over_folds_by_hand():
-    rng = np.random.default_rng(1)
-    F, Y = problem(rng, n=30, q=2)
+    F, Y = problem(np.random.default_rng(1), n=30, q=2)
     found = LabelsThreshold(cv=3).fit(F, Y)
     for k in range(2):
+        # Rows of each kind go to the folds in turn.
         fold = np.empty(30, dtype=int)
         for kind in (0, 1):
-            rows = [i for i in range(30) if Y[i, k] == kind]
-            for position, i in enumerate(rows):
-                fold[i] = position % 3
-        t = []
-        predicted = np.empty(30, dtype=bool)
+            rows = np.flatnonzero(Y[:, k] == kind)
+            fold[rows] = np.arange(rows.size) % 3
+        t, predicted = [], np.empty(30, dtype=bool)
         for i in range(3):
             part = LabelsThreshold(cv=None).fit(F[fold != i][:, [k]], Y[fold != i][:, [k]])
             t.append(part.thresholds_[0])
             predicted[fold == i] = F[fold == i, k] > t[-1]
         assert found.thresholds_[k] == pytest.approx(np.mean(t), rel=1e-14)
         assert found.f1_[k] == pytest.approx(f1_score(Y[:, k], predicted), rel=1e-14)
-
-
-def test_best_of_all_constant_label_thresholds_for_macro_measures():
-    rng = np.random.default_rng(2)
-    F, Y = problem(rng, n=200, q=4)
-    for measure, macro, sign in (("f1", macro_f1, 1), ("hamming_loss", hamming_loss, -1)):
-        best = sign * macro(Y, LabelsThreshold(measure, cv=None).fit(F, Y).predict_labels(F))
-        for _ in range(200):
-            assert sign * macro(Y, (rng.standard_normal(4) < F).astype(int)) <= best
 
 
 def test_rare_labels():
@@ -105,10 +93,9 @@ def test_fbr_silences_labels_that_cannot_be_told():
 def test_order_of_equal_scores_does_not_matter():
     F, Y = np.repeat([[0.0], [1.0]], 10, axis=0), np.tile([[1], [0]], (10, 1))
     Y[10:] = 1
-    permutation = np.random.default_rng(5).permutation(20)
     for measure in MEASURES:
         one = LabelsThreshold(measure, cv=None).fit(F, Y)
-        other = LabelsThreshold(measure, cv=None).fit(F[permutation], Y[permutation])
+        other = LabelsThreshold(measure, cv=None).fit(F[::-1], Y[::-1])
         np.testing.assert_array_equal(one.thresholds_, other.thresholds_)
 
 

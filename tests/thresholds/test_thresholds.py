@@ -65,45 +65,21 @@ def test_hamming_thresholds_of_the_known_labels():
     np.testing.assert_allclose(hamming_thresholds(F, Y), expected, rtol=1e-15, atol=1e-15)
 
 
-def test_hamming_thresholds_by_hand():
-    F = np.array([[3.0, 1.0, 2.0]])
-    cases = {
-        (1, 0, 0): 2.5,
-        (1, 0, 1): 1.5,
-        (1, 1, 1): 0.0,
-        (0, 0, 0): 4.0,
-        # All labels, or label 0 alone: one error each; the lower threshold wins.
-        (1, 1, 0): 0.0,
-        # One error for none of them, two for all of them.
-        (0, 1, 0): 4.0,
-    }
-    for y, t in cases.items():
-        assert hamming_thresholds(F, [y])[0] == t
-
-
-@pytest.mark.parametrize(
-    ("f", "y", "errors"),
-    [
-        ([1.0, np.nextafter(1.0, 2.0)], [0, 1], 0),
-        ([0.0, 5e-324], [0, 1], 0),
-        ([1e17, 2e17], [0, 0], 0),
-        ([1e17, 2e17], [1, 1], 0),
-        ([-1.5e308, 1.5e308], [0, 1], 0),
-        ([1.2e308, 1.6e308], [0, 1], 0),
-    ],
-)
-def test_hamming_thresholds_separate_in_floating_point(f, y, errors):
-    t = hamming_thresholds([f], [y])[0]
-    assert np.isfinite(t)
-    assert n_errors(f, y, t) == errors
-
-
-def test_hamming_thresholds_of_float32_scores():
-    # The middle of neighbouring float32 numbers needs float64.
-    F = np.array([[1.0, np.nextafter(np.float32(1.0), np.float32(2.0))]], dtype=np.float32)
-    t = hamming_thresholds(F, [[0, 1]])
-    assert F[0, 0] < t[0] < F[0, 1]
-    np.testing.assert_array_equal(t, hamming_thresholds(F.astype(np.float64), [[0, 1]]))
+def test_hamming_thresholds_separate_in_floating_point():
+    single = np.float32([1.0, np.nextafter(np.float32(1.0), np.float32(2.0))])
+    for f, y in (
+        ([1.0, np.nextafter(1.0, 2.0)], [0, 1]),
+        ([0.0, 5e-324], [0, 1]),
+        ([1e17, 2e17], [0, 0]),
+        ([1e17, 2e17], [1, 1]),
+        ([-1.5e308, 1.5e308], [0, 1]),
+        ([1.2e308, 1.6e308], [0, 1]),
+        # The middle of neighbouring float32 numbers needs float64.
+        (single, [0, 1]),
+    ):
+        t = hamming_thresholds([f], [y])[0]
+        assert np.isfinite(t)
+        assert n_errors(f, y, t) == 0, f
 
 
 def test_hamming_thresholds_of_many_rows():
@@ -154,14 +130,6 @@ def test_scores_threshold_does_not_fit_rounding_noise(dtype, noise):
     np.testing.assert_allclose(noisy.intercept_, exact.intercept_, atol=100 * noise)
 
 
-def test_scores_threshold_keeps_rows_of_one_kind():
-    F = np.arange(12.0).reshape(4, 3)
-    Y = np.array([[1, 1, 1], [0, 0, 0], [0, 1, 1], [0, 0, 1]])
-    with_all = ScoresThreshold().fit(F, Y).predict(F)
-    without = ScoresThreshold().fit(F[2:], Y[2:]).predict(F)
-    assert np.abs(with_all - without).max() > 0.1
-
-
 def features_problem(rng, n=80, d=4, q=5):
     X = rng.standard_normal((n, d))
     F = X @ rng.standard_normal((d, q)) + 0.3 * rng.standard_normal((n, q))
@@ -191,38 +159,43 @@ def test_features_threshold_is_support_vector_regression(epsilon):
     assert threshold.n_iter_ == regression.n_iter_
 
 
-@pytest.mark.parametrize(
-    "make", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, pd.DataFrame]
-)
-def test_features_threshold_of_other_kinds_of_features(make):
+def test_features_threshold_of_other_kinds_of_features():
     X, F, Y = features_problem(np.random.default_rng(7))
     X[np.abs(X) < 0.5] = 0
     dense = FeaturesThreshold(random_state=0).fit(F, Y, X)
-    other = FeaturesThreshold(random_state=0).fit(F, Y, make(X))
-    np.testing.assert_allclose(other.coef_, dense.coef_, rtol=1e-9)
-    found = other.predict(F, make(X))
-    assert type(found) is np.ndarray
-    assert found.shape == (80,)
-    np.testing.assert_allclose(found, dense.predict(F, X), rtol=1e-9, atol=1e-12)
+    for make in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array, pd.DataFrame):
+        other = FeaturesThreshold(random_state=0).fit(F, Y, make(X))
+        np.testing.assert_allclose(other.coef_, dense.coef_, rtol=1e-9)
+        found = other.predict(F, make(X))
+        assert type(found) is np.ndarray
+        assert found.shape == (80,)
+        np.testing.assert_allclose(found, dense.predict(F, X), rtol=1e-9, atol=1e-12)
 
 
 def test_constant_threshold():
     F = np.zeros((4, 3))
-    np.testing.assert_array_equal(ConstantThreshold(0.5).predict(F), np.full(4, 0.5))
-    threshold = ConstantThreshold(-1)
-    assert threshold.fit(F, np.eye(4, 3)) is threshold
-    found = threshold.predict(F)
-    assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, np.full(4, -1.0))
+    for value in (0.5, -1):
+        threshold = ConstantThreshold(value)
+        assert threshold.fit(F, np.eye(4, 3)) is threshold
+        found = threshold.predict(F)
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, np.full(4, value))
+    for value in (np.nan, np.inf, "0.5", None, True):
+        threshold = ConstantThreshold(value)
+        for call in (lambda t=threshold: t.fit(F, np.eye(4, 3)), lambda t=threshold: t.predict(F)):
+            with pytest.raises(ValueError, match=r"^value is .*; expected a finite number"):
+                call()
 
 
 def test_make_threshold():
-    assert isinstance(make_threshold("scores"), ScoresThreshold)
-    assert isinstance(make_threshold("labels"), LabelsThreshold)
-    assert isinstance(make_threshold("count"), CountThreshold)
-    features = make_threshold("features", random_state=5)
-    assert isinstance(features, FeaturesThreshold)
-    assert features.random_state == 5
+    for name, kind in (
+        ("scores", ScoresThreshold),
+        ("labels", LabelsThreshold),
+        ("count", CountThreshold),
+        ("features", FeaturesThreshold),
+    ):
+        assert isinstance(make_threshold(name), kind)
+    assert make_threshold("features", random_state=5).random_state == 5
     for value in (0.5, 0, np.float32(0.5), np.int64(1)):
         constant = make_threshold(value)
         assert isinstance(constant, ConstantThreshold)
@@ -231,9 +204,7 @@ def test_make_threshold():
     fitted = FeaturesThreshold(C=3.0)
     fitted.coef_ = np.ones(2)
     copy = make_threshold(fitted)
-    assert copy is not fitted
-    assert copy.C == 3.0
-    assert not hasattr(copy, "coef_")
+    assert (copy is fitted, copy.C, hasattr(copy, "coef_")) == (False, 3.0, False)
 
 
 ALL = [
@@ -286,14 +257,14 @@ class TestEveryThreshold:
 
     def test_refusals(self, threshold):
         X, F, Y = features_problem(np.random.default_rng(13))
-        with pytest.raises(ValueError, match=r"\(y > 0\)\.astype\(int\)"):
-            clone(threshold).fit(F, 2 * Y - 1, X)
-        with pytest.raises(ValueError, match=r"^y has shape \(80,\)"):
-            clone(threshold).fit(F, Y[:, 0], X)
-        with pytest.raises(ValueError, match=r"^scores has shape \(79, 5\); expected \(80, 5\)"):
-            clone(threshold).fit(F[1:], Y, X)
-        with pytest.raises(ValueError, match="scores contains NaN"):
-            clone(threshold).fit(np.where(F > 1, np.nan, F), Y, X)
+        for scores, labels, message in (
+            (F, 2 * Y - 1, r"\(y > 0\)\.astype\(int\)"),
+            (F, Y[:, 0], r"^y has shape \(80,\)"),
+            (F[1:], Y, r"^scores has shape \(79, 5\); expected \(80, 5\)"),
+            (np.where(F > 1, np.nan, F), Y, "scores contains NaN"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                clone(threshold).fit(scores, labels, X)
         fitted = clone(threshold).fit(F, Y, X)
         with pytest.raises(ValueError, match=r"^scores has shape \(5,\)"):
             fitted.predict(F[0], X[:1])
@@ -307,27 +278,17 @@ class TestEveryThreshold:
 
 def test_features_threshold_refuses():
     X, F, Y = features_problem(np.random.default_rng(15))
-    with pytest.raises(ValueError, match=r"^X is None"):
-        FeaturesThreshold().fit(F, Y)
-    with pytest.raises(ValueError, match=r"^X has 79 rows; expected 80"):
-        FeaturesThreshold().fit(F, Y, X[1:])
-    with pytest.raises(ValueError, match=r"^y has no row with both relevant and irrelevant"):
-        FeaturesThreshold().fit(F, 0 * Y, X)
     fitted = FeaturesThreshold(random_state=0).fit(F, Y, X)
-    with pytest.raises(ValueError, match=r"^X is None"):
-        fitted.predict(F)
-    with pytest.raises(ValueError, match=r"^X has 3 features; expected 4"):
-        fitted.predict(F, X[:, 1:])
-    with pytest.raises(ValueError, match=r"^X has 1 rows; expected 80"):
-        fitted.predict(F, X[:1])
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, "0.5", None, True])
-def test_constant_threshold_refuses(value):
-    with pytest.raises(ValueError, match=r"^value is .*; expected a finite number"):
-        ConstantThreshold(value).fit(np.eye(2), np.eye(2))
-    with pytest.raises(ValueError, match=r"^value is .*; expected a finite number"):
-        ConstantThreshold(value).predict(np.eye(2))
+    for call, message in (
+        (lambda: FeaturesThreshold().fit(F, Y), "X is None"),
+        (lambda: FeaturesThreshold().fit(F, Y, X[1:]), "X has 79 rows; expected 80"),
+        (lambda: FeaturesThreshold().fit(F, 0 * Y, X), "y has no row with both relevant and irr"),
+        (lambda: fitted.predict(F), "X is None"),
+        (lambda: fitted.predict(F, X[:, 1:]), "X has 3 features; expected 4"),
+        (lambda: fitted.predict(F, X[:1]), "X has 1 rows; expected 80"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            call()
 
 
 def test_rows_of_weight_0_teach_no_threshold_of_features():

@@ -16,7 +16,7 @@ GOOD = """<link rel="stylesheet" href="_static/a.css?v=1">
 
 
 @pytest.fixture
-def guide(tmp_path: Path) -> Path:
+def guide(tmp_path):
     (tmp_path / "_static").mkdir()
     (tmp_path / "_static" / "a.css").write_text("a { background: url(b.png) }", encoding="utf-8")
     (tmp_path / "_static" / "b.png").touch()
@@ -25,7 +25,7 @@ def guide(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_guide_that_stands_alone(guide: Path) -> None:
+def test_a_guide_that_stands_alone(guide):
     assert faults(guide) == []
 
 
@@ -39,18 +39,18 @@ def test_a_guide_that_stands_alone(guide: Path) -> None:
         '<img src="https://shields.org/badge.svg">',
     ],
 )
-def test_what_comes_from_elsewhere(tag: str, guide: Path) -> None:
+def test_what_comes_from_elsewhere(tag, guide):
     (guide / "page.html").write_text(tag, encoding="utf-8")
     (fault,) = faults(guide)
     assert fault.startswith("page.html fetches ")
 
 
-def test_styles_are_read_too(guide: Path) -> None:
+def test_styles_are_read_too(guide):
     style = '@import "https://fonts.org/a.css"; a { background: url("none.png") }'
     (guide / "_static" / "c.css").write_text(style, encoding="utf-8")
     assert [fault.split()[1] for fault in faults(guide)] == ["fetches", "shows"]
 
 
-def test_a_picture_that_is_missing(guide: Path) -> None:
+def test_a_picture_that_is_missing(guide):
     (guide / "page.html").write_text('<img src="_images/none.png">', encoding="utf-8")
     assert faults(guide) == ["page.html shows _images/none.png, which is not there"]

@@ -1,5 +1,4 @@
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -8,7 +7,7 @@ pytest.importorskip("zopfli")
 from tools.compress_wheel import compress_wheel
 
 
-def test_the_same_files_in_fewer_bytes(tmp_path: Path) -> None:
+def test_the_same_files_in_fewer_bytes(tmp_path):
     wheel = tmp_path / "a-1-py3-none-any.whl"
     text = "\n".join(f"{k * k % 977} lines of {k}" for k in range(3000)).encode()
     module = zipfile.ZipInfo("a/__init__.py", (1980, 1, 1, 0, 0, 0))

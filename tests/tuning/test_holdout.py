@@ -45,14 +45,11 @@ def test_texts_frames_lists_and_sparse_rows():
     assert [float(text) for text in texts] == expected[:, 0].tolist()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_nonsense_is_refused():
+    for options, message in (
         ({"test_size": 1.0}, "test_size is 1.0; expected"),
         ({"test_size": 1e-9}, "expected one that leaves each part some of 400"),
         ({"groups": [1, 2]}, "inconsistent numbers of samples"),
-    ],
-)
-def test_nonsense_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        stratified_train_test_split(X, Y, **options)
+    ):
+        with pytest.raises(ValueError, match=message):
+            stratified_train_test_split(X, Y, **options)
