@@ -497,23 +497,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_zero_label_gives_every_instance_a_pair_a_label() {
-        let labels = Labels::new(&[0, 1, 0, 0, 0, 0, 1, 1, 1], 3, 6.0)
-            .and_then(|labels| labels.with_zero_label(6.0, None))
-            .unwrap();
-        assert_eq!(labels.count(), 4);
-        for i in 0..3 {
-            assert_eq!(
-                (labels.has_pairs(i), labels.pairs(i), labels.weight(i)),
-                (true, 3, 2.0)
-            );
-            let mut gathered = [0.0; 4];
-            labels.gather(i, &[0.0, 1.0, 2.0, 9.0], &mut gathered);
-            assert_eq!(gathered[3], 9.0);
-        }
-    }
-
-    #[test]
     fn weights_and_the_top_are_those_of_the_rows() {
         let marks = [1, 0, 0, 1, 0, 1, 2, 0];
         let labels = |top| {
@@ -578,24 +561,5 @@ mod tests {
         assert_eq!(of(&zero, 2), (1, 0, 0.0));
         assert_eq!(of(&zero, 3), (4, 3, 2.0));
         assert!(!zero.has_pairs(2));
-    }
-
-    #[test]
-    fn gather_and_scatter_are_inverse() {
-        let labels = Labels::new(&[0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], 5, 2.0).unwrap();
-        assert_eq!(labels.relevant(0), &[1, 4]);
-        assert_eq!(labels.irrelevant(0).collect::<Vec<_>>(), vec![0, 2, 3]);
-        assert_eq!(labels.weight(0), 2.0 / 6.0);
-        assert!(!labels.has_pairs(1) && !labels.has_pairs(2));
-        let row = [10.0, 11.0, 12.0, 13.0, 14.0];
-        for i in 0..3 {
-            let (mut gathered, mut back) = ([0.0; 5], [0.0; 5]);
-            labels.gather(i, &row, &mut gathered);
-            labels.scatter(i, &gathered, &mut back);
-            assert_eq!(back, row);
-        }
-        let mut gathered = [0.0; 5];
-        labels.gather(0, &row, &mut gathered);
-        assert_eq!(gathered, [11.0, 14.0, 10.0, 12.0, 13.0]);
     }
 }

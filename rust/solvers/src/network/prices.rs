@@ -437,13 +437,6 @@ mod tests {
         assert!(found.unmet[0] + found.unmet[1] > 0.1);
     }
 
-    #[test]
-    fn an_interruption_leaves_no_prices() {
-        let mut network = Network::new(2, ENDS);
-        network.add(network.places().of(0, 1, 0.5), 4.0);
-        assert!(network.priced(&[1.0, -1.0], &mut || true).is_none());
-    }
-
     /// Capacities 2 at a cost of 1 and 7 at a cost of 3: in each step so much of it, and 9 evenly up to the last end.
     #[test]
     fn arcs_carry_the_shares_of_their_steps_and_rise_by_their_slopes() {

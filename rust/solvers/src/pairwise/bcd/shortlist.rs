@@ -383,23 +383,6 @@ mod tests {
         assert_eq!(lists.of(0), expected);
     }
 
-    #[test]
-    fn long_lists_are_not_used() {
-        let (scores, dual) = (vec![0.0; Q], vec![0.0; Q]);
-        let mut lists = listed(&labels(), &scores, &dual);
-        assert_eq!(lists.of(0).len(), Q - 3);
-        assert!(!lists.are_short(Q));
-        let easy: Vec<f64> = (0..Q)
-            .map(|l| if l == 3 || l == 7 { 2.0 } else { 0.0 })
-            .collect();
-        let few = listed(&labels(), &easy, &dual);
-        assert!(few.are_short(Q));
-        lists.append(few);
-        assert!(lists.of(1).is_empty());
-        (0..8).for_each(|_| lists.skip());
-        assert!(lists.are_short(Q));
-    }
-
     /// Passes raise the dual objective, and leave scores, sums and dual terms that are those of their dual matrix.
     #[test]
     fn passes_keep_everything_current() {

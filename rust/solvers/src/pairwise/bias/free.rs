@@ -332,32 +332,3 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         centred(engine.bias())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_best_bound_is_kept() {
-        let labels = Labels::new(&[1, 0, 0, 1], 2, 1.0).unwrap();
-        let capacity = [0.0, 1.0, 1.0, 0.0];
-        let components = Components::new(&capacity, 2);
-        let mut rule = Free::new(&labels, &capacity, &components, &[1.0; 2], 1e-3);
-        let mut after = |primal: f64, dual: f64| {
-            rule.keep_bound(&Point {
-                primal,
-                dual,
-                gap: relative_gap(primal, dual),
-                quadratic: 0.0,
-                bound: dual,
-                certified: true,
-            });
-            rule.bound
-        };
-        assert_eq!(after(2.0, 1.0), 1.0);
-        assert_eq!(after(4.0, 0.5), 1.0);
-        // Only rounding or an indefinite kernel has bounds above the objective.
-        assert_eq!(after(1.0, 1.5), 1.0);
-        assert_eq!(after(2.0, 1.5), 1.5);
-    }
-}

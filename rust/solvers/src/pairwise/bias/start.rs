@@ -102,16 +102,4 @@ mod tests {
             assert!(found <= at_zero + 1e-9);
         }
     }
-
-    /// Three rows prefer the first label and one the second: of `3 max(0, 1 - b) + max(0, 1 + b)` the minimum is at 1,
-    /// and hinges that give way from a margin of 0.7 on move it to 0.7 at least.
-    #[test]
-    fn the_bias_starts_at_zero_where_features_can_do_more() {
-        let labels = Labels::new(&[1, 0, 1, 0, 1, 0, 0, 1], 2, 1.0).unwrap();
-        let capacity = [0.0, 3.0, 1.0, 0.0];
-        let small = first_bias(&labels, &capacity, &[1.0; 4], &mut ());
-        assert!((0.7..=1.0).contains(&(small[0] - small[1])));
-        let large = first_bias(&labels, &capacity, &[1000.0; 4], &mut ());
-        assert_eq!(large, [0.0, 0.0]);
-    }
 }

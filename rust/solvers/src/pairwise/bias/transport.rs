@@ -393,31 +393,6 @@ impl Row {
 mod tests {
     use super::*;
 
-    /// Two labels, the first relevant in each row, and no bias.
-    fn explained(
-        dual: &[f64],
-        scores: &[f64],
-        i: usize,
-        near: &mut f64,
-    ) -> Option<Vec<(f64, f64)>> {
-        let labels = Labels::new(&[1, 0, 1, 0], 2, 1.0).unwrap();
-        let at = At {
-            labels: &labels,
-            dual,
-            scores,
-            bias: &[0.0, 0.0],
-            mixtures: true,
-        };
-        let mut row = Row::new(2);
-        row.explain(&at, i, near, FARTHEST, 1.0).then(|| {
-            let mut arcs = Vec::new();
-            row.arcs(&at, i, &[1.0, 1.0], |arc| {
-                arcs.push((arc.cost, arc.capacity))
-            });
-            arcs
-        })
-    }
-
     /// The arcs are those of the pairs within the band of either label, from the label that is to gain.
     #[test]
     fn arcs_are_those_of_the_pairs_within_their_bands() {
@@ -467,59 +442,6 @@ mod tests {
                 assert_eq!(found, wanted);
             }
         }
-    }
-
-    /// The first row's pair would have to be above its weight.
-    #[test]
-    fn rows_that_are_no_plan_are_left_alone() {
-        let (dual, scores) = ([1.5, -1.5, 0.5, -0.5], [1.0, 0.0, 1.0, 0.0]);
-        let mut near = NEAREST;
-        assert!(explained(&dual, &scores, 0, &mut near).is_none());
-        assert_eq!(near, f64::INFINITY);
-        near = NEAREST;
-        let arcs = explained(&dual, &scores, 1, &mut near).unwrap();
-        assert_eq!((near, arcs), (NEAREST, vec![(0.0, 0.5), (0.0, 0.5)]));
-    }
-
-    /// A pair far above the margin is in use, as in a mixture of blocks that were solved at other scores.
-    #[test]
-    fn pairs_far_from_the_margin_have_a_share() {
-        let mut near = NEAREST;
-        let (dual, scores) = ([0.75, -0.75], [1.5, 0.0]);
-        let arcs = explained(&dual, &scores, 0, &mut near).unwrap();
-        assert_eq!(arcs, [(0.5, 0.25), (0.0, 0.75)]);
-        assert_eq!(near, f64::INFINITY);
-    }
-
-    /// The doubt grows until the variable of a pair a little above the margin is explained.
-    #[test]
-    fn the_doubt_reaches_as_far_as_it_has_to() {
-        let mut near = NEAREST;
-        let arcs = explained(
-            &[0.25, -0.25, 0.0, 0.0],
-            &[1.125, 0.0, 0.0, 0.0],
-            0,
-            &mut near,
-        );
-        assert_eq!(near, 0.25);
-        assert_eq!(arcs.unwrap(), [(0.125, 0.75), (0.0, 0.25)]);
-    }
-
-    /// Pairs beyond the doubt are at 0 or at the weight.
-    #[test]
-    fn pairs_far_from_the_margin_can_move_one_way() {
-        let mut near = NEAREST;
-        let dual = [0.0, 0.0, 1.0, -1.0];
-        let scores = [1.5, 0.0, 0.5, 0.0];
-        assert_eq!(
-            explained(&dual, &scores, 0, &mut near).unwrap(),
-            [(0.5, 1.0)]
-        );
-        assert_eq!(
-            explained(&dual, &scores, 1, &mut near).unwrap(),
-            [(0.5, 1.0)]
-        );
-        assert_eq!(near, NEAREST);
     }
 
     /// A zero label is in one pair a label, whose variable is the label's entry of `B`.
