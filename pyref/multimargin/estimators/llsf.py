@@ -127,9 +127,8 @@ default="scores"
     kkt_residual_ : float
         Largest distance of the negative gradient from the subdifferential of beta ||W||_1.
     status_ : str
-        "converged", "max_iterations", "slow" (``solver="apg"`` only: the gap falls so slowly that
-        `max_iter` will not do), "stalled" (rounding allows no further step), "diverged" (published
-        loop only), "time_limit" (`max_time` is over) or "interrupted".
+        "converged", "max_iterations", "stalled" (rounding allows no further step), "diverged"
+        (published loop only), "time_limit" (`max_time` is over) or "interrupted".
     history_ : dict of ndarray
         One entry an epoch: "epoch", "seconds", "primal", "dual".
 
@@ -265,7 +264,7 @@ default="scores"
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt
-        self._warn(X, convexity, max_iter)
+        self._warn(X, convexity, solver, max_iter)
         return self
 
     def _start(self, X: Any, Y: Matrix) -> Matrix | None:
@@ -285,7 +284,7 @@ default="scores"
         scores = self._label_scores(X) if learned else np.zeros(targets.indicator.shape)
         self.threshold_ = threshold.fit(scores, targets.indicator, X, sample_weight)
 
-    def _warn(self, X: Any, convexity: Convexity, max_iter: int) -> None:
+    def _warn(self, X: Any, convexity: Convexity, solver: str, max_iter: int) -> None:
         if not convexity.convex:
             features = smallest_feature_eigenvalue(X)
             labels = convexity.smallest_label_eigenvalue
@@ -306,7 +305,7 @@ default="scores"
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         elif self.status_ not in ("converged", "interrupted"):
             other = ", or use solver='auto'" if self.solver != "auto" and self.convexify else ""
-            if self.status_ == "slow" and self.solver == "auto":
+            if solver == "apg" and self.solver == "auto":
                 other = ", or use solver='admm', whose eigenvectors take minutes at this size"
             warnings.warn(
                 f"LLSF ended ({self.status_}) after {self.n_iter_} of max_iter={max_iter} epochs "

@@ -12,8 +12,6 @@ pub enum Status {
     Converged,
     /// The epochs are used up.
     MaxIterations,
-    /// The gap falls so slowly that the epochs left will not bring it to the tolerance.
-    Slow,
     /// The monitor asked to stop.
     Interrupted,
     /// The time that the fit may take is over.
@@ -32,7 +30,6 @@ impl Status {
         match self {
             Self::Converged => "converged",
             Self::MaxIterations => "max_iterations",
-            Self::Slow => "slow",
             Self::Interrupted => "interrupted",
             Self::TimeLimit => "time_limit",
             Self::Stalled => "stalled",

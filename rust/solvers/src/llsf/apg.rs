@@ -5,8 +5,7 @@
 //!
 //! Where we deviate (unless [`Published`] is asked for): the constant is `lambda_max(X^T X) + lambda_max(alpha M)`, which
 //! is at most `sqrt(2)` below (15); it is estimated by power iteration, and a step that proves it too small is repeated
-//! with a larger one. The momentum restarts when it points uphill (O'Donoghue and Candes). A loop whose gap will clearly not
-//! reach the tolerance within its iterations says so early.
+//! with a larger one. The momentum restarts when it points uphill (O'Donoghue and Candes).
 
 use super::certificate::Certificate;
 use super::quadratic::Quadratic;
@@ -16,18 +15,12 @@ use crate::error::SolverError;
 use crate::linalg::vector::dot;
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
+use crate::report::{Monitor, Settings, Status, Trace};
 
 /// Beyond this the published loop stops: the squares of larger numbers overflow.
 const OVERFLOW: f64 = 1e100;
 /// How far beyond the curvature seen the constant is raised when a step proves it too small.
 const MARGIN: f64 = 1.01;
-/// The gap is extrapolated after each of this many parts of the iterations, but the last, ...
-const PARTS: usize = 5;
-/// ... and the loop goes on unless it will miss the tolerance by this factor: the first part, in which the momentum has yet
-/// to be restarted, foretells little.
-const HOPELESS: f64 = 10.0;
-const HOPELESS_AT_FIRST: f64 = 100.0;
 
 /// The loop as printed: this constant, no restart.
 #[derive(Clone, Copy, Debug)]
@@ -46,29 +39,6 @@ pub enum Variant {
     },
     /// As printed.
     Printed(Published),
-}
-
-/// Whether the gap, falling as a power of the iterations as it did since half of them, will still be far above the
-/// tolerance after the last one.
-fn hopeless(trace: &Trace, settings: &Settings) -> bool {
-    let made = trace.history.len();
-    let part = (settings.max_epochs / PARTS).max(2);
-    if !made.is_multiple_of(part) || made == 0 || made >= settings.max_epochs {
-        return false;
-    }
-    let gap_after = |iterations: usize| {
-        let record = &trace.history[iterations - 1];
-        relative_gap(record.primal, record.dual)
-    };
-    let (now, before) = (gap_after(made), gap_after(made / 2));
-    let power = (before / now).log2() / (made as f64 / (made / 2) as f64).log2();
-    let last = now * (made as f64 / settings.max_epochs as f64).powf(power.max(0.0));
-    let factor = if made == part {
-        HOPELESS_AT_FIRST
-    } else {
-        HOPELESS
-    };
-    last > factor * settings.tolerance
 }
 
 /// A point and the gradient of the smooth part there.
@@ -234,9 +204,6 @@ pub fn solve(
         }
         if iteration == settings.max_epochs {
             break Status::MaxIterations;
-        }
-        if !state.printed && hopeless(&trace, settings) {
-            break Status::Slow;
         }
         if monitor.breaks_off() {
             break monitor.status();

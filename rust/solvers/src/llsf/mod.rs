@@ -141,11 +141,6 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// `X^T Y`, label after label.
-    pub fn correlation(&self) -> &[f64] {
-        &self.correlation
-    }
-
     fn dimension(&self) -> usize {
         self.features.columns()
     }
