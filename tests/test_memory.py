@@ -71,58 +71,37 @@ outcomes = [outcome(limit) for limit in limits]
 print("outcomes", *outcomes, flush=True)
 """
 
+
 # No threshold is learned: the liblinear of scikit-learn does not check its allocations.
+def fit(model, parameters, data="X"):
+    return f"{model}(max_iter=2, {parameters}).fit({data}, Y).label_scores({data})"
+
+
+def pairwise(parameters="", model="RankSVM", data="X"):
+    return fit(model, f"threshold=0.0, {parameters}", data)
+
+
+LINEAR, TALL = "kernel='linear'", (20000, 40, 30)
 WORK = {
-    "rbf, stored": ((1500, 10, 12), "RankSVM(threshold=0.0, max_iter=2).fit(X, Y).label_scores(X)"),
-    "rbf, cached": (
-        (3000, 10, 12),
-        "RankSVM(threshold=0.0, max_iter=2, cache_size=40).fit(X, Y).label_scores(X)",
-    ),
-    "linear": (
-        (20000, 40, 30),
-        "RankSVM(threshold=0.0, kernel='linear', max_iter=2).fit(X, Y).label_scores(X)",
-    ),
-    "linear, sparse": (
-        (20000, 40, 30),
-        "RankSVM(threshold=0.0, kernel='linear', max_iter=2).fit(S, Y).label_scores(S)",
-    ),
-    "linear, threads": (
-        (20000, 40, 30),
-        "RankLSVM(threshold=0.0, kernel='linear', max_iter=2, n_jobs=3).fit(X, Y).label_scores(X)",
-    ),
-    "dcd": (
-        (10000, 10, 30),
-        "RankSVM(threshold=0.0, kernel='linear', solver='dcd', max_iter=2).fit(X, Y)",
-    ),
-    "frank-wolfe": (
-        (1500, 10, 12),
-        "RankSVM(threshold=0.0, kernel='linear', bias='none', solver='frank-wolfe', max_iter=2)"
-        ".fit(X, Y)",
-    ),
-    "RankCVM": ((1500, 10, 30), "RankCVM(threshold=0.0, max_iter=2).fit(X, Y).label_scores(X)"),
-    "RankCVM, frank-wolfe": (
-        (800, 10, 6),
-        "RankCVM(threshold=0.0, solver='frank-wolfe', max_iter=2).fit(X, Y).label_scores(X)",
-    ),
-    "mlODM": ((1500, 10, 12), "MLODM(threshold=0.0, max_iter=2).fit(X, Y).label_scores(X)"),
-    "RankHLapSVM": (
-        (20000, 40, 12),
-        "RankHLapSVM(kernel='linear', threshold=0.0, max_iter=2).fit(X, Y).label_scores(X)",
-    ),
-    "RankHLapSVM, rbf": (
-        (1000, 10, 12),
-        "RankHLapSVM(threshold=0.0, kernel='rbf', max_iter=2).fit(X, Y).label_scores(X)",
-    ),
-    "MLRL": ((1500, 10, 8), "MLRL(max_iter=2).fit(X, Y).label_scores(X)"),
-    "MLRL, cached": ((1500, 10, 8), "MLRL(max_iter=1, cache_size=1).fit(X, Y)"),
-    "MLRL, alternating": (
-        (1000, 10, 8),
-        "MLRL(solver='alternating', max_iter=1).fit(X, Y).label_scores(X)",
-    ),
-    "LLSF": ((20000, 60, 20), "LLSF(max_iter=2).fit(X, Y).label_scores(X)"),
-    "LLSF, sparse": ((20000, 60, 20), "LLSF(max_iter=2).fit(S, Y).label_scores(S)"),
+    "rbf, stored": ((1500, 10, 12), pairwise()),
+    "rbf, cached": ((3000, 10, 12), pairwise("cache_size=40")),
+    "linear": (TALL, pairwise(LINEAR)),
+    "linear, sparse": (TALL, pairwise(LINEAR, data="S")),
+    "linear, threads": (TALL, pairwise(f"{LINEAR}, n_jobs=3", "RankLSVM")),
+    "dcd": ((10000, 10, 30), pairwise(f"{LINEAR}, solver='dcd'")),
+    "frank-wolfe": ((1500, 10, 12), pairwise(f"{LINEAR}, bias='none', solver='frank-wolfe'")),
+    "RankCVM": ((1500, 10, 30), pairwise("", "RankCVM")),
+    "RankCVM, frank-wolfe": ((800, 10, 6), pairwise("solver='frank-wolfe'", "RankCVM")),
+    "mlODM": ((1500, 10, 12), pairwise("", "MLODM")),
+    "RankHLapSVM": ((20000, 40, 12), pairwise(LINEAR, "RankHLapSVM")),
+    "RankHLapSVM, rbf": ((1000, 10, 12), pairwise("kernel='rbf'", "RankHLapSVM")),
+    "MLRL": ((1500, 10, 8), fit("MLRL", "")),
+    "MLRL, cached": ((1500, 10, 8), fit("MLRL", "cache_size=1")),
+    "MLRL, alternating": ((1000, 10, 8), fit("MLRL", "solver='alternating'")),
+    "LLSF": ((20000, 60, 20), fit("LLSF", "")),
+    "LLSF, sparse": ((20000, 60, 20), fit("LLSF", "", "S")),
     # The OpenBLAS of NumPy has no buffer yet, and ends the process where it finds no room for one.
-    "LLSF, few rows": ((500, 100, 10), "LLSF(max_iter=2).fit(X, Y).label_scores(X)"),
+    "LLSF, few rows": ((500, 100, 10), fit("LLSF", "")),
     "kernel matrix": ((2000, 10, 2), "Kernel('rbf').matrix(X, threads=2)"),
 }
 

@@ -15,26 +15,18 @@ from multimargin.onnx import export
 from multimargin.plots import ReasonsDisplay
 
 
-def compare() -> None:
-    importlib.import_module("multimargin.compare")
-
-
 def write_onnx() -> None:
     X, Y = load_digit_attributes().split("train")
     export(RankSVM(kernel="linear", tol=0.1).fit(X[:20], Y[:20]), "a.onnx")
 
 
-def save() -> None:
-    info = ModelInfo("rank-svm", ("b",))
-    save_model(RankSVM(), Path("no.model"), info=info)
-
-
-def draw() -> None:
-    ReasonsDisplay(Reasons("b", ("c",), np.ones(1), 0.0)).plot()
-
-
-def frame() -> None:
-    load_digit_attributes().train_test(as_frame=True)
+CALLS: dict[str, Callable[[], object]] = {
+    "compare": lambda: importlib.import_module("multimargin.compare"),
+    "onnx": write_onnx,
+    "save": lambda: save_model(RankSVM(), "no.model", info=ModelInfo("rank-svm", ("b",))),
+    "draw": lambda: ReasonsDisplay(Reasons("b", ("c",), np.ones(1), 0.0)).plot(),
+    "frame": lambda: load_digit_attributes().train_test(as_frame=True),
+}
 
 
 class Missing:
@@ -51,19 +43,15 @@ class Missing:
 @pytest.mark.parametrize(
     ("package", "call", "message"),
     [
-        ("pandas", compare, r"multimargin\.compare needs pandas, .*'multimargin\[stats\]'"),
-        ("onnx", write_onnx, r"the export needs onnx, .*'multimargin\[onnx\]'"),
-        ("skops.io", save, r"model files need skops, .*'multimargin\[models\]'"),
-        ("matplotlib", draw, r"plots need matplotlib, .*'multimargin\[plots\]'"),
-        ("pandas", frame, r"as_frame=True needs pandas, .*'multimargin\[stats\]'"),
+        ("pandas", "compare", r"multimargin\.compare needs pandas, .*'multimargin\[stats\]'"),
+        ("onnx", "onnx", r"the export needs onnx, .*'multimargin\[onnx\]'"),
+        ("skops.io", "save", r"model files need skops, .*'multimargin\[models\]'"),
+        ("matplotlib", "draw", r"plots need matplotlib, .*'multimargin\[plots\]'"),
+        ("pandas", "frame", r"as_frame=True needs pandas, .*'multimargin\[stats\]'"),
     ],
 )
 def test_it_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    package: str,
-    call: Callable[[], None],
-    message: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: str, call: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, package, raising=False)
@@ -71,5 +59,5 @@ def test_it_is_named(
     # As if nothing of it had been imported yet.
     monkeypatch.delitem(sys.modules, "multimargin.compare", raising=False)
     with pytest.raises(ImportError, match=message):
-        call()
+        CALLS[call]()
     assert not list(tmp_path.iterdir())
