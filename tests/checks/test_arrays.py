@@ -13,6 +13,7 @@ from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.datasets import MultilabelData
 from multimargin.kernels import Kernel, rust_features
 from multimargin.thresholds import FeaturesThreshold
+from tests.support.cases import case
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
@@ -87,16 +88,15 @@ def test_sparse_indices_outside_the_matrix_are_refused(estimator):
                 call(bad)
 
 
-@pytest.mark.parametrize("format", ["csr", "csc", "bsr"])
-@pytest.mark.parametrize("place", [0, 1, -1])
-def test_damaged_row_pointers_are_refused(format, place):
-    for value in (-3, 10**6):
+def test_damaged_row_pointers_are_refused():
+    for format, place, value in product(("csr", "csc", "bsr"), (0, 1, -1), (-3, 10**6)):
         matrix = sparse.csr_array(X).asformat(format)
         matrix.indptr[place] = value
-        with pytest.raises(ValueError, match="X has a damaged indptr"):
-            check_readable(matrix)
-        with pytest.raises(ValueError, match="y has a damaged indptr"):
-            check_indicator(matrix, "y")
+        with case(format, place, value):
+            with pytest.raises(ValueError, match="X has a damaged indptr"):
+                check_readable(matrix)
+            with pytest.raises(ValueError, match="y has a damaged indptr"):
+                check_indicator(matrix, "y")
 
 
 def test_every_sparse_format_passes_unsorted_and_repeated_indices_too():
@@ -131,13 +131,7 @@ RETURNS = {
 
 @pytest.mark.parametrize(
     "estimator",
-    [
-        RankSVM(),
-        RankCVM(solver="frank-wolfe"),
-        RankHLapSVM(kernel="linear"),
-        MLRL(),
-        MLODM(),
-    ],
+    [RankSVM(), RankCVM(solver="frank-wolfe"), RankHLapSVM(kernel="linear"), MLRL(), MLODM()],
     ids=str,
 )
 def test_what_a_kernel_function_returns_is_checked_at_fit_and_at_prediction(estimator):
@@ -157,12 +151,9 @@ def test_a_kernel_function_may_return_integers_and_float32():
         np.testing.assert_array_equal(kernel.matrix(X[:3]), np.ones((3, 3)))
 
 
-def test_missing_values_get_the_advice_that_helps():
+def test_missing_values_and_text_get_the_advice_that_helps():
     with pytest.raises(ValueError, match=r"X is not .*contains NaN\. Fill in .* example\.$"):
         RankSVM().fit([[0.0, np.nan], [1.0, 2.0]], [[0, 1], [1, 0]])
-
-
-def test_text_gets_the_advice_that_helps():
     for text, shown in (("a b", r"'a b'\. "), ("a b " * 40, r"'[ab ]{30,}\.\.\.'\. ")):
         with pytest.raises(ValueError, match=f"X is not .*float: {shown}TfidfVectorizer makes .*"):
             RankSVM().fit([[text], [text]], [[0, 1], [1, 0]])

@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 
 from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores, with_nan
+from tests.support.cases import case
 
 Y = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
 
@@ -47,56 +48,25 @@ def test_indicator_accepts():
         )
 
 
-@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
-def test_indicator_leaves_sparse_input_alone(make):
+def test_indicator_leaves_input_alone():
     rows, columns = np.nonzero(np.ones_like(Y))
     explicit = sparse.coo_array((Y.ravel().astype(float), (rows, columns)), shape=Y.shape)
-    explicit = make(explicit)
-    assert explicit.nnz == Y.size, "the zeros must be stored"
-    explicit.data.flags.writeable = False
-    np.testing.assert_array_equal(check_indicator(explicit), Y)
-    assert explicit.nnz == Y.size
-
-
-def test_indicator_leaves_unsorted_duplicates_alone():
     # Entry (0, 2) is stored as 0 + 1, with the columns out of order.
-    data, indices, indptr = np.array([1.0, 0.0, 1.0]), np.array([2, 2, 0]), np.array([0, 3])
-    unsorted = sparse.csr_array((data, indices, indptr), shape=(1, 3))
-    np.testing.assert_array_equal(check_indicator(unsorted), [[1, 0, 1]])
-    np.testing.assert_array_equal(unsorted.indices, [2, 2, 0])
-    np.testing.assert_array_equal(unsorted.data, [1.0, 0.0, 1.0])
-
-
-@pytest.mark.parametrize(
-    "twice",
-    [
-        sparse.coo_array((np.ones(2), ([0, 0], [1, 1])), shape=(1, 2)),
-        sparse.csr_array((np.ones(2), [1, 1], [0, 2]), shape=(1, 2)),
-        sparse.csc_array((np.ones(2), [0, 0], [0, 0, 2]), shape=(1, 2)),
-    ],
-    ids=["coo", "csr", "csc"],
-)
-def test_indicator_refuses_duplicates_that_sum_to_two(twice):
-    with pytest.raises(ValueError, match=r"values other than 0 and 1: 2\."):
-        check_indicator(twice)
-
-
-def test_indicator_accepts_read_only_input():
+    parts = np.array([1.0, 0.0, 1.0]), np.array([2, 2, 0]), np.array([0, 3])
+    unsorted = sparse.csr_array(parts, shape=(1, 3))
     frozen = Y.copy()
-    frozen.flags.writeable = False
-    np.testing.assert_array_equal(check_indicator(frozen), Y)
+    kinds = [(make(explicit), Y) for make in (sparse.csr_array, sparse.csc_array, sparse.coo_array)]
+    for given, expected in [*kinds, (unsorted, [[1, 0, 1]]), (frozen, Y)]:
+        (given.data if sparse.issparse(given) else given).flags.writeable = False
+        np.testing.assert_array_equal(check_indicator(given), expected)
+        assert given is frozen or given.nnz == (3 if given is unsorted else Y.size)
+    np.testing.assert_array_equal(unsorted.indices, [2, 2, 0])
 
 
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array, pd.DataFrame, np.ndarray.tolist])
-def test_indicator_names_the_remedy_for_signs(make):
-    with pytest.raises(
-        ValueError, match=r"other than 0 and 1: -1\..*\(Y_true > 0\)\.astype\(int\)"
-    ):
-        check_indicator(make(2 * Y - 1), "Y_true")
-    np.testing.assert_array_equal(check_indicator((2 * Y - 1 > 0).astype(int)), Y)
+MAKES = (np.array, sparse.csr_array, sparse.csc_array, sparse.coo_array, pd.DataFrame)
 
 
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.coo_array, pd.DataFrame])
+@pytest.mark.parametrize("make", MAKES)
 def test_nan_is_an_unknown_label_where_there_may_be_one(make):
     labels = Y.astype(float)
     labels[1, 1] = np.nan
@@ -111,7 +81,7 @@ def test_nan_is_an_unknown_label_where_there_may_be_one(make):
         check_indicator(make(labels), "labels", unknown=True)
 
 
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.coo_array, pd.DataFrame])
+@pytest.mark.parametrize("make", MAKES)
 def test_indicator_refuses_other_values(make):
     for value in (2, -2, 0.5, np.inf, 1 + 1e-12):
         wrong = Y.astype(float)
@@ -119,93 +89,76 @@ def test_indicator_refuses_other_values(make):
         with pytest.raises(ValueError, match=r"^labels has values other than 0 and 1: ") as raised:
             check_indicator(make(wrong), "labels")
         assert "astype" not in str(raised.value)
+    with pytest.raises(
+        ValueError, match=r"other than 0 and 1: -1\..*\(Y_true > 0\)\.astype\(int\)"
+    ):
+        check_indicator(make(2 * Y - 1), "Y_true")
 
 
-def test_indicator_shows_few_of_many_values():
-    with pytest.raises(ValueError, match=r"0 and 1: 2, 3, 4, 5, 6, \.\.\.\.$"):
-        check_indicator(np.arange(100).reshape(10, 10))
+TWO = np.ones(2)
+NOT_01 = r"values other than 0 and 1: "
+NO_MATRIX = r"^y has shape \(.*expected a matrix of shape \(n, q\)"
+NO_LABELS = "at least one row and one label"
+NO_NUMBERS = r"^y (has|holds) "
+REFUSED = {
+    "two in coo": (sparse.coo_array((TWO, ([0, 0], [1, 1])), shape=(1, 2)), NOT_01 + r"2\."),
+    "two in csr": (sparse.csr_array((TWO, [1, 1], [0, 2]), shape=(1, 2)), NOT_01 + r"2\."),
+    "two in csc": (
+        sparse.csc_array((TWO, [0, 0], [0, 0, 2]), shape=(1, 2)),
+        NOT_01 + r"2\.",
+    ),
+    "many values": (np.arange(100).reshape(10, 10), NOT_01 + r"2, 3, 4, 5, 6, \.\.\.\.$"),
+    "1-D": (np.array([0, 1, 1]), NO_MATRIX),
+    "list": ([0, 1, 1], NO_MATRIX),
+    "empty list": ([], NO_MATRIX),
+    "sets": ([{0, 1}, {2}], NO_MATRIX),
+    "3-D": (np.zeros((2, 2, 2)), NO_MATRIX),
+    "number": (1, NO_MATRIX),
+    "series": (pd.Series([0, 1]), NO_MATRIX),
+    "1-D sparse": (sparse.coo_array(np.array([0, 1, 1])), NO_MATRIX),
+    "ragged rows": ([[0, 1], [1]], r"^y has rows of different lengths"),
+    "no row": (np.zeros((0, 3)), NO_LABELS),
+    "no label": (np.zeros((3, 0)), NO_LABELS),
+    "no row, sparse": (sparse.csr_array((0, 3)), NO_LABELS),
+    "text": (Y.astype(str), NO_NUMBERS),
+    "bytes": (Y.astype("S"), NO_NUMBERS),
+    "text objects": (Y.astype(str).astype(object), NO_NUMBERS),
+    "complex": (Y.astype(complex), NO_NUMBERS),
+    "dates": (Y.astype("datetime64[s]"), NO_NUMBERS),
+    "sparse complex": (sparse.csr_array(Y.astype(complex)), NO_NUMBERS),
+    "object": (np.array([[0, 1], [object(), 1]]), NO_NUMBERS),
+    "missing": (pd.DataFrame([[0, 1], [None, 1]]).astype("Int64"), NO_NUMBERS),
+    "masked": (np.ma.array(Y, mask=Y == 1), NO_NUMBERS),
+}
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        np.array([0, 1, 1]),
-        [0, 1, 1],
-        [],
-        [{0, 1}, {2}],
-        np.zeros((2, 2, 2)),
-        1,
-        pd.Series([0, 1]),
-        sparse.coo_array(np.array([0, 1, 1])),
-    ],
-    ids=["1-D", "list", "empty list", "sets", "3-D", "number", "series", "1-D sparse"],
-)
-def test_indicator_refuses_other_dimensions(wrong):
-    with pytest.raises(ValueError, match=r"^y has shape \(.*expected a matrix of shape \(n, q\)"):
-        check_indicator(wrong)
+def test_indicator_refuses():
+    for kind, (given, message) in REFUSED.items():
+        error = TypeError if message == NO_NUMBERS else ValueError
+        with case(kind), pytest.raises(error, match=message):
+            check_indicator(given)
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
-@pytest.mark.parametrize("make", [np.zeros, sparse.csr_array])
-def test_indicator_refuses_empty(shape, make):
-    with pytest.raises(ValueError, match="at least one row and one label"):
-        check_indicator(make(shape))
+def test_scores_are_floats():
+    for dtype in (np.float64, np.float32):
+        scores = Y.astype(dtype)
+        assert check_scores(scores) is scores
+    for make in (np.array, np.ndarray.tolist, pd.DataFrame):
+        checked = check_scores(make(Y), n_rows=4, n_labels=3)
+        assert checked.dtype == np.float64
+        np.testing.assert_array_equal(checked, Y)
 
 
-def test_indicator_refuses_ragged_rows():
-    with pytest.raises(ValueError, match=r"^y has rows of different lengths"):
-        check_indicator([[0, 1], [1]])
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        Y.astype(str),
-        Y.astype("S"),
-        Y.astype(str).astype(object),
-        Y.astype(complex),
-        Y.astype("datetime64[s]"),
-        sparse.csr_array(Y.astype(complex)),
-        np.array([[0, 1], [object(), 1]]),
-        pd.DataFrame([[0, 1], [None, 1]]).astype("Int64"),
-        np.ma.array(Y, mask=Y == 1),
-    ],
-    ids=[
-        "text",
-        "bytes",
-        "text objects",
-        "complex",
-        "dates",
-        "sparse complex",
-        "object",
-        "missing",
-        "masked",
-    ],
-)
-def test_indicator_refuses_other_types(wrong):
-    with pytest.raises(TypeError, match=r"^y (has|holds) "):
-        check_indicator(wrong)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_scores_keep_floats(dtype):
-    scores = Y.astype(dtype)
-    assert check_scores(scores) is scores
-
-
-@pytest.mark.parametrize("make", [np.array, np.ndarray.tolist, pd.DataFrame])
-def test_scores_become_float64(make):
-    checked = check_scores(make(Y), n_rows=4, n_labels=3)
-    assert checked.dtype == np.float64
-    np.testing.assert_array_equal(checked, Y)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_scores_refuse_other_than_finite(value):
-    scores = Y.astype(float)
-    scores[2, 0] = value
-    with pytest.raises(ValueError, match=r"scores contains (NaN|infinity)"):
-        check_scores(scores)
+def test_scores_refuse_what_is_no_number():
+    for value in (np.nan, np.inf, -np.inf):
+        scores = Y.astype(float)
+        scores[2, 0] = value
+        with case(value), pytest.raises(ValueError, match=r"scores contains (NaN|infinity)"):
+            check_scores(scores)
+    with pytest.raises(TypeError, match="Sparse data was passed for scores"):
+        check_scores(sparse.csr_array(Y.astype(float)))
+    with pytest.raises(ValueError, match=r"^f is not an array of finite real numbers, one for"):
+        check_scores([["a", "b"]], name="f")
 
 
 @pytest.mark.parametrize(
@@ -216,15 +169,3 @@ def test_scores_refuse_other_shapes(scores, expected):
     n_rows, n_labels = (int(text) if text.isdigit() else None for text in expected.split(", "))
     with pytest.raises(ValueError, match=rf"^f has shape .*; expected \({expected}\), one score"):
         check_scores(scores, n_rows=n_rows, n_labels=n_labels, name="f")
-
-
-def test_scores_refuse_sparse():
-    with pytest.raises(TypeError, match="Sparse data was passed for scores"):
-        check_scores(sparse.csr_array(Y.astype(float)))
-
-
-def test_scores_of_text_are_named():
-    with pytest.raises(
-        ValueError, match=r"^f is not an array of finite real numbers, one for each"
-    ):
-        check_scores([["a", "b"]], name="f")

@@ -1,14 +1,11 @@
 """Parameters that need a check of their own; the others are tested through the estimators."""
 
-from typing import Any
-
 import joblib
 import numpy as np
 import pytest
 
-from multimargin import MLODM, MLRL
+from multimargin import MLODM
 from multimargin.checks.parameters import check_seed, random_state_of, thread_count
-from multimargin.datasets import load_digit_attributes
 
 
 def test_threads_are_those_of_joblib() -> None:
@@ -17,16 +14,6 @@ def test_threads_are_those_of_joblib() -> None:
     assert thread_count(10**9) == max(256, joblib.cpu_count())
     with joblib.parallel_config(backend="threading", n_jobs=2):
         assert thread_count(None) == 2
-
-
-@pytest.mark.parametrize("estimator", [MLODM, MLRL])
-@pytest.mark.parametrize(
-    ("n_jobs", "error"), [(0, ValueError), ("two", TypeError), (1.5, TypeError), (True, TypeError)]
-)
-def test_no_number_of_threads(estimator: Any, n_jobs: Any, error: type[Exception]) -> None:
-    X, Y = load_digit_attributes().split("train")
-    with pytest.raises(error, match=f"n_jobs is {n_jobs!r}; expected None, a positive number"):
-        estimator(n_jobs=n_jobs).fit(X[:20], Y[:20])
 
 
 def test_a_seed_is_checked_as_it_is_used() -> None:

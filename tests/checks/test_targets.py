@@ -21,30 +21,26 @@ from tests.support.cases import case
 from tests.support.problems import unrelated_problem
 
 
-@pytest.mark.parametrize(
-    ("Y", "names", "indicator"),
-    [
+def test_lists_of_names_become_an_indicator() -> None:
+    pandas = pytest.importorskip("pandas")
+    columns = [
+        pandas.Series([["b"], ["a"], missing], index=[7, 8, 9]) for missing in (None, np.nan)
+    ]
+    for Y, names, indicator in (
         ([["a", "b"], ["c", "d"]], "abcd", [[1, 1, 0, 0], [0, 0, 1, 1]]),
         ([["a"], ["b", "c"], []], "abc", [[1, 0, 0], [0, 1, 1], [0, 0, 0]]),
         ([("a", "b"), ("c",)], "abc", [[1, 1, 0], [0, 0, 1]]),
         ([{"a"}, {"b", "c"}, set()], "abc", [[1, 0, 0], [0, 1, 1], [0, 0, 0]]),
         ([{1}, {2, 3}], [1, 2, 3], [[1, 0, 0], [0, 1, 1]]),
         (np.array([{"a", "b"}, set()], dtype=object), "ab", [[1, 1], [0, 0]]),
-    ],
-)
-def test_lists_of_names_become_an_indicator(Y: Any, names: Any, indicator: Any) -> None:
-    found = check_targets(Y)
-    assert found.label_names is not None
-    assert found.label_names.tolist() == list(names)
-    assert found.indicator.tolist() == indicator
-    assert found.multilabel
-
-
-@pytest.mark.parametrize("missing", [None, np.nan])
-def test_a_column_of_lists(missing: Any) -> None:
-    pandas = pytest.importorskip("pandas")
-    found = check_targets(pandas.Series([["b"], ["a"], missing], index=[7, 8, 9]))
-    assert found.indicator.tolist() == [[0, 1], [1, 0], [0, 0]]
+        *((column, "ab", [[0, 1], [1, 0], [0, 0]]) for column in columns),
+    ):
+        with case(Y):
+            found = check_targets(Y)
+            assert found.label_names is not None
+            assert found.label_names.tolist() == list(names)
+            assert found.indicator.tolist() == indicator
+            assert found.multilabel
 
 
 def test_lists_that_name_too_little_are_refused() -> None:
@@ -102,9 +98,9 @@ def test_texts_of_numpy_2_are_classes() -> None:
     assert check_targets(texts).indicator.tolist() == [[0, 1], [1, 0], [1, 0]]
 
 
-@pytest.mark.parametrize("Y", [["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]])
-def test_classes_and_indicators_are_none(Y: Any) -> None:
-    assert check_targets(Y).indicator.shape[0] == len(Y)
+def test_classes_and_indicators_are_no_lists_of_names() -> None:
+    for Y in (["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]):
+        assert check_targets(Y).indicator.shape[0] == len(Y)
 
 
 def test_names_that_occur_twice_are_refused() -> None:

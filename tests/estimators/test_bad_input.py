@@ -1,6 +1,7 @@
 """Bad input to the estimators of the family: messages name the argument and what is expected."""
 
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,20 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from multimargin import MLODM, FrankWolfeOptions, RankCVM, RankHLapSVM, RankSVM, RankSVMz
+from multimargin import (
+    LLSF,
+    MLODM,
+    MLRL,
+    SSMLRL,
+    FrankWolfeOptions,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+    RelationshipOptions,
+)
+from tests.support.cases import case
 from tests.support.models import PAIRWISE
 
 ESTIMATORS = [
@@ -93,9 +107,9 @@ BAD_DATA = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_DATA)
-def test_bad_data(case):
-    data, error, message = BAD_DATA[case]
+@pytest.mark.parametrize("kind", BAD_DATA)
+def test_bad_data(kind):
+    data, error, message = BAD_DATA[kind]
     for estimator in ESTIMATORS:
         # Pairs with the zero label are in every row.
         if not (isinstance(estimator, RankSVMz) and message.startswith("y has no label pair")):
@@ -103,63 +117,99 @@ def test_bad_data(case):
                 clone(estimator).fit(*data)
 
 
-BAD_PARAMETERS = [
-    ({"C": 0.0}, ValueError, "C is 0.0; expected a finite number above 0"),
-    ({"C": "1"}, TypeError, "C is '1'; expected a finite number above 0"),
-    ({"gamma": -2.0}, ValueError, "gamma is -2.0; expected a finite number above 0"),
-    ({"gamma": "wide"}, ValueError, "gamma is 'wide'; expected one of 'scale', 'auto'"),
-    ({"gamma": None}, TypeError, "gamma is None; expected a finite number above 0"),
-    ({"tol": 0.0}, ValueError, "tol is 0.0; expected a finite number above 0"),
-    ({"kernel": "magic"}, ValueError, "kernel is 'magic'; expected one of 'linear', 'rbf'"),
-    ({"solver": "magic"}, ValueError, "solver is 'magic'; expected one of 'bcd', 'dcd', "),
-    ({"degree": -1}, ValueError, "degree is -1; expected an integer of at least 0"),
-    ({"max_iter": 0}, ValueError, "max_iter is 0; expected an integer of at least 1"),
-    ({"cache_size": -1}, ValueError, "cache_size is -1; expected a finite number from 0"),
-    ({"verbose": -1}, ValueError, "verbose is -1; expected an integer of at least 0"),
-    ({"threshold": "best"}, ValueError, "threshold is 'best'; expected 'scores', 'features',"),
-    ({"n_jobs": 0}, ValueError, "n_jobs is 0; expected None, a positive number"),
+ABOVE_0 = "a finite number above 0"
+# What every one of them says that has such a parameter.
+BAD_PARAMETERS = {
+    "C": [(0.0, ABOVE_0), ("1", ABOVE_0, TypeError)],
+    "gamma": [(-2.0, ABOVE_0), ("wide", "one of 'scale', 'auto'"), (None, ABOVE_0, TypeError)],
+    "tol": [(0.0, ABOVE_0)],
+    "kernel": [("magic", "one of 'linear', 'rbf'")],
+    "solver": [("magic", "one of 'bcd', 'dcd', ")],
+    "degree": [(-1, "an integer of at least 0"), (1.5, "an integer of at least 0", TypeError)],
+    "coef0": [(float("inf"), "a finite number")],
+    "max_iter": [(0, "an integer of at least 1")],
+    "max_time": [(value, "") for value in (0, -1.0, float("nan"), -float("inf"))],
+    "cache_size": [(-1, "a finite number from 0")],
+    "verbose": [(-1, "an integer of at least 0")],
+    "threshold": [("best", "'scores', 'features',")],
+    "n_jobs": [(0, ""), *((value, "None, a positive", TypeError) for value in ("two", 1.5, True))],
+    "top_k": [(value, "") for value in (0, -1, 0.0, 1.5, float("nan"))],
+}
+BAD_PARAMETERS["degree"] += [(2**31, "at most 2147483647")]
+BAD_PARAMETERS["top_k"] += [(True, "", TypeError), ("2", "", TypeError)]
+BAD_PARAMETERS["max_time"] += [(True, "", TypeError), ("1", "", TypeError)]
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+def test_bad_parameters(name):
+    for estimator, (value, expected, *error) in product(ESTIMATORS, BAD_PARAMETERS[name]):
+        # One has its threshold within.
+        if name in estimator.get_params():
+            message = re.escape(f"{name} is {value!r}; expected {expected}")
+            with case(estimator), pytest.raises((*error, ValueError)[0], match=message):
+                clone(estimator).set_params(**{name: value}).fit(X, Y)
+
+
+FROM_0 = "a finite number of at least 0"
+BIASES = "one of 'free', 'penalized', 'none'"
+OF_ONE_METHOD = [
+    (RankSVM(bias="some"), f"bias is 'some'; expected {BIASES}"),
+    (RankSVMz(bias="some"), f"bias is 'some'; expected {BIASES}"),
     (
-        {"kernel": "precomputed", "threshold": "features"},
-        ValueError,
+        RankSVM(solver="frank-wolfe"),
+        "bias is 'free'; expected 'penalized' or 'none' with solver='frank-wolfe', or solver=",
+    ),
+    (
+        RankSVM(kernel="precomputed", threshold="features"),
         "threshold is 'features', but kernel='precomputed' shows no features; expected",
     ),
+    (RankSVM(pair_weights="some"), "pair_weights is 'some'; expected one of 'balanced', 'un"),
+    *(
+        (kind(top_k=2, solver=solver), f"top_k is 2; expected None with solver='{solver}'")
+        for kind, solver in (
+            *((RankSVM, "dcd"), (RankSVM, "frank-wolfe"), (RankLSVM, "dcd")),
+            *((RankCVM, "frank-wolfe"), (RankHLapSVM, "dcd")),
+        )
+    ),
+    (
+        RankCVM(options=FrankWolfeOptions(epsilon=0)),
+        "options.epsilon is 0; expected a finite number above 0",
+    ),
+    (RankCVM(options=RelationshipOptions()), "expected None or a FrankWolfeOptions"),
+    (MLODM(theta=1.0), f"theta is 1.0; expected {FROM_0} and below 1"),
+    (MLODM(theta=-0.1), f"theta is -0.1; expected {FROM_0} and below 1"),
+    (MLODM(mu=0.0), "mu is 0.0; expected a finite number above 0 and of at most 1"),
+    (MLODM(mu=1.5), "mu is 1.5; expected a finite number above 0 and of at most 1"),
+    (RankHLapSVM(lam=-1.0), "lam is -1.0; expected a finite number from 0 to"),
+    (RankHLapSVM(nu=-1.0), f"nu is -1.0; expected {FROM_0}"),
+    (RankHLapSVM(nu="auto"), "nu is 'auto'; expected one of 'scale'"),
+    (MLRL(lam=0.0), "lam is 0.0; expected"),
+    (MLRL(solver="smo"), "solver is 'smo'; expected"),
+    (MLRL(options={"ridge": 0.1}), "options is {'ridge': 0.1}; expected None or a Relat"),
+    (MLRL(options=RelationshipOptions(ridge=2.0)), "options.ridge is 2.0; expected"),
+    *(
+        (MLRL(options=RelationshipOptions(fixed_covariance=S)), f"options.fixed_covariance {said}")
+        for S, said in (
+            (np.eye(3), "has shape (3, 3); expected (4, 4)"),
+            *((-np.eye(4), "is not"), (np.triu(np.ones((4, 4))), "is not")),
+        )
+    ),
+    *(
+        (model(**{name: 0}), f"{name} is 0; expected")
+        for model in (MLRL, LLSF)
+        for name in ("tol", "max_iter", "max_time", "n_jobs")
+    ),
+    (SSMLRL(lam2=-1), "lam2 is -1"),
+    (LLSF(alpha=-1), "alpha is -1; expected"),
+    *((LLSF(**{name: 0}), f"{name} is 0; expected") for name in ("beta", "gamma")),
+    *((LLSF(**{name: "x"}), f"{name} is 'x'; expected") for name in ("threshold", "solver")),
 ]
 
 
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_PARAMETERS, ids=str)
-def test_bad_parameters(parameters, error, message):
-    for estimator in ESTIMATORS:
-        # One has its threshold within.
-        if parameters.keys() <= estimator.get_params().keys():
-            with pytest.raises(error, match=re.escape(message)):
-                clone(estimator).set_params(**parameters).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (RankSVM(bias="some"), "bias is 'some'; expected one of 'free', 'penalized', 'none'"),
-        (RankSVMz(bias="some"), "bias is 'some'; expected one of 'free', 'penalized', 'none'"),
-        (
-            RankCVM(options=FrankWolfeOptions(epsilon=0)),
-            "options.epsilon is 0; expected a finite number above 0",
-        ),
-        (MLODM(theta=1.0), "theta is 1.0; expected a finite number of at least 0 and below 1"),
-        (
-            RankSVM(solver="frank-wolfe"),
-            "bias is 'free'; expected 'penalized' or 'none' with solver='frank-wolfe', or solver=",
-        ),
-        (MLODM(theta=-0.1), "theta is -0.1; expected a finite number of at least 0 and below 1"),
-        (MLODM(mu=0.0), "mu is 0.0; expected a finite number above 0 and of at most 1"),
-        (MLODM(mu=1.5), "mu is 1.5; expected a finite number above 0 and of at most 1"),
-        (RankHLapSVM(lam=-1.0), "lam is -1.0; expected a finite number from 0 to"),
-        (RankHLapSVM(nu=-1.0), "nu is -1.0; expected a finite number of at least 0"),
-        (RankHLapSVM(nu="auto"), "nu is 'auto'; expected one of 'scale'"),
-    ],
-)
-def test_bad_parameters_of_one_method(estimator, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        estimator.fit(X, Y)
+def test_bad_parameters_of_one_method():
+    for estimator, message in OF_ONE_METHOD:
+        with case(estimator), pytest.raises(ValueError, match=re.escape(message)):
+            estimator.fit(X, Y)
 
 
 SOLVERS = [
