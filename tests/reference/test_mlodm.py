@@ -25,17 +25,6 @@ def test_primal_and_dual_agree(theta, mu):
     assert mlodm.objective_18(K, Y, *arguments, alpha, beta) == pytest.approx(minus, rel=1e-6)
 
 
-def test_theta_zero_and_mu_one_is_least_squares():
-    X, Y = small_problem(7)
-    i, _, _ = mlodm.pairs(Y)
-    c, C_i = mlodm.coefficients(Y), mlodm.pair_weights(Y, 3.0)
-    # 1/2 t^T Q t + 1/2 sum (1 - z)^2 C_i with z = Q t: (Q + diag(1/C_i)) t = 1
-    Q = (c.T @ c) * (X @ X.T)[np.ix_(i, i)]
-    t = np.linalg.solve(Q + np.diag(1.0 / C_i), np.ones(len(i)))
-    _, alpha, beta = mlodm.problem_18(X @ X.T, Y, 3.0, 0.0, 1.0)
-    np.testing.assert_allclose(alpha - beta, t, atol=1e-5)
-
-
 def test_published_algorithm_reaches_the_optimum():
     X, Y = small_problem(9, n=7)
     K, arguments = X @ X.T, (2.0, 0.2, 0.4)
@@ -48,12 +37,3 @@ def test_published_algorithm_reaches_the_optimum():
     *_, shuffled = mlodm.algorithm_1(K, Y, *arguments, shuffle=shuffle)
     assert shuffled[0] != values[0]
     assert shuffled[-1] == pytest.approx(optimum, rel=1e-6)
-
-
-def test_multiplicative_updates_solve_a_small_programme():
-    rng = np.random.default_rng(10)
-    A = rng.normal(size=(6, 6))
-    H, v = A @ A.T + np.eye(6), rng.normal(size=6)
-    eta = mlodm.algorithm_2(H, v, tol=1e-14, updates=20000)
-    assert (eta >= 0).all()
-    np.testing.assert_allclose(np.minimum(eta, H @ eta + v), 0.0, atol=1e-8)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.svm import LinearSVC
 
 from multimargin.reference import rank_cvm, rank_lsvm, rank_svm
 from tests.support.problems import unrelated_problem
@@ -52,37 +51,3 @@ def test_published_loop_descends_to_the_optimum(seed):
         alpha = (1 - step) * alpha + step * np.eye(len(Theta))[chosen]
     assert W[-1] == pytest.approx(0.5 * alpha @ Theta @ alpha, rel=1e-9)
     np.testing.assert_allclose(beta, rank_svm.proxy(alpha, Y), atol=1e-12)
-
-
-def test_published_loop_stops_by_either_rule():
-    X, Y = small_problem(2)
-    K = X @ X.T
-    _, history = rank_cvm.frank_wolfe(K, Y, 2.0, epsilon=0.05)
-    z = np.array([step[3] for step in history])
-    assert abs(z[-1]) < 0.05 <= abs(z[:-1]).min()
-    _, history = rank_cvm.frank_wolfe(K, Y, 2.0, epsilon=0.0, M=2)
-    assert len(history) == 2 * len(rank_svm.pairs(Y)[0])
-
-
-def test_rank_lsvm_is_liblinear_on_pairs():
-    """One row (x, 1) (x) (e_m - e_n) a pair, with weight C_i; signs alternate: two classes."""
-    X, Y = unrelated_problem(3, 15, 4, 3)
-    _, w, b = rank_lsvm.primal(X, Y, 2.0)
-    i, _, _ = rank_svm.pairs(Y)
-    X1 = np.column_stack([X, np.ones(15)])
-    rows = np.einsum("sd,qs->sdq", X1[i], rank_svm.coefficients(Y)).reshape(len(i), -1)
-    sign = np.where(np.arange(len(rows)) % 2, 1.0, -1.0)
-    # scikit-learn's squared hinge has no factor 1/2.
-    svm = LinearSVC(fit_intercept=False, C=1.0, tol=1e-10, max_iter=1_000_000, dual=True)
-    svm.fit(sign[:, None] * rows, sign, sample_weight=rank_svm.upper_bounds(Y, 2.0) / 2.0)
-    np.testing.assert_allclose(svm.coef_.reshape(5, 3), np.vstack([w, b]), atol=1e-4)
-
-
-def test_coordinate_descent_reaches_the_optimum():
-    X, Y = unrelated_problem(4, 12, 3, 4, share=0.5)
-    K = X @ X.T
-    Theta = rank_cvm.quadratic_form(K, Y, 3.0)
-    iterates = rank_lsvm.coordinate_descent(K, Y, 3.0, 300)
-    values = [0.5 * alpha @ Theta @ alpha - alpha.sum() for alpha in iterates]
-    assert (np.diff(values) <= 1e-12).all()
-    assert values[-1] == pytest.approx(rank_lsvm.dual(K, Y, 3.0)[0], rel=1e-6)

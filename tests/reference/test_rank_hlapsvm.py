@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.svm import LinearSVC
 
 from multimargin.reference import rank_hlapsvm
 from tests.support.problems import unrelated_problem
@@ -81,17 +80,6 @@ def test_published_loop_reaches_the_optimum_one_exact_step_after_another(lam):
             best = alpha[s] - (Q[s] @ alpha - 1) / Q[s, s]
             alpha[s] = np.clip(best, 0, rank_hlapsvm.upper_bounds(H, 2.0)[s])
         np.testing.assert_allclose(iterate, alpha, atol=1e-12)
-
-
-def test_without_laplacian_it_is_liblinear_on_one_row_a_pair():
-    X, H, L = small_problem(6, n=15)
-    i, p, q = rank_hlapsvm.pairs(H)
-    rows = [np.kron(np.eye(4)[m] - np.eye(4)[n], X[row]) for row, m, n in zip(i, p, q, strict=True)]
-    sign = np.where(np.arange(len(rows)) % 2, 1, -1)
-    svm = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, tol=1e-9, max_iter=1_000_000)
-    svm.fit(np.array(rows) * sign[:, None], sign, rank_hlapsvm.upper_bounds(H, 0.8))
-    _, W = rank_hlapsvm.problem_10(X, H, 0.8, 0.0, L)
-    np.testing.assert_allclose(W, svm.coef_.reshape(4, -1).T, atol=1e-4)
 
 
 def test_sizes_of_label_sets_are_learned():

@@ -1,12 +1,10 @@
 """Plain Rank-SVM: primal and dual, reductions that other programs confirm, Frank-Wolfe."""
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
-from multimargin.estimators.shared.exact_pairs import factor
 from multimargin.reference import rank_svm
 from multimargin.thresholds.cuts import best_thresholds
 from tests.support.problems import unrelated_problem
@@ -14,24 +12,6 @@ from tests.support.problems import unrelated_problem
 
 def small_problem(seed, n=12, d=3, q=4):
     return unrelated_problem(seed, n, d, q, share=0.45)
-
-
-def theta_matrix(K, Y):
-    """Theta = (H^T H) o K of (42), with K on pairs as in (25)."""
-    i, _, _ = rank_svm.pairs(Y)
-    H = rank_svm.coefficients(Y)
-    return (H.T @ H) * K[np.ix_(i, i)]
-
-
-def test_one_pair_by_hand():
-    # Features of one row, and a second one to which the bias belongs: w = a x.
-    X, Y = np.array([[1.0], [-1.0]]), np.array([[1, 0], [0, 1]])
-    # The two pairs are symmetric: W = 4 a^2 - 2 a, so a = min(C, 1/4).
-    for C, a in ((0.1, 0.1), (2.0, 0.25)):
-        value, alpha, b = rank_svm.problem_26(X @ X.T, Y, C)
-        assert value == pytest.approx(4 * a**2 - 2 * a, abs=1e-7)
-        np.testing.assert_allclose(alpha, [a, a], atol=1e-6)
-        np.testing.assert_allclose(b, 0, atol=1e-6)
 
 
 def test_the_dual_variables_give_the_model_of_the_primal():
@@ -62,23 +42,6 @@ def test_two_labels_are_a_binary_svm(kernel):
     assert -minus == pytest.approx(value, rel=1e-7)
     F = rank_svm.scores(K, np.column_stack([y, -y]) * alpha[:, None], b)
     np.testing.assert_allclose(F[:, 0] - F[:, 1], svc.decision_function(K), atol=1e-4)
-
-
-def test_single_labels_are_weston_watkins():
-    rng = np.random.default_rng(4)
-    n, d, q, C = 25, 3, 4, 1.3
-    X, y = rng.normal(size=(n, d)), rng.integers(q, size=n)
-    w, b = cp.Variable((d, q)), cp.Variable((1, q))
-    scores = X @ w + np.ones((n, 1)) @ b
-    loss = sum(
-        cp.pos(1 - scores[i, y[i]] + scores[i, k]) for i in range(n) for k in range(q) if k != y[i]
-    )
-    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C / (q - 1) * loss))
-    problem.solve(solver="CLARABEL")
-    minus, alpha, _ = rank_svm.problem_26(X @ X.T, np.eye(q, dtype=int)[y], C)
-    assert -minus == pytest.approx(problem.value, rel=1e-7)
-    beta = rank_svm.proxy(alpha, np.eye(q, dtype=int)[y])
-    np.testing.assert_allclose(X.T @ beta, w.value, atol=1e-4)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -124,22 +87,3 @@ def test_frank_wolfe_is_monotone_and_z_bounds_the_distance_to_the_optimum(free):
         # -z is the duality gap of the model with the multipliers as bias.
         primal = rank_svm.objective_18(K, Y, 1.0, beta, b)
         assert primal + W[-1] == pytest.approx(-z[-1], rel=1e-7)
-
-
-def test_frank_wolfe_converges_at_the_rate_of_theorem_1():
-    X, Y = small_problem(8)
-    K = pairwise_kernels(X, metric="rbf")
-    upper = rank_svm.upper_bounds(Y, 10.0)
-    optimum, _, _ = rank_svm.problem_26(K, Y, 10.0)
-    _, _, history = rank_svm.frank_wolfe(K, Y, 10.0, epsilon=0.0, M=100)
-    W, _, lam = np.transpose(history)
-    p = np.arange(1, 101)
-    bound = 2 * np.linalg.norm(theta_matrix(K, Y)) * (upper @ upper) / (p + 1 / lam[0] - 1)
-    assert (W - optimum <= bound).all()
-
-
-def test_the_features_of_a_kernel_are_a_factor_of_it():
-    X, Y = small_problem(11)
-    K = pairwise_kernels(X, metric="rbf")
-    value, *_ = rank_svm.problem_18(factor(K), Y, 2.0)
-    assert value == pytest.approx(-rank_svm.problem_26(K, Y, 2.0)[0], rel=1e-6)

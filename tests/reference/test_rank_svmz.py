@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 
-from multimargin.reference import mlrl, rank_svmz, top_k
+from multimargin.reference import rank_svmz, top_k
 from tests.support.problems import unrelated_problem
 
 
@@ -27,20 +27,6 @@ def test_primal_and_dual_agree(seed):
     np.testing.assert_array_equal(rank_svmz.predict(f), f[:, :3] > f[:, 3:])
 
 
-def test_liblinear_on_pairs_agrees():
-    """One row x (x) (e_k - e_0) a pair, signed: without a bias, a linear machine of all pairs."""
-    X, Y = unrelated_problem(3, 15, 4, 3)
-    _, Z = rank_svmz.dual(X @ X.T, Y, 6.0, free=False)
-    F = X @ X.T @ np.hstack([Z, -Z.sum(axis=1, keepdims=True)])
-    directions = np.hstack([np.eye(3), -np.ones((3, 1))])
-    rows = np.einsum("id,kl->ikdl", X, directions).reshape(45, -1)
-    svm = LinearSVC(
-        C=2.0, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=1_000_000, dual=True
-    )
-    svm.fit(rows, 2 * Y.ravel() - 1)
-    np.testing.assert_allclose(X @ svm.coef_.reshape(4, 4), F, atol=1e-4)
-
-
 def test_one_label_is_a_support_vector_machine():
     """With q = 1, w_1 = -w_0 = v / 2 and the regulariser is 1/4 ||v||^2: libsvm with 2 C."""
     rng = np.random.default_rng(4)
@@ -49,23 +35,6 @@ def test_one_label_is_a_support_vector_machine():
     svm = SVC(C=6.0, kernel="linear", tol=1e-10).fit(X, y)
     F = model(X @ X.T, X, y[:, None], 3.0)
     np.testing.assert_allclose(F[:, 0], svm.decision_function(X), atol=1e-4)
-
-
-def test_it_is_mlrl_of_a_fixed_covariance():
-    """Omega = (I + 1 1^T) / (2 q) and lam = 1 / (2 n C)."""
-    n, q, C = 14, 3, 2.0
-    X, Y = unrelated_problem(5, n, 3, q)
-    Omega = (np.eye(q) + np.ones((q, q))) / (2.0 * q)
-    value, *_ = mlrl.problem_8(X, Y, 1.0 / (2.0 * n * C), Omega)
-    assert value == pytest.approx(rank_svmz.primal(X, Y, C)[0] / (n * C / q), rel=1e-6)
-
-
-def test_rows_without_and_with_all_labels_count():
-    X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    Y = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
-    # Each label's two inner points are 1 apart: the largest margin puts 2 between them.
-    F = model(X @ X.T, X, Y, 100.0)
-    np.testing.assert_allclose(F[1:3], [[-1, -1], [1, 1]], atol=1e-4)
 
 
 @pytest.mark.parametrize("squared", [False, True])

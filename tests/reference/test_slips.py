@@ -40,50 +40,11 @@ def test_xu_42_is_not_strictly_convex_for_rank_svm():
     assert abs(eigenvalues[0]) < 1e-12
 
 
-def test_xu_48_and_47_do_not_hold_where_the_first_step_is_cut():
-    # f(x) = Theta/2 x^2 - x on [0, 1] from 0: the step 1/Theta is cut to 1, the optimum.
-    Theta = 0.1
-    step = min(1 / Theta, 1.0)
-    f = Theta / 2 * step**2 - step
-    assert f > -(1.0**2) / (2 * Theta)  # (48)
-    delta, xi = 2 * Theta, 1 / step - 1  # (51), (52)
-    assert 0 - f > delta / (1 + xi)  # (47) at p = 1
-
-
-@pytest.mark.parametrize("q", range(2, 20))
-def test_pairs_of_a_row_before_xu_73(q):
-    pairs = [relevant * (q - relevant) for relevant in range(1, q)]
-    assert (min(pairs), max(pairs)) == (q - 1, (q // 2) * (q - q // 2))
-    assert (q // 2) * (1 - q // 2) <= 0  # as printed
-
-
 def test_omega_of_zhang_and_yeung_is_singular_for_a_label_of_no_row():
     _, K, Y, _, _ = small_problem()
     Y[:, 0] = 0
     _, Z = mlrl.problem_10(K, Y, 0.1, np.eye(4) / 4)
     assert np.linalg.eigvalsh(mlrl.omega_step(Z.T @ K @ Z))[0] < 1e-6
-
-
-def test_zhang_and_yeung_13_is_the_dual_with_four_lambda():
-    X, _, Y, i, H = small_problem()
-    (n, q), lam = Y.shape, 0.3
-    _, m, k = rank_svm.pairs(Y)
-
-    def primal(lam):
-        W, b = cp.Variable((3, q)), cp.Variable((1, q))
-        f = X @ W + np.ones((n, 1)) @ b
-        loss = 2 / n * cp.sum(cp.pos(1 - f[i, m] + f[i, k]))  # each pair as (j, k) and as (k, j)
-        return minimum(loss + lam / 2 * cp.sum_squares(W)), W.value
-
-    beta = cp.Variable(len(i))  # beta_i^jk = beta_i^kj; y_i^j alpha_i^j = sum_k +-beta
-    Z = [cp.multiply(beta, h) for h in H]
-    W = cp.vstack([X[i].T @ z for z in Z]).T / lam
-    constraints = [beta >= 0, beta <= 1 / n, *(cp.sum(z) == 0 for z in Z)]
-    value = minimum(lam / 2 * cp.sum_squares(W) - 2 * cp.sum(beta), constraints)
-    expected, weights = primal(4 * lam)
-    assert -value == pytest.approx(expected, rel=1e-6)
-    assert -value > 1.05 * primal(lam)[0]
-    np.testing.assert_allclose(W.value, 2 * weights, atol=1e-4)
 
 
 def test_a_step_of_chen_et_al_is_dense():

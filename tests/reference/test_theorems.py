@@ -6,7 +6,7 @@ from sklearn.metrics import pairwise_kernels
 
 from multimargin import RankCVM, RankSVM
 from multimargin.measures import ranking_loss
-from multimargin.reference import rank_cvm, rank_hlapsvm, rank_svm
+from multimargin.reference import rank_cvm, rank_svm
 from tests.support.problems import unrelated_problem
 
 C = 2.0
@@ -17,31 +17,6 @@ def small_problem(seed):
     X, Y = unrelated_problem(seed, 12, 3, 4, share=0.45)
     Y[:, 0], Y[:, 1] = 1 - Y[:, 1], Y[:, 1]
     return pairwise_kernels(X, metric="rbf", gamma=0.5), Y
-
-
-# -------------------------------------------------------------------------------------------------
-# Chen et al. 2009
-# -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("seed", range(3))
-def test_dual_coordinate_descent_converges_linearly(seed):
-    """Theorem 1: from a pass t_0 on, each one leaves at most mu < 1 of the distance (26)."""
-    X, H = unrelated_problem(seed, 10, 3, 4, share=0.45)
-    L = rank_hlapsvm.laplacian(H, rank_hlapsvm.hyperedge_weights(X, H, 0.2))
-    X = rank_hlapsvm.append_1(X)
-    A = rank_hlapsvm.kernel_27(X @ X.T, 0.5, L)
-    _, iterates = rank_hlapsvm.algorithm_1(X, H, C, 0.5, L, epsilon=1e-12, passes=2000)
-    g = np.array([rank_hlapsvm.objective_17(A, H, alpha) for alpha in iterates])
-    optimum, _ = rank_hlapsvm.problem_17(A, H, C)
-    assert g[-1] == pytest.approx(optimum, rel=1e-7)
-    # The loop itself goes far below the last distance that is looked at.
-    gap = (g - g[-1]) / abs(g[-1])
-    gap = gap[gap > 1e-10]
-    late = gap[len(gap) // 4 :]
-    mu = (late[1:] / late[:-1]).max()
-    assert mu < 0.95
-    # Factors of 100 take about as many passes as each other; at a rate of 1/t, 100 times as many.
-    earlier, later = np.diff([np.count_nonzero(gap > 10.0**-k) for k in (6, 8, 10)])
-    assert 0 < later <= 3 * earlier
 
 
 # -------------------------------------------------------------------------------------------------
@@ -126,16 +101,6 @@ def test_norms_and_diameters_are_within_71_to_74(seed, method):
     assert diameter <= diameter_bound
 
 
-def test_71_to_73_are_equalities_for_one_pair_a_row():
-    """Equal rows with the same pair of two labels: every inequality above is an equality."""
-    Y = np.tile([1, 0], (5, 1))
-    norm, norm_bound, diameter, diameter_bound = bounds_of_section_7(
-        np.ones((5, 5)), Y, method="Rank-SVM"
-    )
-    assert norm == pytest.approx(norm_bound)
-    assert diameter == pytest.approx(diameter_bound)
-
-
 @pytest.mark.parametrize("method", ["Rank-SVM", "Rank-CVM"])
 @pytest.mark.parametrize("seed", range(3))
 def test_frank_wolfe_gains_what_the_proof_of_theorem_1_says(seed, method):
@@ -155,27 +120,3 @@ def test_frank_wolfe_gains_what_the_proof_of_theorem_1_says(seed, method):
     p, xi = np.arange(1, gap.size + 1), 1 / lam[0] - 1
     assert xi >= 0
     assert (gap <= 2 * norm * diameter / (p + xi)).all()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_numbers_of_epochs_are_within_75_and_76_and_in_their_order(seed):
-    """To the same share of the first distance; an epoch of Rank-CVM is one step a pair."""
-    K, Y = small_problem(seed)
-    pairs, q = len(rank_svm.pairs(Y)[0]), Y.shape[1]
-    largest = (q // 2) * (q - q // 2)
-    epsilon = 0.05
-    epochs = {}
-    for method, steps_an_epoch, bound in (
-        ("Rank-SVM", 1, 4 * pairs**2 * C**2 / (q - 1) ** 2 / epsilon),  # (75)
-        ("Rank-CVM", pairs, (16 + 4 * largest / (C * np.sqrt(pairs))) / epsilon),  # (76)
-    ):
-        norm, norm_bound, diameter, diameter_bound = bounds_of_section_7(K, Y, method=method)
-        # The bound is that of theorem 1, with (73) or (74) and K_max = 1.
-        steps_bound = 2 * norm_bound * diameter_bound / epsilon
-        assert bound == pytest.approx(steps_bound / steps_an_epoch, rel=1e-12)
-        W, _, _, optimum = run(K, Y, method=method, steps=400)
-        steps = int(np.argmax(W - optimum <= epsilon)) + 1
-        assert W[steps - 1] - optimum <= epsilon
-        assert steps <= 2 * norm * diameter / epsilon <= steps_bound
-        epochs[method] = steps / steps_an_epoch
-    assert epochs["Rank-CVM"] < epochs["Rank-SVM"]
