@@ -19,7 +19,7 @@ from multimargin import (
     RelationshipOptions,
 )
 from multimargin.kernels import Kernel, nearest_positive_semidefinite
-from tests.support.models import PAIRWISE, expansion_matrix
+from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
 ESTIMATORS = [
@@ -105,26 +105,6 @@ def test_the_nearest_kernel_takes_its_place(estimator, problem):
     assert clipped.dual_gap_ <= clipped.tol
     with pytest.warns(ConvergenceWarning, match="solved with the nearest matrix that is"):
         clone(clipped).fit(K, Y)
-
-
-@every_exact
-def test_new_rows_are_scored_as_the_training_rows_are(estimator, problem):
-    K, Y = problem
-    model = fit(estimator, K, Y)
-    # What the model knows of a row are its similarities: a copy of a training row has the same.
-    scores = model.label_scores(K)
-    assert_allclose(model.label_scores(K[[4, 2]]), scores[[4, 2]], rtol=1e-10, atol=1e-12)
-    if isinstance(estimator, RankSVM):
-        nearest = nearest_positive_semidefinite(K).matrix
-        margins = model.margins(K, Y)
-        slack = np.maximum(0.0, 1.0 - margins)
-        pairs = (Y.sum(axis=1) * (4 - Y.sum(axis=1))).astype(int)
-        weights = np.repeat(model.C / np.maximum(pairs, 1), pairs)
-        regulariser = 0.0
-        if model.bias == "none":
-            A = expansion_matrix(model, len(Y))
-            regulariser = 0.5 * np.sum(A * (nearest @ A))
-            assert_allclose(regulariser + weights @ slack, model.objective_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["bcd", "exact"])

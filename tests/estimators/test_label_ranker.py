@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
 from multimargin import MLODM, CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
-from multimargin.datasets import load_debian_tags
 from multimargin.estimators.label_ranker import judging
 from multimargin.estimators.label_ranker import search as searching
 from multimargin.measures import get_scorer, micro_f1, ranking_average_precision
@@ -162,18 +161,6 @@ def test_any_scorer_weights_groups_and_unknown_labels():
         model.fit(X, y)
 
 
-def test_rows_of_zeros_rare_labels_and_labels_that_a_fold_lacks():
-    X, y = problem(8)
-    y = np.column_stack([y, np.zeros((len(y), 2), dtype=int)])
-    y[0, 5] = 1
-    X[:5] = 0.0
-    S = sparse.csr_array(X)
-    model = LabelRankerCV([10.0], **QUICK).fit(S, y)
-    p = model.predict_proba(S)
-    assert np.isfinite(p).all()
-    assert p[:, 5:].mean() < 0.1
-
-
 def test_rows_without_labels_get_a_label():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
@@ -203,17 +190,26 @@ def test_lines_and_warnings(capsys):
     assert lines[1].endswith("at most 0 s left")
 
 
+def ended_after(monkeypatch, after, end):
+    """Have a search end when as many settings are tried."""
+    attempt = searching.Search._try
+
+    def attempt_or_end(self, setting, models):
+        if len(self.tried) == after:
+            end(self)
+        return attempt(self, setting, models)
+
+    monkeypatch.setattr(searching.Search, "_try", attempt_or_end)
+
+
+def press_ctrl_c(search):
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("after", [0, 4])
 def test_out_of_time_keeps_the_best_so_far(monkeypatch, after):
     X, y = problem(10)
-    attempt = searching.Search._try
-
-    def late(self, setting, models):
-        if len(self.tried) == after:
-            self._deadline = -1.0
-        return attempt(self, setting, models)
-
-    monkeypatch.setattr(searching.Search, "_try", late)
+    ended_after(monkeypatch, after, lambda search: setattr(search, "_deadline", -1.0))
     model = LabelRankerCV(max_time=1e6, random_state=0).fit(X, y)
     assert model.status_ == "time_limit"
     # Without any time the first setting is tried all the same.
@@ -222,46 +218,24 @@ def test_out_of_time_keeps_the_best_so_far(monkeypatch, after):
     assert model.best_estimator_.status_ == "converged"
 
 
-@pytest.mark.parametrize("after", [0, 2])
-def test_an_interruption_keeps_the_best_so_far(monkeypatch, after):
+def test_an_interruption_keeps_the_best_so_far_with_its_calibration(monkeypatch):
     X, y = problem(11)
-    attempt = searching.Search._try
-
-    def interrupted(self, setting, models):
-        if len(self.tried) == after:
-            raise KeyboardInterrupt
-        return attempt(self, setting, models)
-
-    monkeypatch.setattr(searching.Search, "_try", interrupted)
-    model = LabelRankerCV(random_state=0)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    assert hasattr(model, "best_params_") == (after > 0)
-    if after:
-        assert model.status_ == "interrupted"
-        assert len(model.cv_results_["params"]) == after
-        assert model.predict_proba(X).shape == y.shape
-
-
-def test_an_interruption_is_answered_by_the_calibration_of_the_best_setting(monkeypatch):
-    X, y = problem(11)
-    attempt = searching.Search._try
 
     def stopped(after):
-        def interrupted(self, setting, models):
-            if len(self.tried) == after:
-                raise KeyboardInterrupt
-            return attempt(self, setting, models)
-
         model = LabelRankerCV(random_state=0)
-        monkeypatch.setattr(searching.Search, "_try", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y)
+        with monkeypatch.context() as patched:
+            ended_after(patched, after, press_ctrl_c)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, y)
+        assert hasattr(model, "best_params_") == (after > 0)
+        if after:
+            assert (model.status_, len(model.cv_results_["params"])) == ("interrupted", after)
         return model
 
     def nobody_waits_for_it(*arguments):
         raise AssertionError
 
+    stopped(0)
     monkeypatch.setattr(judging, "calibrate", nobody_waits_for_it)
     late = stopped(6)
     assert 0 < late.best_index_ < 5, "the best is to be neither the first nor the last"
@@ -321,14 +295,6 @@ def test_weights_of_labels_by_name():
     np.testing.assert_array_equal(by_name.best_estimator_.class_weight, weights)
     with pytest.raises(ValueError, match="class_weight has a weight of 'z', which is no label"):
         LabelRankerCV([10.0], class_weight=[None, {"z": 1.0}]).fit(X, frame)
-
-
-def test_tags_of_programs():
-    X, X_test, y, y_test = load_debian_tags().train_test()
-    model = LabelRankerCV([10.0], **QUICK).fit(X[:500], y[:500])
-    ap = ranking_average_precision(y_test, model.decision_function(X_test))
-    raw = ranking_average_precision(y_test, model.best_estimator_.label_scores(normalize(X_test)))
-    assert ap > raw + 0.01
 
 
 def test_bad_input_is_named():

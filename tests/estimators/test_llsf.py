@@ -10,24 +10,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from multimargin import (
-    LLSF,
-    LabelSpecificBinaryRelevance,
-    LabelSpecificClassifierChain,
-    beta_max,
-)
-from multimargin.datasets import load_digit_attributes
+from multimargin import LLSF, LabelSpecificBinaryRelevance, LabelSpecificClassifierChain, beta_max
 from tests.support.problems import unrelated_problem
 from tests.support.subsets import first_fast
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return load_digit_attributes().train_test()
 
 
 def random_problem(seed, n=40, d=12, q=4):
@@ -54,16 +42,6 @@ def test_supports_transform_and_names():
         model.get_support(label="e")
     with pytest.raises(ValueError, match="label is 4; expected a number from 0 to 3"):
         model.get_support(label=4)
-
-
-def test_scores_against_threshold(digits):
-    X, X_test, Y, Y_test = digits
-    model = LLSF(beta=10.0, threshold=0.4).fit(X, Y)
-    scores = X_test @ model.coef_.T
-    np.testing.assert_allclose(model.decision_function(X_test), scores - 0.4)
-    np.testing.assert_array_equal(model.predict(X_test), scores > 0.4)
-    majority = (Y.mean(axis=0) > 0.5).astype(int)
-    assert np.mean(model.predict(X_test) != Y_test) < 0.8 * np.mean(majority != Y_test)
 
 
 @pytest.mark.parametrize(
@@ -142,16 +120,6 @@ def test_warm_start_continues():
     assert model.fit(X, Y).n_iter_ == 0
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [("alpha", -1), ("beta", 0), ("gamma", 0), ("threshold", "x"), ("solver", "x"), ("tol", 0)],
-)
-def test_parameters_are_checked(parameter, value):
-    X, Y = random_problem(6)
-    with pytest.raises((TypeError, ValueError), match=f"{parameter} is .*; expected"):
-        LLSF(**{parameter: value}).fit(X, Y)
-
-
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_beta_max_is_the_smallest_beta_without_features(alpha):
     X, Y = random_problem(7)
@@ -188,22 +156,6 @@ def test_binary_relevance_fits_each_label_on_its_features(backend):
         np.testing.assert_allclose(
             model.decision_function(X)[:, k], alone.decision_function(X[:, supports[k]])
         )
-
-
-@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
-def test_chain_sees_the_labels_before(store):
-    X, Y = random_problem(10)
-    supports = np.random.default_rng(1).random((4, 12)) < 0.5
-    order = [2, 0, 3, 1]
-    chain = LabelSpecificClassifierChain(
-        LogisticRegression(), FixedSupports(supports), order=order
-    ).fit(store(X), Y)
-    predicted = np.zeros_like(Y)
-    for place, k in enumerate(order):
-        seen = order[:place]
-        link = LogisticRegression().fit(np.hstack([X[:, supports[k]], Y[:, seen]]), Y[:, k])
-        predicted[:, k] = link.predict(np.hstack([X[:, supports[k]], predicted[:, seen]]))
-    np.testing.assert_array_equal(chain.predict(store(X)), predicted)
 
 
 def test_random_chain_is_reproducible():
@@ -251,13 +203,6 @@ def test_any_classifier_will_do():
     np.testing.assert_array_equal(model.predict(X), direct)
 
 
-@pytest.mark.parametrize("name", ["estimator", "selector"])
-def test_no_estimator(name):
-    X, Y = random_problem(14)
-    with pytest.raises(TypeError, match=f"{name} is 'svc'; expected None or an estimator"):
-        LabelSpecificBinaryRelevance(**{name: "svc"}).fit(X, Y)
-
-
 def test_selector_without_supports_is_rejected():
     X, Y = random_problem(14)
     Y = (np.arange(len(X))[:, None] % 2 == np.arange(2)).astype(int)
@@ -268,14 +213,6 @@ def test_selector_without_supports_is_rejected():
 class _UnionOnly(SelectKBest):
     def fit(self, X, y):
         return super().fit(X, y[:, 0])
-
-
-@pytest.mark.parametrize(("alpha", "solver"), [(0.0, "cd"), (0.5, "apg")])
-def test_history_has_every_epoch(alpha, solver):
-    X, Y = random_problem(14)
-    model = LLSF(alpha=alpha, beta=0.1, solver=solver, tol=1e-8).fit(X, Y)
-    np.testing.assert_array_equal(model.history_["epoch"], np.arange(1, model.n_iter_ + 1))
-    assert model.history_["primal"][-1] == pytest.approx(model.objective_, rel=1e-12)
 
 
 class PlainVotes(BaseEstimator):

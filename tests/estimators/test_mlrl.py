@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
 
 from multimargin import MLRL, SSMLRL, RelationshipOptions
 from multimargin.reference import mlrl
@@ -50,21 +49,6 @@ def test_the_covariance_is_one_and_the_correlation_has_unit_diagonal(data):
     np.testing.assert_allclose(model.label_correlation_[j, k], expected)
 
 
-def test_rows_that_are_computed_and_threads_give_the_same_model(data):
-    X, Y = data
-    stored = MLRL(0.01, tol=1e-5).fit(X, Y)
-    computed = MLRL(0.01, tol=1e-5, cache_size=0.01, n_jobs=2).fit(X, Y)
-    np.testing.assert_allclose(computed.objective_, stored.objective_, rtol=2e-5)
-
-
-def test_the_best_covariance_fixed_is_the_joint_problem(data):
-    joint = MLRL(0.01, tol=1e-6).fit(*data)
-    options = RelationshipOptions(fixed_covariance=joint.label_covariance_)
-    fixed = MLRL(0.01, options=options, tol=1e-6).fit(*data)
-    np.testing.assert_allclose(fixed.objective_, joint.objective_, rtol=1e-5)
-    np.testing.assert_array_equal(fixed.label_covariance_, joint.label_covariance_)
-
-
 def test_labels_of_one_class_are_predicted_as_that_class(data):
     X, Y = data
     Y = pd.DataFrame(Y, columns=["a", "b", "c", "d"])
@@ -80,47 +64,6 @@ def test_labels_of_one_class_are_predicted_as_that_class(data):
     with pytest.warns(UserWarning, match="0 .0., 1 .1."):
         model = MLRL().fit(X, np.tile([0, 1], (80, 1)))
     np.testing.assert_array_equal(model.predict(X), np.tile([0, 1], (80, 1)))
-
-
-def test_an_early_end_warns_with_gap_and_remedy(data):
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=1 rounds with a relative duality gap"):
-        MLRL(0.001, max_iter=1).fit(*data)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"lam": 0.0}, "lam is 0.0; expected"),
-        ({"solver": "smo"}, "solver is 'smo'; expected"),
-        ({"tol": 0.0}, "tol is 0.0; expected"),
-        ({"max_iter": 0}, "max_iter is 0; expected"),
-        ({"options": {"ridge": 0.1}}, "options is {'ridge': 0.1}; expected None or a Relat"),
-        ({"options": RelationshipOptions(ridge=2.0)}, "options.ridge is 2.0; expected"),
-        (
-            {"options": RelationshipOptions(fixed_covariance=np.eye(3))},
-            r"options.fixed_covariance has shape \(3, 3\); expected \(4, 4\)",
-        ),
-        (
-            {"options": RelationshipOptions(fixed_covariance=-np.eye(4))},
-            "options.fixed_covariance is not",
-        ),
-        (
-            {"options": RelationshipOptions(fixed_covariance=np.triu(np.ones((4, 4))))},
-            "options.fixed_covariance is not",
-        ),
-    ],
-)
-def test_parameters_out_of_range_are_named(data, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        MLRL(**parameters).fit(*data)
-
-
-def test_one_dimensional_targets_and_model_selection(data):
-    X, Y = data
-    y = np.array(["x", "y", "z"])[Y[:, 0] + Y[:, 1]]
-    search = GridSearchCV(MLRL(), {"lam": [0.001, 10.0]}, cv=3).fit(X, y)
-    assert search.best_params_ == {"lam": 0.001}
-    assert set(search.predict(X)) <= {"x", "y", "z"}
 
 
 @pytest.mark.parametrize("divisor", [10, 100, 1000])

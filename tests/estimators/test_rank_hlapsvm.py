@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.base import clone
 
 from multimargin import RankHLapSVM, RankSVM
 from multimargin.estimators.rank_hlapsvm import Laplacian
+from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared.exact_pairs import factor
 from multimargin.reference import rank_hlapsvm
-from tests.support import certificates
-from tests.support.models import expansion_matrix
 from tests.support.problems import unrelated_problem
 
 
@@ -52,19 +51,6 @@ def test_without_laplacian_it_is_rank_svm_bit_by_bit(problem, kernel, form, solv
     assert ours.objective_ == theirs.objective_
     assert ours.dual_objective_ == theirs.dual_objective_
     assert ours.n_iter_ == theirs.n_iter_
-
-
-def test_whitening_and_kernel_form_are_one_model(problem):
-    X, Y = problem
-    parameters = {"C": 1.0, "lam": 0.5, "nu": 0.3, "kernel": "linear", "tol": 1e-9}
-    parameters["max_iter"] = 10**5
-    whitened = RankHLapSVM(**parameters).fit(X, Y)
-    # Features of zero change nothing but the number of features, and with it the form.
-    padded = np.hstack([X, np.zeros((30, 40))])
-    by_kernel = RankHLapSVM(**parameters).fit(padded, Y)
-    assert by_kernel.objective_ == pytest.approx(whitened.objective_, rel=1e-8)
-    assert_allclose(by_kernel.coef_[:, :4], whitened.coef_, atol=1e-4)
-    assert_allclose(by_kernel.intercept_, whitened.intercept_, atol=1e-4)
 
 
 def test_hyperedge_weights(problem):
@@ -124,34 +110,13 @@ def test_rounding_of_the_laplacian_is_no_part_of_the_objective(kernel, lam):
     assert_allclose(model.objective_, 0.25, rtol=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["bcd", "dcd"])
-def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
-    rng = np.random.default_rng(7)
-    X = sparse.random_array((150, 40), density=0.2, random_state=rng, format="csr")
-    Y = (X[:, :5].toarray() + 0.3 * rng.random((150, 5)) > 0.25).astype(int)
-    tol = 1e-8
-    model = RankHLapSVM(
-        C=1.0,
-        lam=0.25,
-        kernel="linear",
-        solver=solver,
-        tol=tol,
-        max_iter=100_000,
-        random_state=0,
-        warm_start=True,
-    )
-    of_sparse, of_dense = clone(model).fit(X, Y), clone(model).fit(X.toarray(), Y)
-    features = X.toarray()
-    K = features @ features.T
-    nu = _scaled_nu(X)
-    optimum, *_ = certificates.hypergraph_solution(features, K, Y, 1.0, 0.25, nu)
-    for fitted in (of_sparse, of_dense):
-        assert fitted.status_ == "converged"
-        assert fitted.objective_ == pytest.approx(optimum, rel=2 * tol)
-    assert_allclose(of_sparse.label_scores(X), of_dense.label_scores(X), atol=3 * tol**0.5)
-    # The expansion, from which kernels predict, gives the scores of the weights at the optimum.
-    expanded = X @ (X.T @ expansion_matrix(of_sparse, X.shape[0])) + of_sparse.intercept_
-    assert_allclose(expanded, of_sparse.label_scores(X), atol=3 * tol**0.5)
+def hypergraph_solution(X, K, Y, C, lam, nu):
+    """Exact Rank-HLapSVM: its objective, of features X and a kernel K."""
+    L = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X, Y, nu))
+    # (27) in a form that is symmetric in every step.
+    G = factor(K + 1.0)
+    A = G @ np.linalg.solve(np.eye(G.shape[1]) + lam * G.T @ L @ G, G.T)
+    return exact_models.hinge((A + A.T) / 2.0, Y, C, "none").objective
 
 
 def test_many_sparse_features_need_no_square_matrix_of_them():
@@ -166,7 +131,7 @@ def test_many_sparse_features_need_no_square_matrix_of_them():
     features = X.toarray()
     K = features @ features.T
     nu = _scaled_nu(X)
-    optimum, *_ = certificates.hypergraph_solution(features, K, Y, 1.0, 0.25, nu)
+    optimum = hypergraph_solution(features, K, Y, 1.0, 0.25, nu)
     assert model.objective_ == pytest.approx(optimum, rel=2e-3)
     assert model.coef_.shape == (4, 20_000)
 
@@ -185,27 +150,6 @@ def _scaled_nu(X):
     n = len(dense)
     squares = (dense**2).sum()
     return n * (n - 1) / (2 * n * squares - 2 * (dense.sum(axis=0) ** 2).sum())
-
-
-@pytest.mark.parametrize(("n", "kernel"), [(30, "linear"), (3, "linear"), (30, "rbf")])
-def test_warm_start_goes_on_from_the_dual_variables(problem, n, kernel):
-    # Fewer rows than features, or another kernel than the linear: the kernel form.
-    X, Y = problem[0][:n], problem[1][:n]
-    model = RankHLapSVM(
-        C=1.0,
-        lam=0.5,
-        nu=0.3,
-        kernel=kernel,
-        tol=1e-6,
-        max_iter=10**5,
-        warm_start=True,
-        random_state=0,
-    )
-    reached, cold = model.fit(X, Y).dual_objective_, model.n_iter_
-    model.fit(X, Y)
-    # An epoch never lowers the dual objective of the start; that of 0 is 0.
-    assert model.history_["dual"][0] >= reached * (1 - 1e-9)
-    assert 4 * model.n_iter_ <= cold
 
 
 def test_the_gram_of_the_laplacian_keeps_its_digits_beside_constants():

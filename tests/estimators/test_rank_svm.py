@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import RankSVM
 from multimargin.datasets import load_debian_tags
@@ -64,28 +63,6 @@ def test_kinds_of_input_give_one_model(kernel, solver):
     features = X.astype(np.float32).astype(float)
     single = clone(model).fit(X.astype(np.float32), Y).label_scores(features)
     np.testing.assert_array_equal(single, clone(model).fit(features, Y).label_scores(features))
-
-
-@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
-def test_sparse_features_give_the_dense_model(kernel, bias):
-    rows = np.where(np.abs(X) > 0.5, X, 0.0)
-    model = RankSVM(
-        kernel=kernel, gamma=0.3, bias=bias, tol=1e-7, max_iter=100_000, warm_start=True
-    )
-    dense = clone(model).fit(rows, Y)
-    expected = dense.label_scores(rows)
-    wide = sparse.csr_matrix(rows)
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    zeros = sparse.csr_array(X)
-    zeros.data[np.abs(zeros.data) <= 0.5] = 0.0
-    for features in (sparse.csr_array(rows), sparse.csc_array(rows), wide, zeros):
-        fitted = clone(model).fit(features, Y)
-        for data in (features, rows):
-            np.testing.assert_allclose(fitted.label_scores(data), expected, atol=5e-3)
-        assert sparse.issparse(fitted.support_vectors_)
-    assert wide.indices.dtype == np.int64
-    np.testing.assert_allclose(dense.label_scores(sparse.csr_array(rows)), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -154,17 +131,6 @@ def test_two_classes():
     same_model(column, model)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
-def test_classes_are_weston_watkins(bias):
-    y = np.array(["a", "c", "b"])[X[:, :3].argmax(axis=1)]
-    model = RankSVM(C=2.0, gamma=0.3, bias=bias, tol=1e-8, max_iter=100_000).fit(X, y)
-    one_hot = (y[:, None] == np.array(["a", "b", "c"])).astype(int)
-    K = pairwise_kernels(X, metric="rbf", gamma=0.3)
-    exact = exact_models.hinge(K, one_hot, 2.0, bias)
-    assert model.objective_ == pytest.approx(exact.objective, rel=1e-6)
-    np.testing.assert_allclose(model.label_scores(X), exact.F, atol=1e-3)
-
-
 # -------------------------------------------------------------------------------------------------
 # Scores, decisions, predictions
 # -------------------------------------------------------------------------------------------------
@@ -197,30 +163,6 @@ def test_random_state():
     same_model(one, same)
     other = clone(model).set_params(random_state=6).fit(X, Y)
     assert not np.array_equal(one.dual_coef_, other.dual_coef_)
-
-
-@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
-@pytest.mark.parametrize("solver", ["bcd", "dcd"])
-def test_warm_start(solver, bias):
-    model = RankSVM(
-        C=5.0, solver=solver, bias=bias, tol=1e-5, max_iter=10_000, warm_start=True, random_state=0
-    )
-    model.fit(X, Y)
-    cold, objective = model.n_iter_, model.objective_
-    model.fit(X, Y)
-    assert model.n_iter_ <= cold / 4
-    assert model.objective_ == pytest.approx(objective, rel=1e-5)
-    # Along a path of C each fit starts from the previous one.
-    warm_epochs = cold_epochs = 0
-    for C in (5.5, 6.0, 6.5):
-        model.set_params(C=C).fit(X, Y)
-        fresh = clone(model).fit(X, Y)
-        warm_epochs, cold_epochs = warm_epochs + model.n_iter_, cold_epochs + fresh.n_iter_
-        assert model.objective_ == pytest.approx(fresh.objective_, rel=2e-5)
-    assert warm_epochs < cold_epochs
-    # A start of another shape is none.
-    model.fit(X[:50], Y[:50])
-    same_model(model, clone(model).fit(X[:50], Y[:50]))
 
 
 def test_warning_of_an_early_stop():

@@ -28,7 +28,7 @@ OTHERS = {
     # The default tries twelve settings in each of the checks.
     "label-ranker": LabelRankerCV(
         [10.0], loss="hinge", class_weight=None, top_k=None, threshold=0.5, random_state=0
-    ),
+    )
 }
 MADE = [OTHERS.get(name, method.make()) for name, method in METHODS.items()]
 # One base class, whose checks are those of Rank-SVM.

@@ -260,16 +260,6 @@ def test_a_model_in_single_precision_is_the_same_but_for_rounding(
     np.testing.assert_array_equal(again.decision_function(X), single.decision_function(X))
 
 
-def test_files_of_models_with_sparse_rows(tmp_path):
-    X, Y = sparse_problem(2, 50, 300, 12)
-    model = RankSVM().fit(X, Y)
-    # A word that the model does not have.
-    model.support_vectors_.indices[0] = 60_000
-    save_model(model, tmp_path / "forged.model")
-    with pytest.raises(ValueError, match="a sparse matrix of the model"):
-        load_model(tmp_path / "forged.model")
-
-
 def test_warm_starts_are_dense(all_single):
     X, Y = sparse_problem(2, 80, 60, 12)
     model = RankSVM(C=5.0, kernel="linear", bias="penalized", warm_start=True).fit(X, Y)

@@ -1,16 +1,13 @@
 """`class_weight`: the rules, and what a weight means."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
+from multimargin import RankLSVM
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
-METHODS = [RankSVM, RankLSVM, MLODM, RankCVM]
 SETTINGS = {"C": 2.0, "tol": 1e-9, "max_iter": 100_000, "random_state": 0}
 
 
@@ -34,16 +31,6 @@ def test_rules_weigh_labels_by_their_rows(rule, exponent, weighted_rows):
     # No row has the last label.
     assert model.class_weight_[5] == 1.0
     assert (weights @ Y @ model.class_weight_) / (weights @ Y).sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("method", PAIRWISE)
-def test_weights_of_one_give_the_model_without(method):
-    X, Y, _ = problem()
-    settings = {"C": 2.0, "random_state": 0}
-    plain = method(**settings).fit(X, Y)
-    ones = method(**settings, class_weight=np.ones(5)).fit(X, Y)
-    np.testing.assert_array_equal(plain.class_weight_, np.ones(5))
-    np.testing.assert_array_equal(plain.label_scores(X), ones.label_scores(X))
 
 
 def test_names_columns_and_numbers_give_the_same_weights():
@@ -77,16 +64,6 @@ def test_a_warm_start_reaches_the_optimum_of_other_weights(method, solver):
     assert sorted(few <= min(again, 3) for few, again in epochs)[1:] == [True, True]
 
 
-def test_frank_wolfe_starts_from_other_weights():
-    X, Y, label_weights = problem()
-    settings = {"C": 0.1, "bias": "penalized", "tol": 1e-2, "warm_start": True}
-    model = RankSVM(**settings, solver="frank-wolfe", class_weight="balanced").fit(X, Y)
-    model.set_params(class_weight=label_weights).fit(X, Y)
-    optimum = RankSVM(C=0.1, bias="penalized", tol=1e-7, class_weight=label_weights).fit(X, Y)
-    assert model.dual_objective_ <= optimum.objective_ <= model.objective_
-    assert model.dual_gap_ <= 1e-2
-
-
 @pytest.mark.parametrize(
     ("weight", "error", "message"),
     [
@@ -106,17 +83,3 @@ def test_malformed_weights_are_named(weight, error, message):
     X, Y, _ = problem()
     with pytest.raises(error, match=message):
         RankLSVM(class_weight=weight).fit(X, Y)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("weights", [[1e8, 1.0, 1e-8, 1.0, 1.0], [1e2] * 5, [1e10] * 5])
-def test_extreme_weights_keep_their_certificate(method, weights):
-    X, Y, _ = problem()
-    if method is RankSVM:
-        method = partial(method, bias="penalized")
-    model = method(
-        C=10.0 / max(weights), tol=1e-3, max_iter=20_000, class_weight=weights, kernel="linear"
-    )
-    model.fit(X, Y)
-    assert model.status_ == "converged"
-    assert model.dual_gap_ <= 1e-3

@@ -49,14 +49,6 @@ def test_a_model_with_a_kernel_needs_its_rows(method: type, problem) -> None:
     assert not hasattr(model.set_params(kernel="rbf").fit(X, Y), "coef_")
 
 
-@pytest.mark.parametrize("method", PAIRWISE)
-def test_a_warm_start_after_a_lean_fit_starts_anew(method: type, problem) -> None:
-    X, Y = problem
-    model = method(kernel="linear", random_state=0).fit(X, Y)
-    first = model.set_params(warm_start=True).fit(X, Y).n_iter_
-    assert model.fit(X, Y).n_iter_ <= first
-
-
 @pytest.mark.parametrize("method", RELATIONSHIPS)
 def test_relationships_of_a_linear_model_need_no_rows(method: type, problem) -> None:
     X, Y = problem

@@ -59,13 +59,15 @@ class PressedAt:
         return self._trace
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_no_line_after_the_loop_loses_the_model(model: Any) -> None:
-    y = Y.astype(int)
+def labels_for(model: Any) -> Any:
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
-    if isinstance(model, SSMLRL):
-        y[20:] = -1
+    return np.where(np.arange(24)[:, None] < 20, Y, -1) if isinstance(model, SSMLRL) else Y
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_no_line_after_the_loop_loses_the_model(model: Any) -> None:
+    y = labels_for(model)
     whole = clone(model).fit(X, y)
     with PressedAt(None) as counted:
         clone(model).fit(X, y)
@@ -91,11 +93,7 @@ def test_no_line_after_the_loop_loses_the_model(model: Any) -> None:
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_no_press_is_lost_at_the_end_of_a_loop(model: Any, replaced: bool) -> None:
     # The epoch after which Ctrl-C is pressed may be the one that ends the loop anyhow.
-    y = Y.astype(int)
-    if "random_state" in model.get_params():
-        model.set_params(random_state=0)
-    if isinstance(model, SSMLRL):
-        y[20:] = -1
+    y = labels_for(model)
     model.set_params(verbose=1)
     with redirect_stdout(PressesCtrlC(0)) as counted:
         clone(model).fit(X, y)

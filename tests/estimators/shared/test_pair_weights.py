@@ -67,15 +67,6 @@ def test_the_printed_dual_is_that_of_another_lambda(problem, lam):
     assert 4 * lam * model.objective_ == pytest.approx(printed_dual(X, Y, lam), rel=1e-6)
 
 
-def test_rows_of_as_many_pairs_are_a_matter_of_C():
-    random = np.random.default_rng(1)
-    X = random.normal(size=(20, 3))
-    Y = np.eye(4, dtype=int)[random.integers(0, 4, 20)]
-    one = RankSVM(1.0, tol=1e-8, random_state=0).fit(X, Y)
-    other = RankSVM(20 / 3, pair_weights="uniform", tol=1e-8, random_state=0).fit(X, Y)
-    assert other.objective_ == pytest.approx(one.objective_, rel=1e-7)
-
-
 def test_a_start_of_other_weights_is_none(problem):
     X, Y = problem
     model = RankSVM(10.0, warm_start=True, random_state=0, tol=1e-6).fit(X, Y)
@@ -90,8 +81,3 @@ def test_weights():
     Y = np.array([[1, 0, 0], [1, 1, 1], [0, 0, 0], [1, 1, 0]], dtype=np.uint8)
     np.testing.assert_allclose(weights_of_pairs(Y, 6.0, "balanced"), [3, 0, 0, 3])
     np.testing.assert_allclose(weights_of_pairs(Y, 6.0, "uniform"), [1.5, 0, 0, 1.5])
-
-
-def test_other_names_are_refused(problem):
-    with pytest.raises(ValueError, match="pair_weights is 'some'; expected one of 'balanced', 'un"):
-        RankSVM(pair_weights="some").fit(*problem)

@@ -20,7 +20,6 @@ from multimargin import (
     RankSVM,
 )
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
-from tests.support.cases import case
 from tests.support.problems import noisy_linear_problem
 
 # No limit is as small as the time of an epoch, so that each fit ends at the first look at the clock
@@ -130,19 +129,3 @@ def test_components_of_a_free_bias_all_have_their_turn() -> None:
     # Both components have dual variables.
     assert np.count_nonzero(model.dual_coef_[:, :2]) > 0
     assert np.count_nonzero(model.dual_coef_[:, 2:]) > 0
-
-
-def test_a_threshold_is_learned() -> None:
-    X, Y = problem()
-    model = RankSVM(C=100.0, tol=1e-9, max_time=AT_ONCE, random_state=0, threshold="labels")
-    with pytest.warns(ConvergenceWarning):
-        model.fit(X, Y)
-    assert type(model.threshold_).__name__ == "LabelsThreshold"
-
-
-@pytest.mark.parametrize("model", [RankSVM(), MLRL(), LLSF()], ids=repr)
-def test_wrong_limits(model: Any) -> None:
-    X, Y = problem()
-    for value in (0, -1.0, float("nan"), -float("inf"), "1", True):
-        with case(value), pytest.raises((TypeError, ValueError), match="max_time is "):
-            clone(model).set_params(max_time=value).fit(X, Y)

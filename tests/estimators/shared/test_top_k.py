@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from multimargin import RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin import RankSVM
 from multimargin.estimators.shared.pair_weights import number_at_the_top
-from tests.support.cases import case
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
@@ -15,17 +14,6 @@ SETTINGS = {"C": 2.0, "tol": 1e-8, "max_iter": 100_000, "random_state": 0}
 
 def problem(seed=0, n=40, q=6):
     return noisy_linear_problem(seed, n, 4, q, cut=0.7)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("top_k", [5, 6, 100, 1.0])
-def test_all_labels_give_the_model_without(method, top_k):
-    X, Y = problem()
-    # Every row has a relevant label.
-    Y[np.arange(len(Y)), np.arange(len(Y)) % 6] = 1
-    plain = method(C=2.0, random_state=0).fit(X, Y)
-    top = method(C=2.0, random_state=0, top_k=top_k).fit(X, Y)
-    np.testing.assert_array_equal(plain.label_scores(X), top.label_scores(X))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -67,28 +55,3 @@ def test_a_warm_start_reaches_the_optimum(method):
         model.set_params(top_k=top_k).fit(X, Y)
         cold = method(**SETTINGS, top_k=top_k).fit(X, Y)
         assert model.objective_ == pytest.approx(cold.objective_, rel=1e-6)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_malformed_numbers_are_named(method):
-    X, Y = problem()
-    for top_k in (0, -1, 0.0, 1.5, np.nan, True, "2"):
-        error = TypeError if top_k is True or top_k == "2" else ValueError
-        with case(top_k), pytest.raises(error, match=f"top_k is {top_k!r}"):
-            method(top_k=top_k).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("method", "solver"),
-    [
-        (RankSVM, "dcd"),
-        (RankSVM, "frank-wolfe"),
-        (RankLSVM, "dcd"),
-        (RankCVM, "frank-wolfe"),
-        (RankHLapSVM, "dcd"),
-    ],
-)
-def test_solvers_of_single_pairs_refuse_it(method, solver):
-    X, Y = problem()
-    with pytest.raises(ValueError, match=f"top_k is 2; expected None with solver='{solver}'"):
-        method(top_k=2, solver=solver).fit(X, Y)
