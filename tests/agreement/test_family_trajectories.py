@@ -1,15 +1,16 @@
 """The compiled loops of the family make the steps of the plain ones, from the same start."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.preprocessing import normalize
 
 from multimargin import _rust
-from multimargin.reference import mlodm, rank_hlapsvm, rank_lsvm, rank_svm
-from tests.support.problems import noisy_linear_problem
+from multimargin.reference import mlodm, rank_cvm, rank_hlapsvm, rank_lsvm, rank_svm
+from tests.support.cases import case
+from tests.support.problems import noisy_linear_problem, unrelated_problem
 
 EPOCHS = 6
 
@@ -49,6 +50,30 @@ def test_rank_lsvm_one_pair_at_a_time(kernel, block_size):
     assert len(plain) == len(dual) == EPOCHS
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_rank_cvm_one_pair_an_iteration(kernel):
+    arguments = {"kernel_name": "precomputed", "gamma": 1.0, "degree": 3, "coef0": 0.0}
+    arguments |= {"c": 2.0, "absolute": True, "cache_bytes": 0, "callback": None}
+    for seed, epochs in product(range(3), (1, 2, 4)):
+        X, Y = unrelated_problem(seed, 25, 4, 5)
+        K = pairwise_kernels(X, metric=kernel)
+        # Each epoch is as many iterations as there are pairs.
+        beta, plain = rank_cvm.frank_wolfe(K, Y, 2.0, epsilon=0.0, M=epochs)
+        end = {"tolerance": 1e-300, "max_epochs": epochs}
+        found = SimpleNamespace(**_rust.solve_simplex(Y.astype(np.uint8), K, **arguments, **end))
+        with case(seed, epochs):
+            assert found.n_iter == len(plain)
+            np.testing.assert_allclose(found.dual, beta, rtol=0, atol=1e-11)
+            np.testing.assert_allclose(found.primal, plain[-1][2], rtol=1e-9)
+    # Both stop at the same iteration.
+    beta, plain = rank_cvm.frank_wolfe(K, Y, 2.0, epsilon=0.02)
+    end = {"tolerance": 0.02, "max_epochs": 50}
+    found = SimpleNamespace(**_rust.solve_simplex(Y.astype(np.uint8), K, **arguments, **end))
+    assert (found.status, found.n_iter) == ("converged", len(plain))
+    scores = rank_cvm.scores(K, beta)
+    np.testing.assert_allclose(found.scores + found.bias, scores, atol=1e-12)
+
+
 @pytest.mark.parametrize("lam", [0.0, 0.5])
 def test_rank_hlapsvm_one_pair_at_a_time(lam):
     X, Y = problem(1)
@@ -75,29 +100,3 @@ def test_mlodm_one_instance_at_a_time(kernel):
     found = run(K, Y, **model, solver="bcd", max_epochs=EPOCHS)
     assert len(plain) == EPOCHS
     np.testing.assert_allclose(found.history["dual"], np.negative(plain), rtol=1e-7)
-
-
-@pytest.mark.parametrize("c", [1.0, 100.0])
-@pytest.mark.parametrize(
-    "loss",
-    [
-        {"loss": "hinge"},
-        {"loss": "squared_hinge"},
-        {"loss": "optimal_margin", "theta": 0.3, "mu": 0.4},
-        {"loss": "zero_label_hinge"},
-    ],
-    ids=lambda loss: loss["loss"],
-)
-def test_dual_objective_never_falls(loss, c):
-    """Exact block steps, each with what those before it have done: with a hundred labels, too."""
-    random = np.random.default_rng(7)
-    X = normalize(random.normal(size=(150, 40)))
-    Y = np.zeros((150, 120), dtype=np.uint8)
-    # One label in most rows, some labels far more often than others.
-    Y[np.arange(150), (120 * random.random(150) ** 3).astype(int)] = 1
-    Y[:10, ::7] = 1
-    Y[10:20] = 1 - Y[10:20]
-    found = run(X @ X.T, Y, c=c, **loss, bias="penalized", solver="bcd", max_epochs=40)
-    dual = found.history["dual"]
-    assert np.all(np.diff(dual) >= -1e-12 * dual[-1])
-    assert dual[-1] > 0.0

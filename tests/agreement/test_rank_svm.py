@@ -150,17 +150,6 @@ LOOPS = [
 ]
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
-@pytest.mark.parametrize("cache_rows", [0, 7, 40])
-def test_sparse_features_of_a_kernel_are_the_dense_ones(cache_rows, kernel):
-    X, Y = random_problem(33)
-    X[np.abs(X) < 0.7] = 0.0
-    common = {"kernel_name": kernel, "gamma": 0.1, "coef0": 0.5, "max_epochs": 4}
-    common["cache_bytes"] = 8 * 40 * cache_rows
-    dense, rows = solve(X, Y, **common), solve(sparse.csr_array(X), Y, **common)
-    np.testing.assert_allclose(rows.dual, dense.dual, atol=1e-8)
-
-
 THREADED = {
     "stored": {"kernel_name": "rbf", "gamma": 0.01},
     "blocks": {"kernel_name": "rbf", "gamma": 0.01, "cache_bytes": 0},
@@ -322,17 +311,6 @@ def test_labels_in_several_components(groups, solver, seed):
     assert (margins[across] >= 1 - 1e-9).all()
 
 
-@pytest.mark.parametrize("relevant", [0, 1])
-def test_label_relevant_for_all_or_none_costs_nothing(relevant):
-    X, Y = random_problem(39)
-    K = pairwise_kernels(X, metric="rbf")
-    Y[:, 2] = relevant
-    run = solve(K, Y, c=2.0)
-    assert run.primal == pytest.approx(exact_models.hinge(K, Y, 2.0, "free").objective, rel=1e-6)
-    np.testing.assert_array_equal(run.dual[:, 2], 0.0)
-    assert run.bias.argmax() == 2 if relevant else run.bias.argmin() == 2
-
-
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])
 def test_labels_that_biases_alone_separate(solver):
     Y = np.tri(5, 4, -1, dtype=int)
@@ -340,18 +318,6 @@ def test_labels_that_biases_alone_separate(solver):
     assert (run.status, run.primal, run.dual_objective, run.gap) == ("converged", 0.0, 0.0, 0.0)
     np.testing.assert_array_equal(run.dual, 0.0)
     assert exact_models.hinge_objective(np.eye(5), Y, 1.0, run.dual, run.bias, "free") == 0.0
-
-
-def test_history_of_several_components_is_one_history():
-    random = np.random.default_rng(5)
-    X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, (3, 3))
-    seen = []
-    run = solve(X, Y, kernel_name="rbf", callback=lambda *record: bool(seen.append(record)))
-    epoch, seconds, primal, dual = run.history.values()
-    np.testing.assert_array_equal(epoch, np.arange(1, run.n_iter + 1))
-    assert (np.diff(seconds) >= 0).all()
-    assert (primal[-1], dual[-1]) == (run.primal, run.dual_objective)
-    np.testing.assert_array_equal([record[0] for record in seen], epoch)
 
 
 def test_several_components_share_the_epochs():

@@ -6,13 +6,9 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from multimargin import (
@@ -22,15 +18,12 @@ from multimargin import (
     SSMLRL,
     LabelSpecificBinaryRelevance,
     LabelSpecificClassifierChain,
-    RankCVM,
     RankHLapSVM,
-    RankLSVM,
     RankSVM,
     RelationshipOptions,
 )
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.estimators.shared import exact_features
-from multimargin.measures import get_scorer, ranking_loss
 
 # The other methods and options have their weights judged in tests/optimum.
 CASES = [
@@ -117,15 +110,6 @@ def test_llsf_takes_weights_that_are_no_numbers_of_rows():
     np.testing.assert_allclose(one.coef_, same.coef_, atol=1e-12)
 
 
-def test_the_threshold_counts_rows_by_their_weights():
-    X, Y, weights, rows = problem(unknown=True)
-    # Unique models, so that their thresholds are.
-    for method in (RankLSVM, RankCVM):
-        weighted = made(method).fit(X, Y, sample_weight=weights).decision_function(X)
-        repeated = made(method).fit(X[rows], Y[rows]).decision_function(X)
-        np.testing.assert_allclose(weighted, repeated, atol=3e-3 * np.abs(weighted).max())
-
-
 def test_rows_of_positive_weight_need_a_pair():
     X, Y, _, _ = problem(unknown=False)
     weights = np.ones(36)
@@ -134,11 +118,7 @@ def test_rows_of_positive_weight_need_a_pair():
         RankSVM().fit(X, Y, sample_weight=weights)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [MLkNN(), BPMLL()],
-    ids=lambda m: type(m).__name__,
-)
+@pytest.mark.parametrize("model", [MLkNN(), BPMLL()], ids=lambda m: type(m).__name__)
 def test_methods_without_weights_say_so_by_their_own_name(model):
     X, Y, weights, _ = problem(unknown=False)
     assert not has_fit_parameter(model, "sample_weight")
@@ -169,30 +149,3 @@ def test_classifiers_on_label_specific_features_hand_their_weights_on(strategy):
     model.set_params(estimator=KNeighborsClassifier())
     with pytest.raises(TypeError, match=r"KNeighborsClassifier\.fit takes no sample_weight"):
         model.fit(X, Y, sample_weight=weights)
-
-
-def test_weights_go_through_pipelines_and_searches():
-    X, Y, weights, _ = problem(unknown=False)
-    folds = KFold(3)
-    C = {"C": [0.5, 5.0]}
-    with config_context(enable_metadata_routing=True):
-        model = RankSVM(kernel="linear", random_state=0).set_fit_request(sample_weight=True)
-        scorer = get_scorer("neg_ranking_loss").set_score_request(sample_weight=True)
-        search = GridSearchCV(model, C, scoring=scorer, cv=folds)
-        search.fit(X, Y, sample_weight=weights)
-        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)
-        pipeline.fit(X, Y, sample_weight=weights)
-    by_name = make_pipeline(StandardScaler(), RankSVM(kernel="linear", random_state=0))
-    by_name.fit(X, Y, ranksvm__sample_weight=weights)
-    np.testing.assert_array_equal(pipeline[-1].coef_, by_name[-1].coef_)
-    alone = RankSVM(kernel="linear", random_state=0)
-    alone.fit(StandardScaler().fit_transform(X), Y, sample_weight=weights)
-    np.testing.assert_array_equal(alone.coef_, by_name[-1].coef_)
-    for place, value in enumerate(C["C"]):
-        losses = []
-        for train, test in folds.split(X):
-            fitted = RankSVM(C=value, kernel="linear", random_state=0)
-            fitted.fit(X[train], Y[train], sample_weight=weights[train])
-            decision = fitted.decision_function(X[test])
-            losses.append(-ranking_loss(Y[test], decision, sample_weight=weights[test]))
-        assert search.cv_results_["mean_test_score"][place] == pytest.approx(np.mean(losses))

@@ -9,45 +9,15 @@ from sklearn.preprocessing import StandardScaler
 
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankSVM, RankSVMz
 from multimargin.estimators.shared import exact_models
-from multimargin.estimators.shared import exact_pairs as ep
-from tests.campaign.random_problems import random_problems
-from tests.campaign.tasks import kernel_matrix
 from tests.support import certificates
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem, unrelated_problem
 from tests.support.rounds import objective
 
-LAM, NU = 0.3, 0.2
-
 
 def wide_kernel_problem(seed, n=20, q=4):
     """All values of the kernel are 1 to seven digits."""
     return unrelated_problem(seed, n, 3, q, share=0.5)
-
-
-@pytest.mark.parametrize("solver", ["bcd", "dcd"])
-def test_a_kernel_that_is_nearly_constant(solver):
-    # One feature, a cubic kernel of values near 0.001 beside the 1 of the bias, all pairs separable
-    # by the bias alone but for seven digits.
-    *_, problem = random_problems(435, seed=1)
-    K = kernel_matrix(problem)
-    assert np.median(np.abs(K)) < 1e-3
-    model = RankHLapSVM(
-        C=problem.C,
-        lam=LAM,
-        nu=NU,
-        kernel="precomputed",
-        solver=solver,
-        tol=1e-7,
-        max_iter=5000,
-        threshold=0.0,
-        random_state=0,
-    ).fit(K, problem.Y)
-    assert model.status_ == "converged"
-    features = ep.factor(K)
-    optimum, *_ = certificates.hypergraph_solution(features, K, problem.Y, problem.C, LAM, NU)
-    assert model.objective_ == pytest.approx(optimum, rel=1e-6)
-    assert model.dual_objective_ == pytest.approx(optimum, rel=1e-6)
 
 
 @pytest.mark.parametrize("bias", ["free", "penalized", "none"])

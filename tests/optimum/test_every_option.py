@@ -112,6 +112,8 @@ OTHERS |= {(MLRL, "exact"), (MLRL, "alternating")}
 def is_fast(option, method, solver):
     if option is as_drawn:
         return solver == DEFAULT[method] or (method, solver) in OTHERS
+    if option is top_k_and_weights and (method, solver) == (RankSVM, "exact"):
+        return True
     return solver == DEFAULT[method] and option not in (sample_weight, class_weight)
 
 

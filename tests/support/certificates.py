@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from multimargin.estimators.shared import exact_flows, exact_models
 from multimargin.estimators.shared import exact_pairs as ep
-from multimargin.reference import rank_hlapsvm
 
 
 def dual_objective(K, Y, B, bias):
@@ -40,38 +38,3 @@ def dual_infeasibility(Y, C, B, bias):
     if bias == "free":
         violation = max(violation, float(np.abs(B.sum(axis=0)).max(initial=0.0)))
     return float(violation)
-
-
-def zero_label_objective(K, B, bias):
-    """Dual value with the zero label in the last column of B."""
-    Kt = ep.kernel_matrix(K, bias)
-    return float(np.sum(np.abs(B[:, :-1])) - 0.5 * np.sum(B * (Kt @ B)))
-
-
-def zero_label_infeasibility(Y, C, B, bias):
-    """Largest violation of the zero label's dual constraints."""
-    alpha = exact_models.signs(Y) * B[:, :-1]
-    parts = [-alpha, alpha - exact_models.label_weights(Y, C), np.abs(B.sum(axis=1))]
-    if bias == "free":
-        parts.append(np.abs(B.sum(axis=0)))
-    return max(0.0, *(float(part.max(initial=0.0)) for part in parts))
-
-
-def costs_something(Y, bias):
-    """Whether the optimum is above 0: with a free bias, unless biases alone separate all pairs."""
-    pairs = ep.pairs(Y)
-    if bias != "free":
-        return len(pairs.i) > 0
-    c = ep.pair_weights(pairs, 1.0)
-    return bool(exact_flows.interior_circulation(pairs, c, np.shape(Y)[1]).any())
-
-
-def hypergraph_solution(X, K, Y, C, lam, nu):
-    """Exact Rank-HLapSVM: its objective, scores and bias, of features X and a kernel K."""
-    L = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X, Y, nu))
-    # (27) in a form that is symmetric in every step.
-    G = ep.factor(K + 1.0)
-    A = G @ np.linalg.solve(np.eye(G.shape[1]) + lam * G.T @ L @ G, G.T)
-    found = exact_models.hinge((A + A.T) / 2.0, Y, C, "none")
-    expansion = rank_hlapsvm.expansion(K + 1.0, found.B, lam, L)
-    return found.objective, (K + 1.0) @ expansion, expansion.sum(axis=0)
