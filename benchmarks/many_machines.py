@@ -1,7 +1,7 @@
 """Rounds of one fit over many parts of the rows, beside the epochs of one machine.
 
 The rounds do not depend on where the parts are, so they run in this process, one after the other.
-Ask for single tables by name: ``python benchmarks/many_machines.py bibtex rcv1subset1 biases``.
+Ask for single tables by name: ``python benchmarks/many_machines.py bibtex biases thousands``.
 """
 
 import gzip
@@ -17,6 +17,7 @@ from sklearn.preprocessing import normalize
 
 from common import DATA, load_official, print_table
 from local_parts import LocalParts
+from many_labels import dependencies
 from multimargin import RankLSVM, RankSVM
 from multimargin.dask.parts import Pairs, make_part
 from multimargin.dask.rounds import Settings
@@ -63,6 +64,8 @@ def over_parts(estimator: PairwiseClassifier, X: Any, Y: Any, count: int) -> tup
         make_part(k, X[rows], Y[rows], None, Pairs(estimator.C))
         for k, rows in enumerate(np.array_split(order, count))
     ]
+    if estimator.get_params().get("top_k"):
+        parts = [part.counting(None, estimator.top_k, True) for part in parts]
     settings = Settings(TOL, 300, 0, 1, None, estimator._gap)
     solution = solve(LocalParts(parts), (X.shape[1], Y.shape[1]), estimator._model(), settings)
     return solution.rounds, solution.gap
@@ -84,11 +87,36 @@ def biases() -> None:
     print_table(title, ("C", "no bias", "penalized", "free"), rows)
 
 
+def thousands() -> None:
+    """Print rounds and processor seconds with 5,692 labels, alone and in parts."""
+    data, _ = dependencies(None)
+    X, Y = sparse.csr_matrix(data["X"]), data["Y"]
+    rows = []
+    for top_k in (None, 20):
+        estimator = RankSVM(
+            kernel="linear", C=10.0, bias="penalized", tol=TOL, threshold=0.0, top_k=top_k
+        )
+        start = time.process_time()
+        alone = estimator.fit(X, Y).n_iter_
+        half = time.process_time()
+        rounds, gap = over_parts(estimator, X, Y, PARTS[0])
+        seconds = (half - start, time.process_time() - half)
+        cells = (str(alone), f"{seconds[0]:.0f}", str(rounds), f"{gap:.1e}", f"{seconds[1]:.0f}")
+        rows.append(("all" if top_k is None else f"top_k={top_k}", *cells))
+        print(" ", *rows[-1], flush=True)
+    header = ("pairs", "epochs alone", "seconds", f"rounds, {PARTS[0]} parts", "gap", "seconds")
+    megabytes = 4 * X.shape[1] * Y.shape[1] / 1e6
+    print_table(f"{Y.shape[1]} labels, C = 10: {megabytes:.0f} MB each way", header, rows)
+
+
+TABLES = {"biases": biases, "thousands": thousands}
+
+
 def main(names: list[str]) -> None:
-    """Print one table a data set, and one of biases."""
-    for name in names or (*SETS, "biases"):
-        if name == "biases":
-            biases()
+    """Print one table a data set, and others by their names."""
+    for name in names or (*SETS, *TABLES):
+        if name in TABLES:
+            TABLES[name]()
             continue
         X, Y = SETS[name]()
         X = sparse.csr_matrix(X)

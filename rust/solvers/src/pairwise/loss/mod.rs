@@ -107,9 +107,11 @@ pub(crate) fn polish<L: Loss>(
     dual: &[f64],
     scores: &mut [f64],
     pairs: Pairs<'_>,
-    (weight, mut lambda): (f64, f64),
+    (weight, lambda): (f64, f64),
     workspace: &mut L::Workspace,
 ) {
+    // A longer centre has no digits of the scores, and may have overflowed.
+    let mut lambda = lambda.min(f64::EPSILON.recip());
     if L::BOX || lambda <= STIFF {
         return;
     }

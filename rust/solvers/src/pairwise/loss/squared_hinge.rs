@@ -275,7 +275,7 @@ impl SquaredHingeWorkspace {
         if active > top {
             let (stage, first, end) = self.level(top, lambda);
             full = first;
-            if end > first {
+            if top > first {
                 let size = (end - first) as f64;
                 let count = (top - first) as f64;
                 let sum: f64 = v[first..end].iter().map(|(v, _)| v).sum();

@@ -217,6 +217,47 @@ fn smooth_losses_satisfy_the_optimality_conditions_to_rounding() {
     check_smooth(&OptimalMargin::new(0.0, 1.0).unwrap(), [-12.0, 6.0]);
 }
 
+/// The centres of solutions in which the last label that counts ties with the first one that does not: rounding decides
+/// whether they share.
+fn check_ties<L: Loss>(loss: &L) {
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut workspace = L::Workspace::default();
+    for _ in 0..5000 {
+        let mut problem = Problem::random(&mut random, 6, Some(0.0));
+        problem.weights = vec![1.0; problem.relevant];
+        problem.lambda = 10.0_f64.powf(9.0 * random.f64());
+        let p = problem.relevant;
+        let scores: Vec<f64> = (0..problem.centre.len())
+            .map(|_| 0.25 * f64::from(random.u8(..8)))
+            .collect();
+        let mut order: Vec<usize> = (p..scores.len()).collect();
+        order.sort_by(|&j, &k| scores[k].total_cmp(&scores[j]));
+        problem.centre.copy_from_slice(&scores);
+        for &n in order.iter().take(problem.top) {
+            for m in 0..p {
+                let slope = loss.negative_slope(scores[m] - scores[n]);
+                problem.centre[m] -= problem.lambda * slope;
+                problem.centre[n] += problem.lambda * slope;
+            }
+        }
+        let guess: Vec<f64> = scores.iter().map(|s| s + 0.1 * random.f64()).collect();
+        let displacement = problem.displacement(loss, &mut workspace, &guess);
+        let allowed = 64.0 * problem.rounding();
+        for (found, score) in problem.point(&displacement).iter().zip(&scores) {
+            assert!(
+                (found - score).abs() <= allowed,
+                "{problem:?} {displacement:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn labels_tie_at_the_level() {
+    check_ties(&Hinge);
+    check_ties(&SquaredHinge);
+}
+
 /// A kernel that is not positive semidefinite may drive scores there: they have no proximal map, but do no harm. Blocks without
 /// pairs do not move, and labels in no active pair stay exactly.
 fn check_oddities<L: Loss>(loss: &L) {
