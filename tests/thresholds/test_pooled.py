@@ -98,11 +98,12 @@ def test_a_first_guess_changes_nothing():
 
 def test_bad_input_is_named():
     scores, y = problem(5)
-    with pytest.raises(ValueError, match="C is 0; expected a finite number above 0"):
-        PooledCalibration(0).fit(scores, y)
-    with pytest.raises(ValueError, match="n_best is 0; expected an integer of at least 1"):
-        PooledCalibration(n_best=0).fit(scores, y)
-    with pytest.raises(ValueError, match="y has no known label"):
-        PooledCalibration().fit(scores[:1], [[np.nan] * 7])
+    for model, labels, message in (
+        (PooledCalibration(0), y, "C is 0; expected a finite number above 0"),
+        (PooledCalibration(n_best=0), y, "n_best is 0; expected an integer of at least 1"),
+        (PooledCalibration(), np.full(y.shape, np.nan), "y has no known label"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(scores, labels)
     with pytest.raises(ValueError, match=r"scores has shape \(120, 3\); expected \(n, 7\)"):
         PooledCalibration().fit(scores, y).decision_function(scores[:, :3])

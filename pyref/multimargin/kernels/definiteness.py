@@ -106,8 +106,7 @@ class NearestKernel:
 
     def original_expansion(self, coefficients: Matrix) -> Matrix:
         """Return the coefficients over K of an expansion over K+."""
-        expansion: Matrix = self.eigenvectors @ (self.eigenvectors.T @ coefficients)
-        return expansion
+        return np.asarray(self.eigenvectors @ (self.eigenvectors.T @ coefficients))
 
 
 def nearest_positive_semidefinite(K: Matrix) -> NearestKernel | None:

@@ -115,7 +115,9 @@ def run_experiment(
     estimators = {
         name: _seeded(estimator, seed) for name, estimator in _estimators(methods).items()
     }
-    searched = searches(tune, list(estimators), _grids(methods), tune_folds, tune_score)
+    # What the papers tune over, for methods that are given by name.
+    grids = {} if isinstance(methods, Mapping) else {m: find_method(m).grid for m in methods}
+    searched = searches(tune, list(estimators), grids, tune_folds, tune_score)
     pairs = [
         (one, job)
         for one in _data_sets(data)
@@ -232,13 +234,6 @@ def _estimators(methods: Any) -> dict[str, Any]:
                 f"methods[{name!r}] is {estimator!r}; expected an unfitted scikit-learn estimator."
             )
     return estimators
-
-
-def _grids(methods: Methods) -> Grids:
-    """Return what the papers tune over, for methods that are given by name."""
-    if isinstance(methods, Mapping):
-        return {}
-    return {name: find_method(name).grid for name in methods}
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
