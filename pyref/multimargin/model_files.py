@@ -27,6 +27,7 @@ from multimargin.estimators.names import final_estimator, label_names_of_model
 from multimargin.files import path_to_write, replacing
 from multimargin.kernels import Kernel
 from multimargin.methods import METHODS
+from multimargin.notices import warn
 from multimargin.thresholds import Threshold
 
 _MAGIC = b"multimargin model\n"
@@ -427,11 +428,7 @@ def _read_header(stream: BinaryIO, file: Path) -> ModelInfo:
             f"multimargin {header.get('version')}, this is {version('multimargin')}"
         )
     if info.version != version("multimargin"):
-        warnings.warn(
-            f"{file} was written by multimargin {info.version}, this is {version('multimargin')}",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"{file} was written by multimargin {info.version}, this is {version('multimargin')}")
     return info
 
 

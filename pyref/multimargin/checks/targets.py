@@ -1,6 +1,5 @@
 """What an estimator is asked to predict: several labels a row, or one class a row."""
 
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.labels import UNKNOWN, check_indicator, known_both
+from multimargin.notices import warn
 
 
 class UnknownLabelsWarning(UserWarning):
@@ -121,12 +121,11 @@ def warn_of_unknown(targets: Targets) -> None:
     """Warn of NaN in the targets of a fit: a missing cell is easily one by accident."""
     unknown = targets.indicator == UNKNOWN
     if unknown.any():
-        warnings.warn(
+        warn(
             f"y has NaN in {np.count_nonzero(unknown)} of {unknown.size} places, read as unknown "
             "labels, whose loss is left out; write 0 where a label is not relevant. If NaN is "
             "meant, ignore UnknownLabelsWarning.",
             UnknownLabelsWarning,
-            stacklevel=4,
         )
 
 
@@ -136,12 +135,10 @@ def _warn_of_lists_in_texts(classes: NDArray[Any], n: int) -> None:
         return
     for separator in (",", ";", "|", " "):
         if 2 * sum(separator in text for text in classes) > classes.size:
-            warnings.warn(
+            warn(
                 f"y is one text a row, {classes.size} different ones in {n} rows, such as "
                 f"{classes[0][:60]!r}, and each is taken for a class; for lists of labels hand "
-                f"over lists: y.str.split({separator!r}) of a column.",
-                UserWarning,
-                stacklevel=4,
+                f"over lists: y.str.split({separator!r}) of a column."
             )
             return
 
@@ -221,11 +218,10 @@ def _single_column(y: Any) -> NDArray[Any]:
             f"y has shape {tuple(np.shape(y))}, a single label; expected at least two "
             "labels (for two classes, pass y of shape (n,))."
         )
-    warnings.warn(
+    warn(
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
         "to (n_samples,), for example using ravel().",
         DataConversionWarning,
-        stacklevel=4,
     )
     return column
 

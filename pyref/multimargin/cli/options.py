@@ -9,6 +9,7 @@ import typer
 
 from multimargin.cli import USAGE
 from multimargin.methods import METHODS, find_method
+from multimargin.notices import warn
 
 if TYPE_CHECKING:
     from multimargin.datasets import MultilabelData
@@ -291,9 +292,8 @@ def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:
 
 def warn_of_one_value(data: Any, rows: Any) -> None:
     """Warn once, by name, of labels that apply to all of the rows or to none."""
-    import warnings
 
     from multimargin.datasets.description import of_one_value
 
     for found in of_one_value(data.Y[rows], data.label_names):
-        warnings.warn(found, UserWarning, stacklevel=2)
+        warn(found)

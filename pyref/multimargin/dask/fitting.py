@@ -160,7 +160,7 @@ def _solve(
         raise KeyboardInterrupt
     advice = "Increase max_iter or tol, decrease C, scale the features, or use fewer parts."
     end = replace(solution.fit(), gap=checked.dual_gap_)
-    checked._warn_of_the_end(end, "rounds", advice, stacklevel=5)
+    checked._warn_of_the_end(end, "rounds", advice)
 
 
 def check_estimator(estimator: Any) -> PairwiseClassifier:

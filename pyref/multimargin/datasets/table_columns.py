@@ -1,6 +1,5 @@
 """Columns of a table: which of them are labels, and what the others hold."""
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import combinations
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import did_you_mean, listed
+from multimargin.notices import warn
 
 _TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
 # A column of names with more different ones than this is more likely text, or one name a row.
@@ -169,13 +169,9 @@ def _separator_of(column: Any, given: str | None) -> str:
     tags = {tag for cell in cells for tag in _tags(cell, other)}
     # A name of several words is no list of tags: these come in ever new combinations.
     if given is None and (other != " " or 2 * len(tags) < len(set(cells))):
-        warnings.warn(
-            f"{head}; {other!r} is taken to be it, between {len(tags)} different tags", stacklevel=2
-        )
+        warn(f"{head}; {other!r} is taken to be it, between {len(tags)} different tags")
         return other
-    warnings.warn(
-        f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {other!r} meant?", stacklevel=2
-    )
+    warn(f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {other!r} meant?")
     return wanted
 
 
@@ -225,13 +221,11 @@ def _warn_of_words_among_numbers(values: Any) -> None:
     words = _no_numbers(values)
     with_points = values.iloc[words].astype(str).str.replace(",", ".", n=1)
     if words.size and 2 * _no_numbers(with_points).size < values.count():
-        warnings.warn(
+        warn(
             f"the column {values.name!r} has something else than a number in {words.size} of "
             f"{len(values)} rows, first {values.iloc[words[0]]!r:.40} in row {words[0]}, and is "
             "taken for names, each a feature of its own; if numbers are meant, correct such cells "
-            f"or leave them empty, or drop the column (--drop {values.name})",
-            UserWarning,
-            stacklevel=2,
+            f"or leave them empty, or drop the column (--drop {values.name})"
         )
 
 

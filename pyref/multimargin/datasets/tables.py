@@ -2,7 +2,6 @@
 
 import codecs
 import os
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,6 +25,7 @@ from multimargin.datasets.table_columns import (
     uses_of_columns,
 )
 from multimargin.datasets.table_encoder import make_encoder
+from multimargin.notices import warn
 
 TABLE_KINDS = (".csv", ".tsv", ".parquet")
 """What files with tables end in."""
@@ -330,9 +330,7 @@ def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
     for column, kind in kinds.items():
         values = X[column]
         if kind == "number" and len(values) > 2 and bool((values.diff().iloc[1:] == 1.0).all()):
-            warnings.warn(
+            warn(
                 f"the column {column!r} numbers the rows and is taken for a feature; drop it "
-                f"(--drop {column}) if it is none",
-                UserWarning,
-                stacklevel=2,
+                f"(--drop {column}) if it is none"
             )

@@ -1,6 +1,5 @@
 """Binary classifiers on label-specific features: LLSF-BSVM, LLSF-CC and their relatives."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.notices import warn
 
 Matrix = NDArray[np.float64]
 
@@ -141,11 +141,9 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
             f"{names[k]} ({'one class' if k in one_class else 'no feature selected'})"
             for k in degenerate
         )
-        warnings.warn(
+        warn(
             f"{len(degenerate)} of {len(names)} labels fall back to their majority class: "
-            f"{reasons}. Expected both classes, and a selector that finds a feature.",
-            UserWarning,
-            stacklevel=3,
+            f"{reasons}. Expected both classes, and a selector that finds a feature."
         )
 
     def _label_scores(self, X: Any) -> Matrix:

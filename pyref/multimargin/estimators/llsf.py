@@ -1,6 +1,5 @@
 """LLSF: a sparse linear model of each label, and through its support the label's own features."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -43,6 +42,7 @@ from multimargin.estimators.shared.llsf_problem import (
 from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
+from multimargin.notices import warn
 from multimargin.thresholds import ConstantThreshold, Threshold, make_threshold
 
 SOLVERS = ("auto", "cd", "admm", "apg")
@@ -288,7 +288,7 @@ default="scores"
         if not convexity.convex:
             features = smallest_feature_eigenvalue(X)
             labels = convexity.smallest_label_eigenvalue
-            warnings.warn(
+            warn(
                 f"The published problem is not convex: lambda_min(X^T X) = {features:.6g} and alpha"
                 f" * lambda_min(R) = {self.alpha:g} * {labels:.6g} add up to "
                 f"{features + self.alpha * labels:.6g}, so the objective is unbounded below. The "
@@ -296,24 +296,22 @@ default="scores"
                 f"{self.objective_:.6g}: its result depends on max_iter={max_iter}. Expected "
                 "convexify=True or a smaller alpha.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         elif self.status_ == "time_limit":
             message = time_limit_message(
                 self, f"{self.n_iter_} of max_iter={max_iter} epochs", self.dual_gap_
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warn(message, ConvergenceWarning)
         elif self.status_ not in ("converged", "interrupted"):
             other = ", or use solver='auto'" if self.solver != "auto" and self.convexify else ""
             if solver == "apg" and self.solver == "auto":
                 other = ", or use solver='admm', whose eigenvectors take minutes at this size"
-            warnings.warn(
+            warn(
                 f"LLSF ended ({self.status_}) after {self.n_iter_} of max_iter={max_iter} epochs "
                 f"with a relative duality gap of {self.dual_gap_:.3g} and a KKT residual of "
                 f"{self.kkt_residual_:.3g}, above tol={self.tol:g}. Increase max_iter, tol or "
                 f"beta, or scale the features{other}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _label_scores(self, X: Any) -> Matrix:

@@ -5,7 +5,6 @@ highest labels of each row, `auc_macro` and `auc_micro` at how well scores tell 
 entries) of a label from the others. Unknown labels (NaN) are refused.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import label_names_of
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.documented import documented
+from multimargin.notices import warn
 
 Vector = NDArray[np.float64]
 
@@ -212,11 +212,9 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     if labels.size < Y.shape[1]:
         names = label_names_of(Y_true, Y.shape[1])
         absent = np.setdiff1d(np.arange(Y.shape[1]), labels)
-        warnings.warn(
+        warn(
             "Labels with one value only are left out of the macro AUC: "
-            f"{', '.join(f'{names[k]} ({counted[0, k]})' for k in absent)}.",
-            UserWarning,
-            stacklevel=2,
+            f"{', '.join(f'{names[k]} ({counted[0, k]})' for k in absent)}."
         )
     areas = [metrics.roc_auc_score(Y[:, k], f[:, k], sample_weight=weights) for k in labels]
     return float(np.mean(areas))

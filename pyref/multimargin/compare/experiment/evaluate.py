@@ -33,6 +33,7 @@ from multimargin.estimators.shared.certificate import certificate_of
 from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
 from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
+from multimargin.notices import warn
 from multimargin.scaling import with_scaler
 
 _PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib", "iterative-stratification")
@@ -104,11 +105,9 @@ def _known_enough(estimator: Any, rows: NDArray[np.intp], Y: NDArray[Any]) -> ND
             f"y has an unknown label in each of the {rows.size} training rows, and "
             f"{type(estimator).__name__} needs rows in which all are known."
         )
-    warnings.warn(
+    warn(
         f"fitted to {np.count_nonzero(complete)} of {rows.size} training rows: the others have "
-        "unknown labels, which the method does not take",
-        UserWarning,
-        stacklevel=2,
+        "unknown labels, which the method does not take"
     )
     return rows[complete]
 

@@ -1,7 +1,6 @@
 """The estimator to start with."""
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -43,6 +42,7 @@ from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
 from multimargin.kernels import KERNELS, KernelFunction, make_kernel
 from multimargin.measures import SCORERS, get_scorer
+from multimargin.notices import warn
 from multimargin.thresholds import PooledCalibration, Threshold
 from multimargin.thresholds.calibration import make_odds_threshold, thresholds_of
 from multimargin.thresholds.held_out import HeldOut
@@ -437,11 +437,7 @@ class LabelRankerCV(LabelScoringClassifier):
         C = self.best_params_["C"]
         if len(grid.Cs) > 1 and C in (grid.Cs[0], grid.Cs[-1]):
             edge = "smallest" if grid.Cs[0] == C else "largest"
-            warnings.warn(
-                f"The best C, {C:g}, is the {edge} of Cs; others beyond it may be better.",
-                UserWarning,
-                stacklevel=3,
-            )
+            warn(f"The best C, {C:g}, is the {edge} of Cs; others beyond it may be better.")
 
     def _label_scores(self, X: Any) -> Matrix:
         scores: Matrix = self.best_estimator_.label_scores(self._rows(X))

@@ -1,6 +1,5 @@
 """What the estimators with a kernel share: the expansion of the scores over training rows."""
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -28,6 +27,7 @@ from multimargin.estimators.shared.progress import CallbackSupportMixin
 from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
+from multimargin.notices import warn
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         return labels
 
     def _warn_of_the_end(
-        self, fit: Report, rounds: str, advice: str, *, nearest: bool = False, stacklevel: int = 4
+        self, fit: Report, rounds: str, advice: str, *, nearest: bool = False
     ) -> None:
         """Warn of how a solver ended; `nearest` is whether it solved the nearest kernel."""
         name, told = type(self).__name__, f"{fit.n_iter} of max_iter={self.max_iter} {rounds}"
@@ -203,7 +203,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
                 f"{name} ended ({fit.status}) after {told} with a relative duality gap of "
                 f"{fit.gap:.3g}, above tol={self.tol:g}. {advice}"
             )
-        warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
+        warn(message, ConvergenceWarning)
 
 
 def takes_unknown_labels(estimator: Any) -> bool:

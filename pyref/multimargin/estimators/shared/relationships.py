@@ -1,6 +1,5 @@
 """What MLRL and SSMLRL share: one joint solve, a model of the labels and of their covariance."""
 
-import warnings
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
@@ -21,6 +20,7 @@ from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import Kernel
+from multimargin.notices import warn
 
 
 @dataclass(frozen=True)
@@ -255,11 +255,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             return
         names = targets.classes if targets.label_names is None else targets.label_names
         shown = ", ".join(f"{names[label]} ({int(relevant[label])})" for label in constant)
-        warnings.warn(
-            f"y has labels of one class only, which are predicted as that class: {shown}.",
-            UserWarning,
-            stacklevel=4,
-        )
+        warn(f"y has labels of one class only, which are predicted as that class: {shown}.")
 
 
 def row_shares(indicator: NDArray[np.uint8], weights: Matrix | None) -> Matrix | None:

@@ -1,0 +1,32 @@
+"""What warnings name as the place that they are about."""
+
+import warnings
+
+import numpy as np
+
+from multimargin import LLSF, MLRL, LabelRankerCV, RankSVM
+from multimargin.measures import auc_macro
+from tests.support.problems import noisy_linear_problem
+
+
+def test_warnings_name_the_line_of_the_caller():
+    X, Y = noisy_linear_problem(0, 60, 4, 3)
+    unknown = Y.astype(float)
+    unknown[0, 0] = np.nan
+    one_class = np.column_stack([Y, np.ones(len(Y), dtype=int)])
+    for about, call in {
+        "NaN, RankSVM": lambda: RankSVM().fit(X, unknown),
+        "NaN, MLRL": lambda: MLRL().fit(X, unknown),
+        "NaN, LabelRankerCV": lambda: LabelRankerCV(Cs=[1.0]).fit(X, unknown),
+        "one class": lambda: MLRL().fit(X, one_class),
+        "the end of RankSVM": lambda: RankSVM(max_iter=1, tol=1e-9).fit(X, Y),
+        "the end of MLRL": lambda: MLRL(max_iter=1, tol=1e-9).fit(X, Y),
+        "the end of LLSF": lambda: LLSF(beta=0.01, tol=1e-12, max_iter=1).fit(X, Y),
+        "the edge of Cs": lambda: LabelRankerCV(Cs=[1e-3, 1e-2]).fit(X, Y),
+        "a measure": lambda: auc_macro(one_class, np.zeros(one_class.shape)),
+    }.items():
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            call()
+        assert told, about
+        assert {warning.filename for warning in told} == {__file__}, about
