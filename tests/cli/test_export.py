@@ -9,18 +9,19 @@ from multimargin.model_files import load_model
 
 
 def test_the_model_of_fit(command, model, small, tmp_path):
-    answer = command("export", model, "-o", tmp_path / "m.onnx")
+    file = tmp_path / "m.onnx"
+    answer = command("export", model, "-o", file)
     assert (answer.code, answer.err) == (0, "")
     assert "X (n, 32), float64" in answer.out
-    session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     (labels,) = session.run(["labels"], {"X": np.asarray(small.X, dtype=float)})
     assert_array_equal(labels, load_model(model).predict(small.X))
     said = session.get_modelmeta().custom_metadata_map
     assert json.loads(said["label_names"]) == list(small.label_names)
     assert json.loads(said["feature_names"]) == list(small.feature_names)
-
-
-def test_a_folder_that_does_not_exist(command, model, tmp_path):
+    found = command("export", model, "-o", file, "--json").json
+    named = {"model": str(model), "method": "mlodm", "onnx": str(file)}
+    assert found == {**named, "n_features": 32, "n_labels": 7}
     answer = command("export", model, "-o", tmp_path / "no" / "m.onnx")
     assert answer.code == 1
     assert "no" in answer.err
@@ -36,14 +37,3 @@ def test_a_table_with_text(command, tmp_path, monkeypatch):
     assert answer.code == 1
     assert "columns that are no numbers ('names': colour)" in answer.err
     assert not Path("t.onnx").exists()
-
-
-def test_json(command, model, tmp_path):
-    found = command("export", model, "-o", tmp_path / "m.onnx", "--json").json
-    assert found == {
-        "model": str(model),
-        "method": "mlodm",
-        "n_features": 32,
-        "n_labels": 7,
-        "onnx": str(tmp_path / "m.onnx"),
-    }

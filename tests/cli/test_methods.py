@@ -27,12 +27,6 @@ def test_one(command, name):
     assert {key: tuple(values) for key, values in found["grid"].items()} == ALL[name].grid
 
 
-def test_unknown(command):
-    answer = command("methods", "llfs")
-    assert answer.code == 2
-    assert "did you mean 'llsf'?" in answer.err
-
-
 def test_choices_and_meanings_are_those_of_the_docstring(command):
     words = " ".join(command("methods", "rank-svm").out.split())
     assert " bias free {" in words

@@ -37,6 +37,7 @@ def test_errors_are_one_line_on_standard_error(command):
     for line, code, message in (
         ("frobnicate", 2, ": No such command 'frobnicate'"),
         ("info", 2, " info: Missing argument 'DATA'"),
+        ("methods llfs", 2, " methods: there is no method 'llfs' (did you mean 'llsf'?)"),
         ("info digits --splt x", 2, " info: No such option"),
         ("info nope", 1, " info: there is no data set or file 'nope'; expected"),
         ("info a/b.arff", 1, " info: there is no file or folder 'a/b.arff'"),
@@ -141,10 +142,11 @@ class TestProcess:
         answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
         assert answer.stdout.splitlines()[0] == f"multimargin {__version__}"
 
-    def test_help_loads_no_library(self):
+    def test_help_and_the_list_of_methods_load_no_library(self):
         program = (
-            "import sys\nfrom multimargin.cli.run import run\ncode = run(['fit', '--help'])\n"
-            "sys.exit(code or 'numpy' in sys.modules or 'sklearn' in sys.modules)"
+            "import sys\nfrom multimargin.cli.run import run\n"
+            "assert run(['fit', '--help']) == run(['methods']) == 0\n"
+            "assert not {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)"
         )
         answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
         assert answer.returncode == 0, answer.stderr

@@ -326,6 +326,8 @@ def test_a_column_without_its_separator_is_told():
     with pytest.warns(UserWarning, match="no cell of 'tags' has the separator '#'.*was ';' meant"):
         assert tags_of(cells, "#") == cells
     assert len(tags_of(["science", "fiction", "old books"])) == 3  # one tag a row, most of a word
+    with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
+        tags_of(["a", "a", ""])
     cells = ["science fiction", "historical novel", "short stories"] * 4
     with pytest.warns(UserWarning, match="so each is one tag, such as 'science fiction'"):
         assert len(tags_of(cells)) == 3
@@ -341,13 +343,6 @@ def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator):
         warnings.simplefilter("error")
         assert tags_of(cells, separator) == list("abcdef")
         assert set(tags_of([*cells, "a,b"])) == {*cells, "a", "b"}
-
-
-def test_one_tag_is_too_few(tmp_path):
-    file = tmp_path / "a.csv"
-    pd.DataFrame({"x": [1.0, 2.5, 2.0], "tags": ["a", "a", ""]}).to_csv(file, index=False)
-    with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
-        load_table(file, tags_column="tags")
 
 
 def test_words_speak_beside_a_large_number_where_rows_have_length_one():

@@ -137,13 +137,6 @@ def test_a_weight_is_a_number_of_rows_and_a_label_has_to_be_known(function):
         function(Y, scores)
 
 
-def test_ours_ranks_the_labels_of_a_row_and_scikit_learns_the_rows_of_a_label():
-    Y, scores = data(8)
-    ours = measures.ranking_average_precision(Y, scores)
-    assert ours != pytest.approx(metrics.average_precision_score(Y, scores), abs=1e-3)
-    assert measures.average_precision is measures.ranking_average_precision
-
-
 def test_more_measures_are_those_that_are_defined():
     Y, scores = data(6)
     Y[:, 2] = 1

@@ -14,7 +14,7 @@ from tests.support.subsets import first_fast
 
 def test_names_are_new_and_lead_to_themselves():
     assert not set(BASELINES) & set(METHODS)
-    assert all(method.name == name for name, method in BASELINES.items())
+    assert all(method.name == name for name, method in {**METHODS, **BASELINES}.items())
 
 
 def test_grids_are_grids_of_the_estimator():

@@ -1,19 +1,13 @@
 """The table of methods, and parameters that come as text."""
 
-import subprocess
-import sys
 import warnings
 
 import pytest
 
 from multimargin import MLODM, LabelSpecificClassifierChain
 from multimargin.datasets import load_digit_attributes
-from multimargin.methods import BASELINES, METHODS, find_method, make_method, parse
+from multimargin.methods import METHODS, find_method, make_method, parse
 from tests.support.cases import case
-
-
-def test_names():
-    assert all(method.name == name for name, method in METHODS.items())
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -113,17 +107,3 @@ def test_unknown_names():
     ):
         with case(name, parameters), pytest.raises(ValueError, match=message):
             make_method(name, **parameters)
-
-
-def test_the_list_of_methods_needs_no_array():
-    program = (
-        "import sys\n"
-        "from multimargin.cli.run import run\n"
-        "assert run(['methods']) == 0\n"
-        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    for name in (*METHODS, *BASELINES):
-        assert f"\n{name} " in f"\n{done.stdout}"

@@ -45,6 +45,8 @@ def test_deterministic():
     assert [t.tolist() for _, t in MultilabelStratifiedKFold(4).split(Y, Y)] == first
     other = MultilabelStratifiedKFold(4, shuffle=True, random_state=1)
     assert [t.tolist() for _, t in other.split(Y, Y)] != first
+    defaults = "n_splits=4, shuffle=False, random_state=0"
+    assert repr(MultilabelStratifiedKFold(4)) == f"MultilabelStratifiedKFold({defaults})"
 
 
 @pytest.mark.parametrize(

@@ -193,13 +193,6 @@ class TestResuming:
             run_experiment(methods=methods, results_file=results_file, **options)
             assert fits(log) == done, change
 
-    def test_new_methods_and_data_join(self, make_data, results_file):
-        run_experiment(make_data("a"), ["knn"], cv=2, results_file=results_file)
-        both = [make_data("a"), make_data("b", seed=1)]
-        assert len(run_experiment(both, METHODS, cv=2, results_file=results_file)) == 8
-        # Two were there already.
-        assert results_file.read_text().count("\n") == 8
-
     def test_interrupt_leaves_a_file_to_go_on_from(self, data, results_file, tmp_path):
         log = str(tmp_path / "log")
         methods = {"m": Counting(log, interrupt=3)}

@@ -21,27 +21,10 @@ def test_folds_partition_the_rows(data):
         assert len(split.train) + len(split.test) == data.n_samples
 
 
-def test_folds_keep_the_frequency_of_labels():
-    # A label of five rows in a hundred, all at the end: each of five folds gets exactly one.
-    Y = np.zeros((100, 2), dtype=int)
-    Y[:, 0] = np.arange(100) % 2
-    Y[95:, 1] = 1
-    data = MultilabelData(X=np.arange(100.0)[:, np.newaxis], Y=Y, name="rare")
-    for split in make_splits(data, 5, seed=3):
-        assert Y[split.test, 1].sum() == 1
-
-
 def test_folds_depend_on_the_seed_alone(data):
     first, again, other = (make_splits(data, 3, seed=seed) for seed in (1, 1, 2))
     assert all((a.test.tolist() == b.test.tolist()) for a, b in zip(first, again, strict=True))
     assert any((a.test.tolist() != b.test.tolist()) for a, b in zip(first, other, strict=True))
-
-
-def test_official_split(data):
-    (split,) = make_splits(data, "official", seed=0)
-    assert split.name == "official"
-    np.testing.assert_array_equal(split.train, data.splits["train"])
-    np.testing.assert_array_equal(split.test, data.splits["test"])
 
 
 def test_malformed_cv(data):
