@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.preprocessing import normalize
 
 from multimargin import _rust
 from multimargin.reference import mlodm, rank_cvm, rank_hlapsvm, rank_lsvm, rank_svm
@@ -100,3 +101,21 @@ def test_mlodm_one_instance_at_a_time(kernel):
     found = run(K, Y, **model, solver="bcd", max_epochs=EPOCHS)
     assert len(plain) == EPOCHS
     np.testing.assert_allclose(found.history["dual"], np.negative(plain), rtol=1e-7)
+
+
+def test_dual_objective_never_falls():
+    """Exact block steps, each with what those before it have done: with a hundred labels, too."""
+    random = np.random.default_rng(7)
+    X = normalize(random.normal(size=(150, 40)))
+    Y = np.zeros((150, 120), dtype=np.uint8)
+    # One label in most rows, some labels far more often than others.
+    Y[np.arange(150), (120 * random.random(150) ** 3).astype(int)] = 1
+    Y[:10, ::7] = 1
+    Y[10:20] = 1 - Y[10:20]
+    losses = ("hinge", "squared_hinge", "optimal_margin", "zero_label_hinge")
+    for loss, c in product(losses, (1.0, 100.0)):
+        model = {"loss": loss, "theta": 0.3, "mu": 0.4, "bias": "penalized"}
+        dual = run(X @ X.T, Y, c=c, **model, solver="bcd", max_epochs=40).history["dual"]
+        with case(loss, c):
+            assert np.all(np.diff(dual) >= -1e-12 * dual[-1])
+            assert dual[-1] > 0.0
