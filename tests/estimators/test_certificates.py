@@ -130,7 +130,11 @@ def test_a_feature_of_no_scale_ends(value, bias):
     assert model.status_ in ("converged", "max_iterations", "stalled", "inexact")
 
 
-@pytest.mark.parametrize("estimator", [RankSVM(), RankLSVM(), RankHLapSVM()], ids=repr)
+@pytest.mark.parametrize(
+    "estimator",
+    [RankSVM(), RankLSVM(), RankHLapSVM(), RankCVM(solver="frank-wolfe")],
+    ids=repr,
+)
 def test_kernels_that_overflow_ask_for_scaled_features(estimator):
     X, Y = problem(3, 1e140)
     with pytest.raises(ValueError, match="cale the features"):

@@ -21,7 +21,7 @@
 //! Xu 2013, eq. (30) at `rho = min g`.
 
 use crate::error::{SolverError, refused};
-use crate::kernel::rows::KernelRows;
+use crate::kernel::{check_diagonal, rows::KernelRows};
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, row_sum};
 use crate::memory::{self, Purpose};
@@ -97,6 +97,7 @@ pub fn solve(
             "only solver 'bcd' compares with the highest irrelevant labels alone",
         ));
     }
+    check_diagonal(kernel.diagonal())?;
     let n = labels.instances();
     let mut state = State::begin(labels, kernel)?;
     let pairs: usize = (0..n)

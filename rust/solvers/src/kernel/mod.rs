@@ -2,3 +2,17 @@
 
 pub mod gram;
 pub mod rows;
+
+use crate::error::{SolverError, refused};
+
+/// Checks that no value on the diagonal of a kernel has overflowed.
+pub(crate) fn check_diagonal(diagonal: &[f64]) -> Result<(), SolverError> {
+    match diagonal.iter().find(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(value) => Err(refused(
+            "X",
+            format!("a matrix with a kernel value of {value}"),
+            "finite kernel values: scale the features",
+        )),
+    }
+}

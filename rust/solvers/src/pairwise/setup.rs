@@ -3,6 +3,7 @@
 use super::bias::Bias;
 use super::scores::Scores;
 use crate::error::{SolverError, refused};
+use crate::kernel::check_diagonal;
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::parallel::threads::Threads;
@@ -38,13 +39,7 @@ pub(super) fn prepare<S: Scores>(
     if (scores.instances(), scores.labels()) != (n, q) {
         return Err(refused("Y", format!("{n} x {q}"), "as many rows as X"));
     }
-    if let Some(value) = scores.diagonal().iter().find(|value| !value.is_finite()) {
-        return Err(refused(
-            "X",
-            format!("a matrix with a kernel value of {value}"),
-            "finite kernel values: scale the features",
-        ));
-    }
+    check_diagonal(scores.diagonal())?;
     match start {
         None => Ok(Some(S::Dual::zeros(n, q))),
         Some(mut start) if start.len() == n * q => {
