@@ -234,10 +234,10 @@ def extrapolated(cost: CostModel) -> None:
     """Print a round of 10^9 rows on 1000 machines of 16 cores, computed and not measured."""
     parts, rows, nonzeros, d, q, cores, network = 1000, 1e6, 60, 100_000, 1000, 16, 1.25e9
     work = rows * nonzeros * q * cost.product / cores
-    # Each sum takes four changes in single precision, three of them from elsewhere; copies of the
-    # weights, in double precision, double at each step.
+    # In single precision: each sum takes four changes, three of them from elsewhere; copies of the
+    # weights double at each step.
     levels, doublings = np.ceil(np.log(parts) / np.log(4)), np.ceil(np.log2(parts))
-    moving = d * q / network * (4.0 * 3.0 * levels + 8.0 * doublings)
+    moving = d * q / network * 4.0 * (3.0 * levels + doublings)
     algebra = d * q * (cost.weight_of_part + cost.weight_of_worker)
     cells = [f"{value:.0f}" for value in (work, algebra, moving, parts * cost.part)]
     title = (
