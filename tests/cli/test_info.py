@@ -15,11 +15,7 @@ def test_a_table_of_all_rows_and_each_split(command, folder, small):
     ]
     assert lines["labels per row (cardinality)"][0] == f"{expected.label_cardinality:.4f}"
     assert "warning" not in answer.out
-
-
-def test_json(command, folder, small):
     found = command("info", folder, "--json").json
-    expected = describe(small)
     assert found["n_pairs"] == expected.n_pairs
     assert found["splits"]["test"]["label_density"] == expected.splits["test"].label_density
     assert found["warnings"] == []

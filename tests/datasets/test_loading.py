@@ -117,25 +117,16 @@ def test_bad_arguments(tmp_path, monkeypatch):
             load(f"empty.{ending}")
 
 
-class TestFeaturesAlone:
-    """`load_arff_features`, for rows whose labels are unknown."""
-
-    HEADER = "@relation r\n@attribute g numeric\n@attribute w {x,y,z}\n@attribute f numeric\n"
-
-    def test_labels_may_be_missing_or_absent(self, tmp_path):
-        file = tmp_path / "a.arff"
-        file.write_text(self.HEADER + "@attribute p {0,1}\n@data\n1,y,2,?\n3,x,4,1\n")
-        names = ["f", "w=x", "w=y", "g"]
-        assert_array_equal(load_arff_features(file, names), [[2, 0, 1, 1], [4, 1, 0, 3]])
-        file.write_text(self.HEADER + "@data\n{0 1,1 y}\n{2 5}\n")
-        X = load_arff_features(file, names)
-        assert_array_equal(X.toarray(), [[0, 0, 1, 1], [5, 1, 0, 0]])
-
-    def test_missing_features_are_named(self, tmp_path):
-        file = tmp_path / "a.arff"
-        file.write_text(self.HEADER + "@data\n1,y,2\n")
-        with pytest.raises(ValueError, match=r"lacks 2 of the 3 features.*: 'h', 'i'"):
-            load_arff_features(file, ["f", "h", "i"])
+def test_features_of_rows_whose_labels_are_missing_or_absent(tmp_path):
+    file, names = tmp_path / "a.arff", ["f", "w=x", "w=y", "g"]
+    header = "@relation r\n@attribute g numeric\n@attribute w {x,y,z}\n@attribute f numeric\n"
+    file.write_text(header + "@attribute p {0,1}\n@data\n1,y,2,?\n3,x,4,1\n")
+    assert_array_equal(load_arff_features(file, names), [[2, 0, 1, 1], [4, 1, 0, 3]])
+    file.write_text(header + "@data\n{0 1,1 y}\n{2 5}\n")
+    X = load_arff_features(file, names)
+    assert_array_equal(X.toarray(), [[0, 0, 1, 1], [5, 1, 0, 0]])
+    with pytest.raises(ValueError, match=r"lacks 2 of the 3 features.*: 'h', 'i'"):
+        load_arff_features(file, ["f", "h", "i"])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")

@@ -72,10 +72,13 @@ def test_bad_content(file, tmp_path):
         ("1 0:1\n", {"zero_based": False}, r"found features 0\.\.0 .*, expected 1\.\.1"),
         ("1 a:1\n", {}, "tiny.svm: expected lines such as"),
         ("1,b 1:1\n", {}, "tiny.svm: expected lines such as"),
+        (" 1:1\n 2:1\n", {}, "n_labels: found None"),
     ):
         file.write_text(content)
         with case(content), pytest.raises(ValueError, match=message):
             load_svmlight(file, **arguments)
+    # The last one: no label anywhere.
+    assert_array_equal(load_svmlight(file, n_labels=2).Y, np.zeros((2, 2)))
     file.write_text(ONE_BASED)
     test = tmp_path / "test.svm"
     test.write_text("0.5 1:1\n")
@@ -115,10 +118,3 @@ def test_written_files_are_read_back(tmp_path, zero_based, labels_zero_based):
     np.testing.assert_allclose(found.X.toarray(), X, rtol=1e-15)
     assert_array_equal(found.Y, Y)
     assert found.feature_names[0] == ("0" if zero_based else "1")
-
-
-def test_no_label_anywhere(file):
-    file.write_text(" 1:1\n 2:1\n")
-    with pytest.raises(ValueError, match="n_labels: found None"):
-        load_svmlight(file)
-    assert_array_equal(load_svmlight(file, n_labels=2).Y, np.zeros((2, 2)))

@@ -142,8 +142,8 @@ def test_more_measures_are_those_that_are_defined():
     Y[:, 2] = 1
     curves = [0, 1, 3, 4, 5, 6]
     expected = {
-        "precision_at_5": precision_at_k(Y, scores),
-        "ndcg_at_5": ndcg_at_k(Y, scores),
+        "precision_at_5": precision_at_k(Y, scores, k=5),
+        "ndcg_at_5": ndcg_at_k(Y, scores, k=5),
         "auc_macro": auc_macro(Y[:, curves], scores[:, curves]),
         "auc_micro": auc_micro(Y, scores),
     }
