@@ -13,6 +13,7 @@ ROOMS = [
     "docstrings",
     "versions",
     "durations",
+    "notices",
     "checks",
     "files",
     "interrupts",
