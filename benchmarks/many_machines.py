@@ -64,8 +64,8 @@ def over_parts(estimator: PairwiseClassifier, X: Any, Y: Any, count: int) -> tup
         make_part(k, X[rows], Y[rows], None, Pairs(estimator.C))
         for k, rows in enumerate(np.array_split(order, count))
     ]
-    if estimator.get_params().get("top_k"):
-        parts = [part.counting(None, estimator.top_k, True) for part in parts]
+    if top := getattr(estimator, "top_k", None):
+        parts = [part.counting(None, top, True) for part in parts]
     settings = Settings(TOL, 300, 0, 1, None, estimator._gap)
     solution = solve(LocalParts(parts), (X.shape[1], Y.shape[1]), estimator._model(), settings)
     return solution.rounds, solution.gap

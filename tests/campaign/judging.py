@@ -150,11 +150,9 @@ def _compare(
         )
     converged = verdict.status == "converged"
     # The records of Rank-CVM are those of a loop at a margin of 1.
-    for last in (
-        model.history_["primal"][-1:] if converged and not isinstance(model, RankCVM) else ()
-    ):
-        if abs(last - objective) > 1e-9 * abs(objective) + floor:
-            misses.append(f"the last record is {last:.12g}, the objective {objective:.12g}")
+    recorded = () if isinstance(model, RankCVM) else model.history_["primal"]
+    if converged and len(recorded) and abs(recorded[-1] - own) > 1e-9 * abs(own) + floor:
+        misses.append(f"the last record is {recorded[-1]:.12g}, the objective {own:.12g}")
     if converged and not model.dual_gap_ <= tol:
         misses.append(f"converged with a gap of {model.dual_gap_:.6g}, tol is {tol:.6g}")
     if interval is None:

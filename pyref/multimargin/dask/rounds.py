@@ -245,8 +245,9 @@ class Rounds:
         self.settings = settings
         self.about = about
         self.single = settings.tol >= _SINGLE_TOL
-        seen = np.zeros(shape, np.float32 if self.single else np.float64)
-        self.point = Point(np.zeros(shape), seen, np.zeros(shape[1]), np.zeros(shape[1]))
+        weights = np.zeros(shape)
+        seen = self._seen(weights)
+        self.point = Point(weights, seen, np.zeros(shape[1]), np.zeros(shape[1]))
         # The augmentation of a bias, and the least one.
         self.least = self.sigma = self._least_augmentation(shape[1])
         self.growth = float(cluster.count**_START)
@@ -302,7 +303,8 @@ class Rounds:
     def _objectives(self, answer: Sums) -> tuple[float, float]:
         """Return primal and dual objective at the point where a round started."""
         quadratic, weights = self._quadratic(), self.point.weights
-        largest = (np.sqrt(inner(weights, weights)) + self.point.uncertainty) ** 2
+        exact = quadratic if weights is self.point.seen else inner(weights, weights)
+        largest = (np.sqrt(exact) + self.point.uncertainty) ** 2
         return 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * largest
 
     def _quadratic(self) -> float:
@@ -423,9 +425,8 @@ class Rounds:
             return True
         point.step = self.last_step = min(max(slope / curvature, 0.0), 1.0)
         point.weights = parts.moved(point.weights, change, point.step)
-        point.seen = point.weights
+        point.seen = self._seen(point.weights)
         if self.single:
-            point.seen = point.weights.astype(np.float32)
             point.uncertainty += point.step * self.rounding * answer["length"]
         point.sum = point.sum + point.step * change_of_sum
         if point.step < _SHORT_STEP:
@@ -433,6 +434,10 @@ class Rounds:
         elif point.step == 1.0:
             self.growth = max(self.growth / _SHRINKAGE, 1.0)
         return point.step == 0.0
+
+    def _seen(self, weights: Matrix) -> NDArray[Any]:
+        """Return weights as they travel in a round."""
+        return weights.astype(np.float32) if self.single else weights
 
     def _accelerate(self, number: int) -> None:
         """Set in or advance the momentum."""
