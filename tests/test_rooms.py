@@ -108,7 +108,6 @@ SUBJECTS = {
     "measures/test_measures.py",
     "reference/test_plain_and_robust.py",
     "reference/test_slips.py",
-    "reference/test_theorems.py",
     "thresholds/test_thresholds.py",
 }
 

@@ -7,13 +7,9 @@ from multimargin.reference import mlodm
 from tests.support.problems import unrelated_problem
 
 
-def small_problem(seed, n=12, d=3, q=4):
-    return unrelated_problem(seed, n, d, q, share=0.45)
-
-
 @pytest.mark.parametrize(("theta", "mu"), [(0.2, 0.5), (0.7, 1.0), (0.0, 0.1)])
 def test_primal_and_dual_agree(theta, mu):
-    X, Y = small_problem(1)
+    X, Y = unrelated_problem(1, 12, 3, 4, share=0.45)
     K, arguments = X @ X.T, (3.0, theta, mu)
     value, W = mlodm.problem_15(X, Y, *arguments)
     minus, alpha, beta = mlodm.problem_18(K, Y, *arguments)
@@ -26,7 +22,7 @@ def test_primal_and_dual_agree(theta, mu):
 
 
 def test_published_algorithm_reaches_the_optimum():
-    X, Y = small_problem(9, n=7)
+    X, Y = unrelated_problem(9, 7, 3, 4, share=0.45)
     K, arguments = X @ X.T, (2.0, 0.2, 0.4)
     optimum, *_ = mlodm.problem_18(K, Y, *arguments)
     alpha, beta, values = mlodm.algorithm_1(K, Y, *arguments)

@@ -10,12 +10,8 @@ from multimargin.thresholds.cuts import best_thresholds
 from tests.support.problems import unrelated_problem
 
 
-def small_problem(seed, n=12, d=3, q=4):
-    return unrelated_problem(seed, n, d, q, share=0.45)
-
-
 def test_the_dual_variables_give_the_model_of_the_primal():
-    X, Y = small_problem(0, n=20)
+    X, Y = unrelated_problem(0, 20, 3, 4, share=0.45)
     K = X @ X.T
     value, w, b = rank_svm.problem_18(X, Y, 2.0)
     minus, alpha, multipliers = rank_svm.problem_26(K, Y, 2.0)
@@ -44,9 +40,6 @@ def test_two_labels_are_a_binary_svm(kernel):
     np.testing.assert_allclose(F[:, 0] - F[:, 1], svc.decision_function(K), atol=1e-4)
 
 
-# -------------------------------------------------------------------------------------------------
-# Thresholds
-# -------------------------------------------------------------------------------------------------
 def test_thresholds_make_the_fewest_errors_and_are_regressed():
     rng = np.random.default_rng(5)
     F, Y = rng.normal(size=(40, 5)), (rng.random((40, 5)) < 0.5).astype(int)
@@ -62,12 +55,9 @@ def test_thresholds_make_the_fewest_errors_and_are_regressed():
     np.testing.assert_array_equal(rank_svm.predict(F, s, s_0).T, F @ s + s_0 <= F.T)
 
 
-# -------------------------------------------------------------------------------------------------
-# Frank-Wolfe
-# -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("free", [True, False])
 def test_frank_wolfe_is_monotone_and_z_bounds_the_distance_to_the_optimum(free):
-    X, Y = small_problem(6)
+    X, Y = unrelated_problem(6, 12, 3, 4, share=0.45)
     K = pairwise_kernels(X, metric="rbf")
     alpha, b, history = rank_svm.frank_wolfe(K, Y, 1.0, epsilon=0.0, M=200, free=free)
     W, z, lam = np.transpose(history)

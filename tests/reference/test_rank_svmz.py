@@ -1,10 +1,10 @@
-"""Plain Rank-SVMz and the top of the ranking: primal against dual, libsvm, liblinear, MLRL."""
+"""Plain Rank-SVMz: primal against dual, and libsvm."""
 
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multimargin.reference import rank_svmz, top_k
+from multimargin.reference import rank_svmz
 from tests.support.problems import unrelated_problem
 
 
@@ -35,20 +35,3 @@ def test_one_label_is_a_support_vector_machine():
     svm = SVC(C=6.0, kernel="linear", tol=1e-10).fit(X, y)
     F = model(X @ X.T, X, y[:, None], 3.0)
     np.testing.assert_allclose(F[:, 0], svm.decision_function(X), atol=1e-4)
-
-
-@pytest.mark.parametrize("squared", [False, True])
-@pytest.mark.parametrize("k", [1, 2, 9])
-def test_the_top_of_the_ranking(k, squared):
-    X, Y = unrelated_problem(6, 10, 3, 5)
-    value, w, b = top_k.primal(X, Y, 2.0, k, squared)
-    assert value == pytest.approx(-top_k.dual(X @ X.T, Y, 2.0, k, squared)[0], rel=1e-6)
-    F, loss = X @ w + b, 0.0
-    for i in range(10):
-        below = F[i, Y[i] == 0]
-        for m in np.flatnonzero(Y[i]):
-            xi = np.sort(np.maximum(0, 1 - F[i, m] + below))[::-1][:k]
-            share = 2.0 / (Y[i].sum() * min(k, len(below)))
-            loss += share * (np.sum(xi**2) / 2 if squared else np.sum(xi))
-    norm = np.sum(w**2) + (np.sum(b**2) if squared else 0)
-    assert value == pytest.approx(norm / 2 + loss, rel=1e-6)
