@@ -1,9 +1,12 @@
 """One function for all parts, as tasks of a dask cluster."""
 
 import asyncio
+import uuid
+import weakref
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from distributed import Future, KilledWorker
@@ -16,14 +19,44 @@ from multimargin.dask.rounds import PartsLost
 from multimargin.dask.store import StateMissingError
 from multimargin.dask.tasks import Change, Held, held, unwrapped
 
-if TYPE_CHECKING:
-    from multimargin.dask.cluster import ClusterParts, Shared
-
 # What a task ends with when its worker, or what it needs, is gone.
 _LOST = (StateMissingError, KilledWorker, CommClosedError, CancelledError, asyncio.CancelledError)
 
 # Bytes from which what all parts share is handed over once, and not with each task.
 _LARGE = 10_000
+
+
+@dataclass
+class Shared:
+    """What views of the same parts share."""
+
+    name: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
+    bytes_moved: int = 0
+    recoveries: int = 0
+    losses_in_a_row: int = 0
+    calls: int = 0
+    numbers: int = 0
+    # Dual rows that somebody may still ask for.
+    needed: "weakref.WeakSet[Held]" = field(default_factory=weakref.WeakSet)
+
+    def number(self) -> int:
+        """Return a new number, larger than all before."""
+        self.numbers += 1
+        return self.numbers
+
+    def held(self, home: str) -> Held:
+        """Return a name for new dual rows."""
+        held = Held(self.name, self.number(), home)
+        self.needed.add(held)
+        return held
+
+    def token(self, name: str) -> str:
+        """Return a new name for tasks."""
+        self.calls += 1
+        return f"{name}-{self.name}{self.calls:06d}"
+
+    def needed_numbers(self) -> tuple[int, ...]:
+        return tuple(sorted(held.number for held in self.needed))
 
 
 class Call:
@@ -34,9 +67,15 @@ class Call:
     """
 
     def __init__(
-        self, cluster: "ClusterParts", names: "Shared", owned: OwnedTasks, homes: dict[int, str]
+        self,
+        data: list[Any],
+        workers: Callable[[], dict[str, int]],
+        names: Shared,
+        owned: OwnedTasks,
+        homes: dict[int, str],
     ) -> None:
-        self.cluster = cluster
+        self.data = data
+        self.workers = workers  # Those that there are now, and their threads
         self.names = names
         self.owned = owned
         self.homes = homes  # The worker of each part
@@ -60,7 +99,7 @@ class Call:
         shared = self._scattered(arguments) if large else arguments
         token = self.names.token(name)
         futures = []
-        for part, source in enumerate(self.cluster.data):
+        for part, source in enumerate(self.data):
             source, changes = unwrapped(source)
             optional = [] if states is None else [states[part]]
             if results is not None:
@@ -147,7 +186,7 @@ class Call:
 
     def _check_sources(self) -> None:
         """Raise PartsLost where a worker that this call needs is gone."""
-        if not self._sources <= self.cluster.threads().keys():
+        if not self._sources <= self.workers().keys():
             raise PartsLost from None
 
     def _raise(self, error: Any) -> Any:

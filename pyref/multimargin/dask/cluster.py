@@ -5,14 +5,11 @@ to the client. The workers decide nothing, so neither their number nor their pac
 """
 
 import contextlib
-import uuid
-import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from multimargin.dask import parts, store, tasks
-from multimargin.dask.calls import Call
+from multimargin.dask.calls import Call, Shared
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common, Sums
 from multimargin.dask.rounds import Cluster, PartsLost
@@ -23,39 +20,6 @@ from multimargin.dask.workers import dealt, next_to, workers_of
 _MOST_LOSSES = 5
 # Rounds between two copies of the dual rows on other workers.
 _BACKUP_EVERY = 5
-
-
-@dataclass
-class Shared:
-    """What views of the same parts share."""
-
-    name: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
-    bytes_moved: int = 0
-    recoveries: int = 0
-    losses_in_a_row: int = 0
-    calls: int = 0
-    numbers: int = 0
-    # Dual rows that somebody may still ask for.
-    needed: "weakref.WeakSet[Held]" = field(default_factory=weakref.WeakSet)
-
-    def number(self) -> int:
-        """Return a new number, larger than all before."""
-        self.numbers += 1
-        return self.numbers
-
-    def held(self, home: str) -> Held:
-        """Return a name for new dual rows."""
-        held = Held(self.name, self.number(), home)
-        self.needed.add(held)
-        return held
-
-    def token(self, name: str) -> str:
-        """Return a new name for tasks."""
-        self.calls += 1
-        return f"{name}-{self.name}{self.calls:06d}"
-
-    def needed_numbers(self) -> tuple[int, ...]:
-        return tuple(sorted(held.number for held in self.needed))
 
 
 class ClusterParts(Cluster):
@@ -200,7 +164,7 @@ class ClusterParts(Cluster):
         """Give out one call; cancel its tasks when it is over, and replace what was lost."""
         try:
             with self.owned.of_a_call() as owned:
-                yield Call(self, self._shared, owned, self._dealt())
+                yield Call(self.data, self.threads, self._shared, owned, self._dealt())
         except PartsLost:
             self._recover()
             raise
