@@ -231,15 +231,8 @@ class LabelRankerCV(LabelScoringClassifier):
         """
         began = time.monotonic()
         self._check_parameters()
-        if y is None:
-            validate_data(self, X, y)
-        X = self._checked_features(X, reset=True)
-        targets = check_targets(y, unknown=True)
-        warn_of_unknown(targets)
-        check_as_many_rows(targets.indicator, X, "y")
-        weights = check_sample_weight(sample_weight, X.shape[0])
+        X, targets, weights = self._checked(X, y, sample_weight)
         indicator = targets.indicator
-        check_pairs(indicator if weights is None else indicator[weights > 0])
         self.unit_length_ = (
             sparse.issparse(X) if isinstance(self.unit_length, str) else bool(self.unit_length)
         )
@@ -290,6 +283,18 @@ class LabelRankerCV(LabelScoringClassifier):
             self.status_ = "time_limit"
         self._warn_of_edges(grid)
         return self
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, Matrix | None]:
+        """Return features, targets and weights as the fit takes them."""
+        if y is None:
+            validate_data(self, X, y)
+        X = self._checked_features(X, reset=True)
+        targets = check_targets(y, unknown=True)
+        warn_of_unknown(targets)
+        check_as_many_rows(targets.indicator, X, "y")
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0])
+        return X, targets, weights
 
     def _check_parameters(self) -> None:
         check_real("tol", self.tol, above=0.0)
@@ -423,14 +428,8 @@ class LabelRankerCV(LabelScoringClassifier):
 
     def _keep_model(self, model: Any) -> None:
         self.best_estimator_ = model
-        for name in (
-            "n_iter_",
-            "objective_",
-            "dual_objective_",
-            "dual_gap_",
-            "status_",
-            "history_",
-        ):
+        kept = ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "status_", "history_")
+        for name in kept:
             setattr(self, name, getattr(model, name))
 
     def _warn_of_edges(self, grid: Grid) -> None:
