@@ -15,6 +15,8 @@ def test_middle():
         (3.0, INF, 4.0),
         (0.5 * BIG, BIG, 0.75 * BIG),
         (1.0, np.nextafter(1.0, 2.0), 1.0),
+        # Of neighbouring float32 numbers.
+        (np.float32(1.0), np.float32(1.0 + 2**-23), 1.0 + 2**-24),
         # One unit is nothing beside such scores.
         (-INF, 1e300, np.nextafter(1e300, 0.0)),
     ):

@@ -99,16 +99,6 @@ def test_order_of_equal_scores_does_not_matter():
         np.testing.assert_array_equal(one.thresholds_, other.thresholds_)
 
 
-@pytest.mark.parametrize(
-    "column", [[1.0, np.nextafter(1.0, 2.0)], [1e17, 2e17], [0.0, 5e-324], [-1.5e308, 1.5e308]]
-)
-@pytest.mark.parametrize("relevant", [[0, 1], [0, 0], [1, 1]])
-def test_separates_in_floating_point(column, relevant):
-    F, Y = np.array(column)[:, None], np.array(relevant)[:, None]
-    threshold = LabelsThreshold(cv=None).fit(F, Y)
-    np.testing.assert_array_equal(threshold.predict_labels(F), Y)
-
-
 def test_refusals():
     F, Y = problem(np.random.default_rng(6))
     for parameters, message in (

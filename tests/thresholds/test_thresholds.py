@@ -65,23 +65,6 @@ def test_hamming_thresholds_of_the_known_labels():
     np.testing.assert_allclose(hamming_thresholds(F, Y), expected, rtol=1e-15, atol=1e-15)
 
 
-def test_hamming_thresholds_separate_in_floating_point():
-    single = np.float32([1.0, np.nextafter(np.float32(1.0), np.float32(2.0))])
-    for f, y in (
-        ([1.0, np.nextafter(1.0, 2.0)], [0, 1]),
-        ([0.0, 5e-324], [0, 1]),
-        ([1e17, 2e17], [0, 0]),
-        ([1e17, 2e17], [1, 1]),
-        ([-1.5e308, 1.5e308], [0, 1]),
-        ([1.2e308, 1.6e308], [0, 1]),
-        # The middle of neighbouring float32 numbers needs float64.
-        (single, [0, 1]),
-    ):
-        t = hamming_thresholds([f], [y])[0]
-        assert np.isfinite(t)
-        assert n_errors(f, y, t) == 0, f
-
-
 def test_hamming_thresholds_of_many_rows():
     rng = np.random.default_rng(1)
     F = np.round(rng.standard_normal((700, 300)), 1)

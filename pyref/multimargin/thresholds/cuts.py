@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from multimargin.checks.labels import UNKNOWN, has_unknown
-from multimargin.thresholds.base import Vector
+from multimargin.thresholds.base import Vector, middle
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.
 ENTRIES_PER_CHUNK = 2**17
@@ -47,13 +47,5 @@ def _best_thresholds_of_chunk(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vec
     best = np.argmin(errors, axis=1)
     rows = np.arange(m)
     lower, upper = s[rows, best], s[rows, best + 1]
-    # Halves first: the sum of two large scores could overflow.
-    with np.errstate(invalid="ignore"):
-        thresholds = lower / 2 + upper / 2
-    lowest, highest = np.isneginf(lower), np.isposinf(upper)
-    thresholds[lowest] = upper[lowest] - 1
-    thresholds[highest] = lower[highest] + 1
-    thresholds[lowest & highest] = 0.0
-    # The scores may be neighbouring numbers, or too large for one unit to matter; t = lower would
-    # predict one label too many.
-    return np.asarray(np.where(thresholds > lower, thresholds, np.nextafter(lower, np.inf)))
+    unbounded = np.isneginf(lower) & np.isposinf(upper)
+    return np.where(unbounded, 0.0, middle(lower, upper))
