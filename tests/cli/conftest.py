@@ -1,5 +1,6 @@
+import csv
+import io
 import json
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +23,10 @@ class Answer(NamedTuple):
         """Standard output, which must be one JSON object and nothing else."""
         return json.loads(self.out)
 
-
-Command = Callable[..., Answer]
+    @property
+    def rows(self):
+        """Standard output as CSV, a mapping for each row."""
+        return list(csv.DictReader(io.StringIO(self.out)))
 
 
 @pytest.fixture

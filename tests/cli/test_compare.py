@@ -1,16 +1,11 @@
 import csv
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from multimargin.compare import read_results
-from multimargin.datasets import MultilabelData
 from tests.support.files import write_arff
-
-Command = Callable[..., Any]
 
 
 @pytest.fixture
@@ -44,11 +39,7 @@ def test_tables_and_files(command, folder):
 def test_json_and_official_split(command, folder, small):
     (folder / "parts").mkdir()
     for part in ("train", "test"):
-        X, Y = small.split(part)
-        write_arff(
-            MultilabelData(X, Y, small.feature_names, small.label_names, name="parts"),
-            folder / "parts" / f"parts-{part}.arff",
-        )
+        write_arff(small, folder / "parts" / f"parts-{part}.arff", split=part)
     answer = command("compare", "parts", "--methods", "knn,dummy", "--official-split", "--json")
     assert answer.code == 0
     assert not (folder / "results.jsonl").exists()

@@ -47,14 +47,3 @@ def test_labels_in_another_order_and_others(command, model, small, tmp_path):
     answer = command("evaluate", model, tmp_path / "x.arff")
     assert answer.code == 1
     assert answer.err.startswith("multimargin evaluate: x has 7 label(s) that the model does not")
-
-
-def test_measures_that_are_not_defined_are_left_out(command, model, small, tmp_path):
-    """A single row has no label with both values."""
-    row = next(i for i in range(90, 130) if 0 < small.Y[i].sum() < 7)
-    data = MultilabelData(small.X[[row]], small.Y[[row]], small.feature_names, small.label_names)
-    write_arff(data, tmp_path / "x.arff")
-    answer = command("evaluate", model, tmp_path / "x.arff")
-    assert (answer.code, answer.err) == (0, "")
-    assert "AUC, micro" in answer.out
-    assert "AUC, macro" not in answer.out

@@ -8,7 +8,6 @@ from numpy.testing import assert_array_equal
 from multimargin.methods import METHODS, make_method
 from multimargin.model_files import load_model, read_info
 from multimargin.scaling import with_scaler
-from tests.support.files import write_svmlight
 
 
 def fit(command, source, line, *more):
@@ -59,14 +58,6 @@ def test_json(command, folder):
     answer = fit(command, folder, "-m rank-svm --set verbose=1 --json")
     assert answer.json["certificate"]["status"] == "converged"
     assert "epoch    1" in answer.err
-
-
-def test_sparse_data(command, small, tmp_path):
-    write_svmlight(small, tmp_path / "small.svm")
-    options = "-m rank-svm --set kernel=linear --set C=1"
-    for scale in ("minmax", "standard", "unit", "none"):
-        answer = fit(command, tmp_path / "small.svm", f"{options} --scale {scale}")
-        assert (answer.code, answer.err) == (0, "")
 
 
 def test_a_fit_that_does_not_converge_warns(command, folder):

@@ -1,29 +1,22 @@
 """What commands share: parameters of methods, splits, missing values."""
 
-import inspect
-from dataclasses import dataclass
-from typing import Annotated, Any
-
 import numpy as np
 import pytest
-import typer
 from scipy import sparse
 
 from multimargin.cli.options import (
     MethodName,
     Scale,
     WrongUsage,
-    by_subject,
+    as_number,
     check_complete,
     choose_split,
-    load_data,
     method_parameters,
     warn_of_one_value,
 )
 from multimargin.datasets import MultilabelData
 from multimargin.methods import METHODS
 from multimargin.scaling import SCALINGS
-from tests.support.files import write_arff
 
 
 def test_parameters():
@@ -50,23 +43,10 @@ def test_help_names_every_method_and_scaling():
     assert scale_option.metavar == "|".join(SCALINGS)
 
 
-DATA = MultilabelData(
-    np.ones((4, 1)), np.ones((4, 1), dtype=int), splits={"train": [2, 0], "x": []}
-)
-
-
-def test_splits():
-    def rows(wanted, default):
-        name, found = choose_split(DATA, wanted, default)
-        return name, found.tolist()
-
-    assert rows(None, "train") == ("train", [2, 0])
-    assert rows(None, "test") == ("all", [0, 1, 2, 3])
-    assert rows("all", "train") == ("all", [0, 1, 2, 3])
-    with pytest.raises(WrongUsage, match="--split is 'test'; expected one of train, x, all"):
-        choose_split(DATA, "test", "train")
+def test_a_split_without_rows():
+    data = MultilabelData(np.ones((2, 1)), np.ones((2, 1), dtype=int), splits={"x": []})
     with pytest.raises(WrongUsage, match="--split x of  has no rows"):
-        choose_split(DATA, "x", "train")
+        choose_split(data, "x", "train")
 
 
 def test_missing_values_are_named():
@@ -79,13 +59,9 @@ def test_missing_values_are_named():
         check_complete(data, np.arange(1))
 
 
-def test_numbers_of_labels(tmp_path):
-    data = MultilabelData([[1.0]], [[1, 0]], ["f"], ["p", "q"])
-    file = tmp_path / "a.arff"
-    xml = write_arff(data, file)
-    assert load_data(str(file), "-1").label_names == ("q",)
-    assert load_data(str(file), str(xml)).label_names == ("p", "q")
-    assert load_data(str(file), None).label_names == ("p", "q")
+def test_numbers_of_labels():
+    given = ("-1", "+2", "3", "a.xml", None)
+    assert [as_number(labels) for labels in given] == [-1, 2, 3, "a.xml", None]
 
 
 def test_labels_of_one_value_are_named_once():
@@ -98,24 +74,3 @@ def test_labels_of_one_value_are_named_once():
         "1 label applies to every row, so nothing can be learned: a",
         "1 label applies to no row, so nothing can be learned: b",
     ]
-
-
-def test_fields_of_a_subject_are_options():
-    @dataclass(frozen=True)
-    class Subject:
-        count: Annotated[int, typer.Option("--count")] = 2
-        name: Annotated[str | None, typer.Option("--name")] = None
-
-    given: list[Any] = []
-
-    @by_subject
-    def command(source: str, *, subject: Subject, as_json: bool = False):
-        """What it does."""
-        given.append((source, subject, as_json))
-
-    parameters = inspect.signature(command).parameters
-    assert list(parameters) == ["source", "count", "name", "as_json"]
-    assert parameters["count"].default == 2
-    assert command.__doc__ == "What it does."
-    command(source="data", count=3, name=None, as_json=True)
-    assert given == [("data", Subject(3), True)]

@@ -132,11 +132,6 @@ class TestProcess:
 
     PROGRAM = (sys.executable, "-m", "multimargin")
 
-    def call(self, *arguments, **options):
-        return subprocess.run(
-            [*self.PROGRAM, *arguments], capture_output=True, text=True, check=False, **options
-        )
-
     def test_the_installed_program(self):
         program = Path(sys.executable).with_name("multimargin")
         answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)

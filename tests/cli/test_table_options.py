@@ -1,7 +1,5 @@
 """Tables in, names out."""
 
-import csv
-import io
 import json
 from itertools import combinations
 
@@ -18,6 +16,7 @@ pd = pytest.importorskip("pandas")
 TAGS = ("interface::commandline", "interface::x11", "works-with::text")
 COLUMNS = ("--tags-column", "tags", "--separator", "|", "--drop", "package", "--text", "about")
 FIT = ("-m", "mlodm", "--set", "kernel=linear", "--set", "C=4")
+LABELS = ("--labels", "tag:*")
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +46,6 @@ def files(frame, tmp_path_factory):
     return folder
 
 
-def rows(text):
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 def test_fit_evaluate_and_predict(command, files, frame, tmp_path):
     model = tmp_path / "tags.model"
     fitted = command("fit", files / "old.csv", *COLUMNS, *FIT, "-o", model)
@@ -65,9 +60,8 @@ def test_fit_evaluate_and_predict(command, files, frame, tmp_path):
     assert evaluated["n_rows"] == 50
     assert evaluated["measures"]["ranking_loss"] < 0.3
 
-    found = rows(
-        command("predict", model, files / "bare.csv", "--top", "2", "--keep", "package").out
-    )
+    best = ("--top", "2", "--keep", "package")
+    found = command("predict", model, files / "bare.csv", *best).rows
     assert [row["package"] for row in found] == frame["package"][100:].tolist()[::-1]
     for row in found:
         tags, scores = row["tags"].split(", "), [float(s) for s in row["scores"].split(", ")]
@@ -80,16 +74,16 @@ def test_fit_evaluate_and_predict(command, files, frame, tmp_path):
     info = read_info(model)
     raw = frame[100:].drop(columns="tags")[::-1].assign(package="ignored")
     expected = loaded.decision_function(raw[list(info.feature_names)])
-    labels = rows(command("predict", model, files / "bare.csv", "--format", "all").out)
+    labels = command("predict", model, files / "bare.csv", "--format", "all").rows
     for row, scores in zip(labels, expected, strict=True):
         assert [float(row[f"score: {tag}"]) for tag in TAGS] == pytest.approx(scores.tolist())
         assert [int(row[tag]) for tag in TAGS] == (scores > 0).astype(int).tolist()
     # As the table listed them.
-    chosen = rows(command("predict", model, files / "bare.csv").out)
+    chosen = command("predict", model, files / "bare.csv").rows
     for row, scores in zip(chosen, expected, strict=True):
         tags = {tag for tag in row["tags"].split(", ") if tag}
         assert tags == {tag for tag, s in zip(TAGS, scores, strict=True) if s > 0}
-    only = rows(command("predict", model, files / "bare.csv", "--format", "labels").out)
+    only = command("predict", model, files / "bare.csv", "--format", "labels").rows
     assert list(only[0]) == ["row", *TAGS]
     # What is missing of a text is told, too.
     bare = pd.read_csv(files / "bare.csv")
@@ -194,8 +188,7 @@ def partly(frame, tmp_path):
 def test_empty_cells_of_labels_are_unknown(command, partly, tmp_path):
     file, complete = partly
     model = tmp_path / "partly.model"
-    labels = ("--labels", "tag:*")
-    fitted = command("fit", file, *labels, "-m", "rank-svm", "-o", model)
+    fitted = command("fit", file, *LABELS, "-m", "rank-svm", "-o", model)
     assert fitted.code == 0
     assert fitted.err == "18 of 270 labels are unknown, and their loss is left out: tag:b (18)\n"
     estimator = load_model(model)
@@ -216,9 +209,8 @@ def test_empty_cells_of_labels_are_unknown(command, partly, tmp_path):
 
 def test_unknown_labels_are_compared_around(command, partly, tmp_path):
     file, _ = partly
-    labels = ("--labels", "tag:*")
     arguments = ("-m", "rank-svm,mlodm,ovr-svc", "--cv", "3", "--results", tmp_path / "r.jsonl")
-    compared = command("compare", file, *labels, *arguments)
+    compared = command("compare", file, *LABELS, *arguments)
     assert compared.code == 0
     results = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     found = [one for one in results if one.get("method") in ("mlodm", "ovr-svc")]
@@ -228,7 +220,7 @@ def test_unknown_labels_are_compared_around(command, partly, tmp_path):
     said = {one["method"]: " ".join(one["warnings"]) for one in found}
     assert "training rows: the others have unknown labels" in said["ovr-svc"]
     assert "unknown" not in said["mlodm"]
-    refused = command("fit", file, *labels, "-m", "ml-knn")
+    refused = command("fit", file, *LABELS, "-m", "ml-knn")
     assert refused.code == 1
     assert "leave rows with unknown labels out, or write 0" in refused.err
 
@@ -237,11 +229,10 @@ def test_what_a_newcomer_meets(command, partly, tmp_path):
     file, _ = partly
     table = pd.read_csv(file).assign(empty=np.nan, colour=["red", None] * 45)
     table.to_csv(file, index=False)
-    labels = ("--labels", "tag:*")
     # Missing values are counted by column, names among them.
-    info = command("info", file, *labels)
+    info = command("info", file, *LABELS)
     assert "warning: values are missing of 2 columns: empty (90), colour (45)" in info.out
-    fitted = command("fit", file, *labels, "-o", tmp_path / "m.model")
+    fitted = command("fit", file, *LABELS, "-o", tmp_path / "m.model")
     assert "empty: no value at all; a fit needs no such column (--drop empty)\n" in fitted.err
     predicted = command("predict", tmp_path / "m.model", file, "--top", "2", "-o", tmp_path / "p")
     assert predicted.out.startswith("90 rows, the best 2 labels of each, written to ")
