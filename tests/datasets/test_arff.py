@@ -122,19 +122,6 @@ def test_tabs_and_windows_line_ends(load):
     assert_array_equal(load(content.replace("\n", "\r\n")).X, X)
 
 
-def test_labels_by_number(load):
-    labels = "@attribute l {0,1}\n@attribute m {0,1}\n"
-    number = "@attribute a numeric\n"
-    for content, count in (
-        (f"@relation r\n{labels}{number}@data\n0,1,5\n1,1,6\n", 2),
-        (f"@relation r\n{number}{labels}@data\n5,0,1\n6,1,1\n", -2),
-    ):
-        data = load(content, count)
-        assert_array_equal(data.X, [[5], [6]])
-        assert_array_equal(data.Y, [[0, 1], [1, 1]])
-        assert data.label_names == ("l", "m")
-
-
 def test_labels_by_the_relation_of_meka(load):
     names = "".join(f"@attribute {name} {{0,1}}\n" for name in "abc")
     for relation, labels in (
@@ -180,37 +167,6 @@ def test_any_quoted_name(tmp_path_factory, names, quote):
     path.write_text("\n".join([*lines, "@data", "1,2,0,1"]), encoding="utf-8")
     data = load_arff(path, -2)
     assert [*data.feature_names, *data.label_names] == names
-
-
-CELLS = st.tuples(
-    st.none() | st.floats(-1e9, 1e9) | st.just(0.0),
-    st.sampled_from([None, "weak", "strong"]),
-    st.sampled_from([None, "sunny", "'light rain'", "cloudy"]),
-    st.sampled_from("01"),
-    st.sampled_from("01"),
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(rows=st.lists(CELLS, min_size=1, max_size=8))
-def test_dense_and_sparse_format_agree(tmp_path_factory, rows):
-    defaults = (0.0, "weak", "sunny", "0", "0")
-    dense, compact = [], []
-    for row in rows:
-        values = ["?" if value is None else str(value) for value in row]
-        dense.append(",".join(values))
-        stored = [f"{i} {v}" for i, v in enumerate(values) if row[i] != defaults[i]]
-        compact.append("{" + ",".join(stored) + "}")
-    file = tmp_path_factory.mktemp("formats") / "x.arff"
-    found = []
-    for lines in (dense, compact):
-        header = HEADER.replace("@ATTRIBUTE second REAL\n", "")
-        file.write_text("\n".join([f"{header}@data", *lines]))
-        found.append(load_arff(file, -2))
-    left, right = found
-    assert_array_equal(as_dense(left.X), as_dense(right.X))
-    assert_array_equal(left.Y, right.Y)
-    assert_array_equal(left.Y, [[int(str(value)) for value in row[3:]] for row in rows])
 
 
 def test_train_and_test(load, tmp_path):
@@ -346,11 +302,6 @@ def test_damaged_sparse_files(load):
         message = rf"path: .*tiny\.arff, line 15: {message}"
         with case(last_row), pytest.raises(ValueError, match=message):
             load(content)
-
-
-def test_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"path: there is no file .*none\.arff"):
-        load_arff(tmp_path / "none.arff", -1)
 
 
 def test_a_long_quoted_value_with_commas_is_read_in_no_time(load):

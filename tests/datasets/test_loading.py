@@ -23,11 +23,6 @@ Y = np.array([[1, 0], [0, 1], [1, 1]])
 DATA = MultilabelData(X, Y, ["f", "g"], ["p", "q"], splits={"train": [0, 1], "test": [2]})
 
 
-@pytest.fixture(autouse=True)
-def no_local_folder(monkeypatch):
-    monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
-
-
 def test_every_kind_of_file(tmp_path):
     write_arff(DATA, tmp_path / "a.arff")
     write_svmlight(DATA, tmp_path / "a.svm")
@@ -141,13 +136,3 @@ def test_a_pipe_is_not_waited_for(tmp_path, ending):
         load(tmp_path)
     np.savez(tmp_path / "y.npz", X=X, Y=Y)
     assert load(tmp_path).n_samples == 3
-
-
-@pytest.mark.parametrize(
-    ("encoding", "named"), [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("latin-1", "LATIN1")]
-)
-def test_the_encoding_of_a_table_is_named(tmp_path, encoding, named):
-    file = tmp_path / "a.csv"
-    file.write_bytes("größe,ä,b\n1,0,1\n2,1,0\n".encode(encoding))
-    with pytest.raises(ValueError, match=rf"is no text in UTF-8 .*iconv -f {named} -t UTF-8"):
-        load_table(file, labels=["ä", "b"])

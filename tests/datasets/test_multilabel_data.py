@@ -14,18 +14,13 @@ X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
 
 
-def test_sizes_and_default_names():
-    data = MultilabelData(X, Y)
-    assert (data.n_samples, data.n_features, data.n_labels) == (3, 2, 3)
-    assert data.feature_names == ("x0", "x1")
-    assert data.label_names == ("y0", "y1", "y2")
-    assert data.splits == {}
-
-
-def test_storage():
+def test_storage_and_default_names():
     dense = MultilabelData(X.astype(np.float32), Y.astype(bool))
     assert isinstance(dense.X, np.ndarray)
     assert (dense.X.dtype, dense.Y.dtype) == (np.float64, np.int64)
+    assert (dense.n_samples, dense.n_features, dense.n_labels) == (3, 2, 3)
+    assert (dense.feature_names, dense.label_names) == (("x0", "x1"), ("y0", "y1", "y2"))
+    assert dense.splits == {}
     framed = MultilabelData(pd.DataFrame(X), pd.DataFrame(Y))
     for container in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array, None):
         data = framed if container is None else MultilabelData(container(X), container(Y))

@@ -15,13 +15,6 @@ def write(path, **arrays):
     return path
 
 
-def test_dense(tmp_path):
-    data = load_npz(write(tmp_path / "tiny.npz", X=X, Y=Y))
-    assert_array_equal(data.X, X)
-    assert_array_equal(data.Y, Y)
-    assert (data.name, data.label_names, data.splits) == ("tiny", ("y0", "y1"), {})
-
-
 def test_sparse_with_names_and_splits(tmp_path):
     csr, features, labels = sparse.csr_array(X), ("a", "b", "c"), ("p", "q")
     arrays = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": csr.shape}

@@ -19,11 +19,6 @@ from multimargin.datasets import available, load, public
 from multimargin.datasets.public import fetch
 
 
-@pytest.fixture(autouse=True)
-def no_local_folder(monkeypatch):
-    monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
-
-
 def bunch(**changes):
     """Stand in for emotions: 593 rows, 6 labels, as scikit-learn returns it."""
     random = np.random.default_rng(0)

@@ -5,7 +5,6 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import load_arff
@@ -48,20 +47,6 @@ def test_official_files(shared_data, of):
     n_relevant_train = n_relevant[data.splits["train"]]
     assert int((n_relevant_train * (of.q - n_relevant_train)).sum()) == of.pairs
     assert int((n_relevant == 0).sum()) == of.label_less
-
-
-def test_birds_names_and_nominal_location(shared_data):
-    data = load_official(shared_data, "birds")
-    assert "Swainson's Thrush" in data.label_names
-    location = [i for i, n in enumerate(data.feature_names) if n.startswith("location=")]
-    assert_array_equal(data.X[:, location].sum(axis=1), 1)
-
-
-def test_enron_oddities(shared_data):
-    data = load_official(shared_data, "enron")
-    assert int((np.diff(data.X.indptr) == 0).sum()) == 8
-    assert int((data.split("train")[1].sum(axis=0) == 0).sum()) == 1
-    assert_array_equal(data.X.data, 1)
 
 
 @pytest.mark.slow

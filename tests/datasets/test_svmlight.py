@@ -17,32 +17,22 @@ def file(tmp_path):
     return path
 
 
-def test_one_based_file_with_a_row_without_labels(file):
-    data = load_svmlight(file)
-    assert isinstance(data.X, sparse.csr_array)
-    assert_array_equal(data.X.toarray(), [[0.5, 0, 0, 2], [0, -1, 0, 0], [7, 0, 0.25, 0]])
-    assert_array_equal(data.Y, [[1, 0, 1], [0, 1, 0], [0, 0, 0]])
-    assert data.label_names == ("1", "2", "3")
-    assert data.name == "tiny"
-    assert data.splits == {}
-
-
-def test_labels_and_features_may_count_differently(file):
-    file.write_text("0,2 1:0.5 2:2\n1 2:1\n")
-    data = load_svmlight(file)
-    assert_array_equal(data.X.toarray(), [[0.5, 2], [0, 1]])
-    assert_array_equal(data.Y, [[1, 0, 1], [0, 1, 0]])
-    assert data.label_names == ("0", "1", "2")
-
-
-def test_counting_and_counts_can_be_said(file):
-    data = load_svmlight(file, zero_based=True, labels_zero_based=True)
-    assert data.X.shape == (3, 5)
-    assert_array_equal(data.X.toarray()[:, 0], [0, 0, 0])
-    assert_array_equal(data.Y, [[0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]])
-    data = load_svmlight(file, n_features=6, n_labels=5, name="other")
-    assert (data.X.shape, data.Y.shape, data.name) == ((3, 6), (3, 5), "other")
-    assert data.label_names == ("1", "2", "3", "4", "5")
+def test_where_counting_begins_and_ends(file):
+    X = [[0.5, 0, 0, 2], [0, -1, 0, 0], [7, 0, 0.25, 0]]
+    Y = [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
+    wider = np.pad(X, ((0, 0), (0, 2))), np.pad(Y, ((0, 0), (0, 2)))
+    for content, options, features, labels, names in (
+        (ONE_BASED, {}, X, Y, "123"),
+        ("0,2 1:0.5 2:2\n1 2:1\n", {}, [[0.5, 2], [0, 1]], [[1, 0, 1], [0, 1, 0]], "012"),
+        (ONE_BASED, {"n_features": 6, "n_labels": 5, "name": "other"}, *wider, "12345"),
+    ):
+        file.write_text(content)
+        data = load_svmlight(file, **options)
+        assert isinstance(data.X, sparse.csr_array)
+        assert_array_equal(data.X.toarray(), features)
+        assert_array_equal(data.Y, labels)
+        assert (data.name, data.splits) == (options.get("name", "tiny"), {})
+        assert data.label_names == tuple(names)
 
 
 def test_two_files_share_counts_and_base(file, tmp_path):

@@ -12,7 +12,12 @@ from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load, load_table
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
-from multimargin.datasets.tables import TableColumns, table_of, to_pandas, warn_of_row_numbers
+from multimargin.datasets.tables import (
+    TableColumns,
+    table_files,
+    table_of,
+    warn_of_row_numbers,
+)
 from tests.support.cases import case
 
 pd = pytest.importorskip("pandas")
@@ -45,6 +50,8 @@ def test_labels_by_names_patterns_and_places():
         places = [("tag:x", "tag:y", "z").index(name) for name in names]
         assert_array_equal(table.Y, Y[:, places])
         assert not set(names) & set(table.feature_names)
+    table = table_of(FRAME[FRAME.columns[::-1]], TableColumns(2, drop="id", text="about"))
+    assert table.label_names == ("z", "tag:y")
 
 
 def test_a_frame_becomes_numbers_with_names():
@@ -196,23 +203,9 @@ def test_what_is_passed_in_is_not_modified():
     before = FRAME.copy(deep=True)
     MultilabelData.from_frame(FRAME, "last:3", drop="id", text="about")
     pd.testing.assert_frame_equal(FRAME, before)
+    assert MultilabelData.from_frame({"n": [1], "x": [0], "y": [1]}, "x,y").n_samples == 1
     with pytest.raises(TypeError, match="frame: found list, expected a data frame"):
         MultilabelData.from_frame([[1]], "last:3")
-
-
-class _Polars:
-    """What is used of a polars frame."""
-
-    columns = ("n", "x", "y")
-
-    def get_column(self, name):
-        return pd.Series({"n": [1.5, None], "x": [0, 1], "y": [1, 1]}[name])
-
-
-def test_a_frame_of_another_library():
-    assert to_pandas(_Polars())["n"].isna().tolist() == [False, True]
-    assert MultilabelData.from_frame(_Polars(), "x,y").Y.tolist() == [[0, 1], [1, 1]]
-    assert MultilabelData.from_frame({"n": [1], "x": [0], "y": [1]}, "x,y").n_samples == 1
 
 
 def test_files(tmp_path):
@@ -238,9 +231,15 @@ def test_train_and_test_parts(tmp_path):
     assert splits == {"train": [0, 1, 2], "test": [3]}
     # The words of the test part are not learned.
     assert "about: hen" not in data.feature_names
+    train, test = tmp_path / "few-train.csv", tmp_path / "few-test.csv"
+    assert table_files(tmp_path) == {"train": train, "test": test}
+    assert table_files(train) == {"train": train}
+    assert table_files(__file__) is None
     FRAME.rename(columns={"z": "zz"}).to_csv(tmp_path / "few-test.csv", index=False)
     with pytest.raises(ValueError, match="train and test have different columns: 'z', 'zz'"):
         load(tmp_path, labels="tag:*")
+    test.unlink()
+    assert table_files(tmp_path) == {"train": train}
 
 
 def test_an_empty_cell_of_a_label_is_an_unknown_label(tmp_path):
@@ -280,8 +279,9 @@ def test_files_that_are_no_tables(ending, tmp_path):
     for content, message in (
         (b"", " is empty; expected names of columns in its first row"),
         (b"x,a,b\n1,0,1\n2,1,0,7\n", " has rows of different lengths: Expected 3 fields in line 3"),
-        (b"caf\xe9,a,b\n1,0,1\n", r" is no text in UTF-8 \(byte 3\); save it as such"),
-        (b"\x00\xff", " is no text in UTF-8"),
+        ("café,a,b\n".encode("latin-1"), r" is no text in UTF-8 \(byte 3\); .*iconv -f LATIN1 "),
+        ("ä,a,b\n1,0,1\n".encode("utf-16"), " is no text in UTF-8 .*iconv -f UTF-16 -t UTF-8"),
+        ("ä,a,b\n1,0,1\n".encode("utf-16-le"), " is no text in UTF-8 .*iconv -f UTF-16 "),
         (b"x,a,b\n", " has no rows below the names of its columns"),
     ):
         file.write_bytes(content.replace(b",", b"\t") if ending == ".tsv" else content)
@@ -305,6 +305,7 @@ def test_a_column_that_numbers_the_rows_is_told():
     with pytest.warns(UserWarning, match=r"'row' numbers the rows .*\(--drop row\)") as told:
         warn_of_row_numbers(kinds, frame)
     assert len(told) == 1
+    warn_of_row_numbers(kinds, frame[:2])  # which is chance
 
 
 def test_tables_need_pandas(tmp_path, monkeypatch):
