@@ -1,13 +1,9 @@
 """Small data."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from multimargin.datasets import MultilabelData
-
-MakeData = Callable[..., MultilabelData]
 
 
 def _make_data(name="small", seed=0, n=60, q=4):

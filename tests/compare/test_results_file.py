@@ -103,16 +103,6 @@ def test_a_damaged_line_is_named(results, results_file):
             read_results(results_file)
 
 
-def test_a_full_disk_is_named(results, results_file, monkeypatch):
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with ResultsFile(results_file) as file:
-        monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match=re.escape(str(results_file))):
-            file.append(results[0])
-
-
 def test_file_systems_without_locks(results, results_file, monkeypatch):
     def unsupported(*_):
         raise OSError(errno.ENOTSUP, "Operation not supported")
@@ -125,7 +115,7 @@ def test_file_systems_without_locks(results, results_file, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_a_full_disk_is_named_when_the_file_closes_too(results, results_file):
+def test_a_full_disk_is_named(results, results_file):
     def write():
         with ResultsFile(results_file) as file:
             full = os.open("/dev/full", os.O_WRONLY)

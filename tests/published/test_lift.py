@@ -1,7 +1,6 @@
 """LIFT against its steps, written out."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -10,17 +9,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from published.rivals import LIFT
 
-
-@pytest.fixture
-def problem():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 4))
-    Y = (X @ rng.standard_normal((4, 3)) > [0.0, 1.0, -1.5]).astype(int)
-    return X, Y, rng.standard_normal((20, 4))
+RNG = np.random.default_rng(0)
+X, X_test = RNG.standard_normal((60, 4)), RNG.standard_normal((20, 4))
+Y = (X @ RNG.standard_normal((4, 3)) > [0.0, 1.0, -1.5]).astype(int)
 
 
-def test_classifiers_on_distances_to_the_centres(problem):
-    X, Y, X_test = problem
+def test_classifiers_on_distances_to_the_centres():
     model = LIFT(ratio=0.2, random_state=0).fit(X, Y)
     for k in range(3):
         sides = [X[Y[:, k] == 1], X[Y[:, k] == 0]]
@@ -45,8 +39,7 @@ def test_classifiers_on_distances_to_the_centres(problem):
         assert ((expected > 0) == model.predict(X_test)[:, k]).mean() > 0.94
 
 
-def test_sparse_features_and_other_classifiers(problem):
-    X, Y, X_test = problem
+def test_sparse_features_and_other_classifiers():
     tree = LIFT(estimator=DecisionTreeClassifier(random_state=0), random_state=0)
     dense = tree.fit(X, Y).label_scores(X_test)
     assert set(np.unique(dense)) == {-0.5, 0.5}
@@ -54,11 +47,9 @@ def test_sparse_features_and_other_classifiers(problem):
     assert model.label_scores(sparse.csr_array(X_test)).shape == (20, 3)
 
 
-def test_labels_of_one_class_and_duplicates(problem):
-    X, Y, _ = problem
-    Y = Y.copy()
-    Y[:, 0], Y[:, 1] = 0, 1
-    scores = LIFT(ratio=1.0, random_state=0).fit(np.round(X / 2), Y).label_scores(X)
+def test_labels_of_one_class_and_duplicates():
+    labels = np.column_stack([0 * Y[:, 0], 1 + 0 * Y[:, 1], Y[:, 2]])
+    scores = LIFT(ratio=1.0, random_state=0).fit(np.round(X / 2), labels).label_scores(X)
     assert (scores[:, 0] == -1).all()
     assert (scores[:, 1] == 1).all()
     assert np.isfinite(scores).all()

@@ -93,6 +93,12 @@ def test_baselines_are_tuned_over_the_values_of_their_papers(make_data):
     assert set(chosen["ovr-linear"]["parameters"]) == {"estimator__estimator__C"}
     assert chosen["knn"]["parameters"]["estimator__n_neighbors"] in (5, 10, 20)
     assert chosen["random-forest"]["combinations"] == 3
+    unknown = data.Y.astype(float)
+    unknown[data.splits["train"], 0] = np.nan
+    (result,) = run_experiment(
+        replace(data, Y=unknown), {"svm": RankSVM()}, cv="official", tune={"svm": {"C": [1.0, 2.0]}}
+    )
+    assert "rows of fold 1; expected rows in which all are known" in result.error["message"]
 
 
 def test_results_are_kept_and_told_apart(data, results_file):

@@ -1,10 +1,8 @@
 import json
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 
 from multimargin.compare import run_experiment
 from multimargin.compare.measured import MEASURED
@@ -17,18 +15,6 @@ from multimargin.compare.report.conditions import (
 )
 from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
 from multimargin.compare.report.tables import results_frame, results_tables
-
-
-class Unreliable(BaseEstimator):
-    """Has no scores; warns."""
-
-    def fit(self, X, y):
-        warnings.warn("careful", UserWarning, stacklevel=1)
-        self.q_ = y.shape[1]
-        return self
-
-    def predict(self, X):
-        return np.ones((len(X), self.q_), dtype=int)
 
 
 @pytest.fixture(scope="module")
@@ -134,12 +120,9 @@ def test_failures(one):
     assert failures_table(with_failure(one)).cells.iloc[0].tolist() == told
 
 
-def test_remarks(make_data):
-    data = make_data(seed=3)
-    Y = data.Y.copy()
-    Y[:, 1] = 0
-    absent = replace(data, Y=Y, name="absent", splits={})
-    results = run_experiment(absent, {"mine": Unreliable()}, cv=3, scaling="none")
+def test_remarks(one):
+    said = {"warnings": ["UserWarning: careful"], "one_class_labels": ["label 1"]}
+    results = [replace(r, scores="predict", **said) for r in one if r.method == "knn"]
     table = remarks_table(results)
     assert sorted(table.cells["remark"]) == [
         "UserWarning: careful",
