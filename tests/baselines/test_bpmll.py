@@ -47,20 +47,6 @@ def test_two_epochs_by_numerical_gradients():
     assert_allclose(model.label_scores(X), np.tanh(np.tanh(X @ U + u) @ V + v))
 
 
-def test_rows_without_pairs_give_no_nan():
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((30, 4))
-    Y = (X[:, :3] > 0).astype(int)
-    Y[:10], Y[10:15] = 0, 1
-    model = BPMLL(n_epochs=10, random_state=0).fit(X, Y)
-    assert np.isfinite(model.label_scores(X)).all()
-    assert np.isfinite(model.loss_curve_).all()
-    # Without decay they change nothing at all.
-    some = BPMLL(n_epochs=10, decay=0.0, random_state=0)
-    rest = slice(15, None)
-    assert_allclose(some.fit(X, Y).coefs_[0], some.fit(X[rest], Y[rest]).coefs_[0], rtol=1e-12)
-
-
 @pytest.mark.parametrize("decay", [0.1, 40.0])
 def test_sparse_rows_take_the_same_steps(decay):
     # With the larger decay a step leaves a third of U, which is multiplied out now and then.

@@ -6,12 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from multimargin.baselines import CalibratedLabelRanking
+from tests.support.problems import noisy_linear_problem
 
 
 def test_votes():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 4))
-    Y = (X + 0.7 * rng.standard_normal((60, 4)) > 0.3).astype(int)
+    X, Y = noisy_linear_problem(0, 60, 4, 4)
     model = CalibratedLabelRanking(LogisticRegression()).fit(X, Y)
     votes = np.zeros((60, 5))  # label 4 is the virtual one, which is between the two kinds
     calibrated = np.hstack([2 * Y, np.ones((60, 1), dtype=int)])

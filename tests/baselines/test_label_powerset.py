@@ -8,17 +8,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from multimargin.baselines import LabelPowerset
+from tests.support.problems import noisy_linear_problem
+
+X, Y = noisy_linear_problem(0, 80, 4, 3, noise=0.3)
 
 
-@pytest.fixture
-def problem():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((80, 4))
-    return X, (X[:, :3] + 0.3 * rng.standard_normal((80, 3)) > 0.3).astype(int)
-
-
-def test_the_best_set_is_predicted(problem):
-    X, Y = problem
+def test_the_best_set_is_predicted():
     names = ["".join(map(str, row)) for row in Y]
     for classifier in (LogisticRegression(), KNeighborsClassifier(1), SVC(break_ties=True)):
         expected = classifier.fit(X, names).predict(X + 0.1)
@@ -26,8 +21,7 @@ def test_the_best_set_is_predicted(problem):
         assert ["".join(map(str, row)) for row in predicted] == list(expected)
 
 
-def test_scores_are_differences_of_the_best_sets(problem):
-    X, Y = problem
+def test_scores_are_differences_of_the_best_sets():
     model = LabelPowerset(LogisticRegression()).fit(X, Y)
     values = LogisticRegression().fit(X, Y @ [4, 2, 1]).decision_function(X)
     sets = [tuple(map(int, f"{code:03b}")) for code in sorted({*(Y @ [4, 2, 1]).tolist()})]
@@ -39,8 +33,7 @@ def test_scores_are_differences_of_the_best_sets(problem):
             assert model.label_scores(X)[i, k] == pytest.approx(within - without)
 
 
-def test_labels_that_none_or_all_have(problem):
-    X, Y = problem
+def test_labels_that_none_or_all_have():
     wide = np.hstack([np.zeros((80, 1), dtype=int), Y, np.ones((80, 1), dtype=int)])
     model, plain = LabelPowerset().fit(X, wide), LabelPowerset().fit(X, Y)
     scores = model.label_scores(X)
@@ -50,8 +43,7 @@ def test_labels_that_none_or_all_have(problem):
     assert_array_equal(model.predict(X)[:, [0, 4]], np.tile([0, 1], (80, 1)))
 
 
-def test_two_sets_and_one(problem):
-    X, Y = problem
+def test_two_sets_and_one():
     two = np.column_stack([Y[:, 0], 1 - Y[:, 0]])
     values = SVC(kernel="linear").fit(X, Y[:, 0]).decision_function(X)
     expected = np.column_stack([values, -values])

@@ -6,17 +6,13 @@ from sklearn.svm import SVC
 
 from multimargin.baselines import WithOneClassLabels
 from multimargin.methods import BASELINES, make_method
+from tests.support.problems import noisy_linear_problem
 
 # The others take such labels themselves.
 NAMES = [name for name, method in BASELINES.items() if method.estimator is WithOneClassLabels]
 
 
-@pytest.fixture
-def data():
-    """Labels that are noisy thresholds of single features."""
-    random = np.random.default_rng(0)
-    X = random.standard_normal((60, 4))
-    return X, (X + 0.3 * random.standard_normal((60, 4)) > 0.2).astype(np.uint8)
+X, Y = noisy_linear_problem(0, 60, 4, 4, noise=0.3)
 
 
 def with_constants(Y):
@@ -26,8 +22,7 @@ def with_constants(Y):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_other_labels_are_learned_as_without_them(name, data):
-    X, Y = data
+def test_other_labels_are_learned_as_without_them(name):
     for some in (Y, Y[:, :1]):
         model = make_method(name).fit(X, with_constants(some))
         predicted, scores = model.predict(X), model.decision_function(X)
@@ -46,8 +41,7 @@ def test_other_labels_are_learned_as_without_them(name, data):
     np.testing.assert_array_equal(none_left.decision_function(X[:2]), [[1.0, 0.0], [1.0, 0.0]])
 
 
-def test_one_label_left_is_a_binary_problem(data):
-    X, Y = data
+def test_one_label_left_is_a_binary_problem():
     model = make_method("ovr-svc").fit(X, with_constants(Y[:, :1]))
     binary = SVC().fit(X, Y[:, 0])
     np.testing.assert_allclose(model.decision_function(X)[:, 1], binary.decision_function(X))
@@ -55,14 +49,12 @@ def test_one_label_left_is_a_binary_problem(data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sparse_rows(name, data):
-    X, Y = data
+def test_sparse_rows(name):
     dense, stored = (make_method(name).fit(rows, Y).predict(rows) for rows in (X, csr_array(X)))
     assert (dense == stored).mean() > 0.98
 
 
-def test_refusals_and_what_is_passed_in(data):
-    X, Y = data
+def test_refusals_and_what_is_passed_in():
     with pytest.raises(NotFittedError):
         make_method("knn").predict(X)
     with pytest.raises(ValueError, match=r"values other than 0 and 1"):

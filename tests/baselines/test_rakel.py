@@ -6,18 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from multimargin.baselines import LabelPowerset, RAkEL
+from tests.support.problems import noisy_linear_problem
 
-
-@pytest.fixture
-def problem():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 5))
-    return X, (X + 0.5 * rng.standard_normal((60, 5)) > 0.3).astype(int)
+X, Y = noisy_linear_problem(0, 60, 5, 5, noise=0.5)
 
 
 @pytest.mark.parametrize("overlapping", [True, False])
-def test_votes(problem, overlapping):
-    X, Y = problem
+def test_votes(overlapping):
     model = RAkEL(2, overlapping=overlapping, estimator=LogisticRegression(), random_state=0)
     model.fit(X, Y)
     votes, voters = np.zeros(Y.shape), np.zeros(5)
@@ -44,8 +39,7 @@ def test_sets():
     assert len(RAkEL(2, n_models=1000, random_state=0).fit(X, Y).labelsets_) == 21
 
 
-def test_all_labels_at_once_are_a_label_powerset(problem):
-    X, Y = problem
+def test_all_labels_at_once_are_a_label_powerset():
     all_at_once = RAkEL(9, random_state=0).fit(X, Y)
     assert len(all_at_once.labelsets_) == 1
     assert_array_equal(all_at_once.predict(X), LabelPowerset().fit(X, Y).predict(X))

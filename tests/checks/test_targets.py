@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
@@ -22,10 +23,7 @@ from tests.support.problems import unrelated_problem
 
 
 def test_lists_of_names_become_an_indicator() -> None:
-    pandas = pytest.importorskip("pandas")
-    columns = [
-        pandas.Series([["b"], ["a"], missing], index=[7, 8, 9]) for missing in (None, np.nan)
-    ]
+    columns = [pd.Series([["b"], ["a"], missing], index=[7, 8, 9]) for missing in (None, np.nan)]
     for Y, names, indicator in (
         ([["a", "b"], ["c", "d"]], "abcd", [[1, 1, 0, 0], [0, 0, 1, 1]]),
         ([["a"], ["b", "c"], []], "abc", [[1, 0, 0], [0, 1, 1], [0, 0, 0]]),
@@ -62,22 +60,21 @@ FORMS = {
     "tuple": tuple,
     "objects": lambda rows: np.array(rows, dtype=object),
     "one column": lambda rows: np.array(rows, dtype=object)[:, None],
-    "Series": lambda rows: pytest.importorskip("pandas").Series(rows, dtype=object),
-    "string": lambda rows: pytest.importorskip("pandas").Series(rows, dtype="string"),
-    "category": lambda rows: pytest.importorskip("pandas").Series(rows, dtype="category"),
-    "frame": lambda rows: pytest.importorskip("pandas").DataFrame({"y": rows}),
+    "Series": lambda rows: pd.Series(rows, dtype=object),
+    "string": lambda rows: pd.Series(rows, dtype="string"),
+    "category": lambda rows: pd.Series(rows, dtype="category"),
+    "frame": lambda rows: pd.DataFrame({"y": rows}),
     "lists": lambda rows: [[row, "z"] for row in rows],
     "sets": lambda rows: [{row, "z"} for row in rows],
-    "column of lists": lambda rows: pytest.importorskip("pandas").Series([[r, "z"] for r in rows]),
+    "column of lists": lambda rows: pd.Series([[row, "z"] for row in rows]),
 }
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector")
 @pytest.mark.parametrize("form", FORMS)
 def test_a_missing_class_or_label_is_named_with_its_row(form: str) -> None:
-    pandas = pytest.importorskip("pandas")
     expected = r"y (has no class|lists a missing label).* in row 2"
-    for missing in (None, np.nan, np.float32("nan"), pandas.NA, pandas.NaT):
+    for missing in (None, np.nan, np.float32("nan"), pd.NA, pd.NaT):
         with case(missing), pytest.raises(ValueError, match=expected):
             check_targets(FORMS[form](["b", "a", missing, "a"]))
 
@@ -93,19 +90,15 @@ def test_classes_of_several_types_are_refused(form: str) -> None:
             check_targets(FORMS[form](["b", "a", other, "a"]))
 
 
-def test_texts_of_numpy_2_are_classes() -> None:
+def test_classes_and_indicators_are_no_lists_of_names() -> None:
+    for Y in (["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]):
+        assert check_targets(Y).indicator.shape[0] == len(Y)
     texts = string_dtype(["b", "a", None, "a"])[[0, 1, 3]]
     assert check_targets(texts).indicator.tolist() == [[0, 1], [1, 0], [1, 0]]
 
 
-def test_classes_and_indicators_are_no_lists_of_names() -> None:
-    for Y in (["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]):
-        assert check_targets(Y).indicator.shape[0] == len(Y)
-
-
 def test_names_that_occur_twice_are_refused() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame([[0, 1, 1], [1, 0, 1]], columns=["a", "b", "a"])
+    frame = pd.DataFrame([[0, 1, 1], [1, 0, 1]], columns=["a", "b", "a"])
     with pytest.raises(ValueError, match="y has several columns named 'a'"):
         check_targets(frame)
 

@@ -27,8 +27,3 @@ def test_estimators_give_the_margins_of_their_scores():
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (3 * X.var()))
     B = expansion_matrix(model, 30)
     assert 0.5 * np.einsum("ik,ik->", B, K @ B) + loss == pytest.approx(model.objective_)
-
-
-def test_shapes_are_checked():
-    with pytest.raises(ValueError, match="scores has shape"):
-        pair_margins([[1, 0]], [[1.0, 2.0, 3.0]])

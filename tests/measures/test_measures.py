@@ -180,38 +180,6 @@ def test_many_rows_and_labels():
     )
 
 
-KINDS = {
-    "bool": lambda Y: Y.astype(bool),
-    "float": lambda Y: Y.astype(float),
-    "list of lists": np.ndarray.tolist,
-    "data frame": pd.DataFrame,
-    "csr": sparse.csr_array,
-    "csr_matrix": sparse.csr_matrix,
-    "csc": sparse.csc_array,
-    "coo": sparse.coo_array,
-    "csr with explicit zeros": lambda Y: sparse.csr_array(
-        (Y.ravel(), np.tile(np.arange(Y.shape[1]), len(Y)), np.arange(0, Y.size + 1, Y.shape[1])),
-        shape=Y.shape,
-    ),
-}
-
-
-@pytest.mark.parametrize("q", [2, 5])
-@pytest.mark.parametrize("kind", KINDS)
-def test_kinds_of_labels(kind, q):
-    rng = np.random.default_rng(5)
-    Y, F = random_case(rng, q=q)
-    P = (F > 0).astype(int)
-    expected = measures.all_measures(Y, P, F)
-    convert = KINDS[kind]
-    assert measures.all_measures(convert(Y), convert(P), F) == expected
-    for name in RANKING:
-        assert getattr(measures, name)(convert(Y), F.tolist()) == expected[name]
-    for name in LABEL_SETS:
-        assert getattr(measures, name)(convert(Y), P) == expected[name]
-        assert getattr(measures, name)(Y, convert(P)) == expected[name]
-
-
 def test_all_measures():
     rng = np.random.default_rng(6)
     Y, F = random_case(rng, q=4)
@@ -221,20 +189,12 @@ def test_all_measures():
     found = measures.all_measures(Y, P, F, **options)
     assert list(found) == RANKING + LABEL_SETS
     for name in RANKING:
-        assert found[name] == getattr(measures, name)(Y, F, degenerate_rows="count")
+        assert found[name] == getattr(measures, name)(
+            pd.DataFrame(Y), F.tolist(), degenerate_rows="count"
+        )
     for name in LABEL_SETS:
         options = {} if name in ("hamming_loss", "exact_match") else {"zero_division": 0.0}
-        assert found[name] == getattr(measures, name)(Y, P, **options)
-
-
-@pytest.mark.parametrize("name", RANKING)
-def test_degenerate_rows_only(name):
-    Y, F = np.array([[0, 0, 0], [1, 1, 1], [0, 0, 0]]), np.zeros((3, 3))
-    measure = getattr(measures, name)
-    with pytest.raises(ValueError, match=r"^Y_true has no row with both relevant and irrelevant"):
-        measure(Y, F)
-    counted = {"coverage": 2 / 3, "average_precision": 1.0}.get(name, 0.0)
-    assert measure(Y, F, degenerate_rows="count") == pytest.approx(counted)
+        assert found[name] == getattr(measures, name)(sparse.csc_array(Y), P.tolist(), **options)
 
 
 def test_ranking_measures_refuse():
@@ -249,6 +209,9 @@ def test_ranking_measures_refuse():
                 measure(Y, F[:, :2])
             with pytest.raises(ValueError, match=r"^degenerate_rows is 'drop'; expected 'ignore'"):
                 measure(Y, F, degenerate_rows="drop")
+            with pytest.raises(ValueError, match=r"^Y_true has no row with both relevant and irr"):
+                measure(0 * Y, F)
+            assert measure(0 * Y, F, degenerate_rows="count") == perfect_value(name, [0, 0, 0])
 
 
 def test_label_set_measures_refuse():
@@ -326,21 +289,13 @@ def test_every_measure_has_a_scorer_with_the_right_sign():
             assert scorer(perfect, Y - 0.5, Y) > scorer(model, X, Y)
 
 
-@pytest.mark.parametrize("q", [2, 5])
-def test_scorers_with_chains_and_pipelines(q):
+def test_scores_of_chains_and_pipelines_are_validated():
     # Classifier chains list the classes of each label, a nested `classes_`.
-    X, Y = multilabel_data(q)
-    for model in (
-        ClassifierChain(LinearSVC(random_state=0), random_state=0),
-        make_pipeline(StandardScaler(), classifier()),
-    ):
-        model.fit(X, Y)
-        for name, scorer in SCORERS.items():
-            if name.removeprefix("neg_") in RANKING:
-                expected = expected_score(name, Y, model.decision_function(X))
-                assert scorer(model, X, Y) == pytest.approx(expected)
-    scores = cross_validate(model, X, pd.DataFrame(Y), scoring=SCORERS, cv=2)
-    assert {f"test_{name}" for name in SCORERS} <= set(scores)
+    X, Y = multilabel_data(5)
+    for model in (ClassifierChain(LinearSVC(), random_state=0), classifier()):
+        pipeline = make_pipeline(StandardScaler(), model)
+        scores = cross_validate(pipeline, X, pd.DataFrame(Y), scoring=SCORERS, cv=2)
+        assert all(np.isfinite(scores[f"test_{name}"]).all() for name in SCORERS)
 
 
 def test_get_scorer():

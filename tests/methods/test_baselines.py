@@ -33,17 +33,8 @@ def test_parameters_are_those_of_the_inner_estimator():
 
 
 def test_rivals():
-    for name, parameters in (
-        ("ml-knn", {"n_neighbors": 7}),
-        ("MLkNN", {"smoothing": 0.5}),
-        ("bp_mll", {"n_epochs": 100}),
-        ("rakel", {"k": 2, "C": 1}),
-    ):
-        model = make_method(name, **{key: str(value) for key, value in parameters.items()})
-        assert type(model).__module__.startswith("multimargin.baselines.")
-        assert all(
-            model.get_params()[key] == value for key, value in parameters.items() if key != "C"
-        )
+    assert make_method("MLkNN", smoothing="0.5").get_params()["smoothing"] == 0.5
+    assert make_method("rakel", k="2", C="3").estimator.C == 3.0
     # The pattern of the table is not shared; the defaults are those of the papers.
     assert make_method("rakel").estimator.C == 1.0
     assert make_method("ml-knn").get_params() == {"n_neighbors": 10, "smoothing": 1.0}

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from multimargin import MLODM, LabelSpecificClassifierChain
+from multimargin import LabelSpecificClassifierChain
 from multimargin.datasets import load_digit_attributes
 from multimargin.methods import METHODS, find_method, make_method, parse
 from tests.support.cases import case
@@ -26,16 +26,22 @@ def test_ends_of_the_grid_are_valid(name):
 
 
 def test_the_grids_of_the_papers():
-    # Xu (Rank-CVM), section 5: gamma from 2^2 to 2^-10, C from 2^8 to 2^-1.
-    assert METHODS["rank-cvm"].grid["C"] == tuple(2.0**k for k in range(-1, 9))
-    assert METHODS["rank-cvm"].grid["gamma"] == tuple(2.0**k for k in range(-10, 3))
-    # mlODM, section 6.1: C in 2^-2..2^10, mu and theta in 0.1..0.9.
-    assert METHODS["mlodm"].grid["C"] == tuple(2.0**k for k in range(-2, 11))
-    assert METHODS["mlodm"].grid["mu"] == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-    # MLRL, section 6: {0.01, 0.1, 1, 10, 100}.
-    assert METHODS["mlrl"].grid == {"lam": (0.01, 0.1, 1.0, 10.0, 100.0)}
-    # LLSF, section IV-D: 2^-10..2^10.
-    assert METHODS["llsf"].grid["alpha"] == tuple(2.0**k for k in range(-10, 11))
+    def powers(lowest, highest):
+        return tuple(2.0**k for k in range(lowest, highest + 1))
+
+    tenths, wide = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), powers(-10, 10)
+    gamma, weights = powers(-10, 2), (0.01, 0.1, 1.0, 10.0, 100.0)
+    for names, grid in (
+        # Rank-CVM, section 5; mlODM, section 6.1; MLRL, section 6; LLSF, section IV-D.
+        ("rank-svm rank-cvm", {"C": powers(-1, 8), "gamma": gamma}),
+        ("rank-svmz rank-lsvm", {"C": powers(-2, 10), "gamma": gamma}),
+        ("mlodm", {"C": powers(-2, 10), "gamma": gamma, "theta": tenths, "mu": tenths}),
+        ("mlrl", {"lam": weights}),
+        ("ssmlrl", {"lam1": weights, "lam2": weights}),
+        ("llsf", {"alpha": wide, "beta": wide}),
+    ):
+        for name in names.split():
+            assert METHODS[name].grid == grid, name
 
 
 def test_names_are_read_kindly():
@@ -43,15 +49,6 @@ def test_names_are_read_kindly():
         assert find_method(name) is METHODS["rank-svm"]
     # A bias of none is not the value None.
     assert make_method("rank-svm", bias="none").bias == "none"
-
-
-def test_parameters_as_text():
-    model = make_method("mlodm", C="2^3", mu="0.4", gamma="scale", n_jobs="none", max_iter="1e4")
-    assert isinstance(model, MLODM)
-    assert (model.C, model.mu, model.gamma, model.n_jobs) == (8.0, 0.4, "scale", None)
-    assert model.max_iter == 10_000
-    assert isinstance(model.max_iter, int)
-    assert model.random_state == 0
 
 
 def test_aliases_reach_inner_estimators():
@@ -69,6 +66,7 @@ def test_parse():
         ("2^-3", 1.0, 0.125),
         ("2**4", 1.0, 16.0),
         ("3", 5, 3),
+        ("1e4", 5, 10_000),
         ("2.5", 5, 2.5),
         ("none", None, None),
         ("None", None, None),

@@ -21,7 +21,10 @@ def test_gaps_are_those_of_the_history(rank_svm, mlodm):
         np.testing.assert_array_equal(epoch, history["epoch"])
         expected = (history["primal"] - history["dual"]) / np.abs(history["primal"])
         np.testing.assert_allclose(gap, np.maximum(expected, 1e-16))
-    assert display.ax_.get_yscale() == "log"
+    ax, legend = display.ax_, display.legend_.get_texts()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Epoch", "Relative duality gap")
+    assert ax.get_yscale() == "log"
+    assert [text.get_text() for text in legend] == [" Rank-SVM", " mlODM"]
 
 
 def test_objectives_enclose_the_optimum(rank_svm):
@@ -30,6 +33,7 @@ def test_objectives_enclose_the_optimum(rank_svm):
     np.testing.assert_array_equal(upper[0], rank_svm.history_["seconds"])
     np.testing.assert_array_equal(upper[1], rank_svm.history_["primal"])
     np.testing.assert_array_equal(lower[1], rank_svm.history_["dual"])
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("Seconds", "Objective")
 
 
 @pytest.mark.parametrize("model", [MLRL(0.01), LLSF(), RankCVM(random_state=0)], ids=repr)

@@ -20,27 +20,23 @@ from multimargin.thresholds.calibration import calibrate, thresholds_of
 from multimargin.thresholds.held_out import HeldOut
 from tests.support.problems import noisy_linear_problem
 
-
-def problem(seed=0, n=160, d=5, q=4):
-    return noisy_linear_problem(seed, n, d, q, cut=0.8)
+X, Y = noisy_linear_problem(3, 160, 5, 4, cut=0.8)
 
 
 def test_it_learns_from_held_out_scores_each_row_without_itself():
-    X, y = problem()
     folds = list(KFold(4).split(X))
     inner = RankSVM(random_state=0)
-    model = CalibratedClassifier(inner, cv=folds).fit(X, y)
-    scores = np.empty(y.shape)
+    model = CalibratedClassifier(inner, cv=folds).fit(X, Y)
+    scores, odds = np.empty(Y.shape), np.empty(Y.shape)
     for train, test in folds:
-        scores[test] = clone(inner).fit(X[train], y[train]).label_scores(X[test])
-    odds = np.empty(y.shape)
+        scores[test] = clone(inner).fit(X[train], Y[train]).label_scores(X[test])
     for train, test in folds:
-        without = PooledCalibration().fit(scores[train], y[train])
+        without = PooledCalibration().fit(scores[train], Y[train])
         odds[test] = without.decision_function(scores[test])
-    calibration = PooledCalibration().fit(scores, y)
-    cut = F1Threshold().fit(odds, y)
+    calibration = PooledCalibration().fit(scores, Y)
+    cut = F1Threshold().fit(odds, Y)
     assert model.threshold_.value_ == pytest.approx(cut.value_, abs=1e-4)
-    of_all = calibration.decision_function(inner.fit(X, y).label_scores(X))
+    of_all = calibration.decision_function(inner.fit(X, Y).label_scores(X))
     np.testing.assert_allclose(model.label_scores(X), of_all, atol=1e-6)
 
 
@@ -72,7 +68,7 @@ def test_the_labels_of_a_row_do_not_change_its_own_calibration():
     ids=lambda c: type(c).__name__,
 )
 def test_every_kind_of_classifier(classifier):
-    X, y = problem(2, n=460)
+    X, y = noisy_linear_problem(2, 460, 5, 4, cut=0.8)
     X, X_test, y, y_test = X[:160], X[160:], y[:160], y[160:]
     model = CalibratedClassifier(classifier).fit(X, y)
     p = model.predict_proba(X_test)
@@ -88,21 +84,20 @@ def test_every_kind_of_classifier(classifier):
 
 
 def test_thresholds():
-    X, y = problem(3)
     inner = RankSVM(random_state=0)
-    model = CalibratedClassifier(inner, threshold=0.4).fit(X, y)
+    model = CalibratedClassifier(inner, threshold=0.4).fit(X, Y)
     p = model.predict_proba(X)
     np.testing.assert_array_equal(model.predict(X), p > 0.4)
-    model.set_params(at_least_one=True, threshold=0.9).fit(X, y)
+    model.set_params(at_least_one=True, threshold=0.9).fit(X, Y)
     expected = (p > 0.9) | (p == p.max(axis=1, keepdims=True))
     assert (p > 0.9).any(axis=1).mean() < 1.0
     np.testing.assert_array_equal(model.predict(X), expected)
-    by_label = CalibratedClassifier(inner, LabelsThreshold(), at_least_one=True).fit(X, y)
+    by_label = CalibratedClassifier(inner, LabelsThreshold(), at_least_one=True).fit(X, Y)
     assert by_label.threshold_.thresholds_.shape == (4,)
     alone = by_label.label_scores(X) > by_label.threshold_.thresholds_
     np.testing.assert_array_equal(by_label.predict(X)[alone.any(axis=1)], alone[alone.any(axis=1)])
     assert (by_label.predict(X).sum(axis=1) >= 1).all()
-    macro = CalibratedClassifier(inner, "macro").fit(X, y)
+    macro = CalibratedClassifier(inner, "macro").fit(X, Y)
     assert macro.threshold_.average == "macro"
 
 
@@ -114,17 +109,16 @@ def test_at_least_one_moves_no_row_in_which_a_label_passes():
 
 
 def test_a_label_that_a_fold_lacks_and_rows_of_zeros():
-    X, y = problem(4)
-    y = np.column_stack([y, np.zeros((len(y), 2), dtype=int)])
+    y = np.column_stack([Y, np.zeros((len(Y), 2), dtype=int)])
     y[0, 4] = 1
-    X[:5] = 0.0
-    p = CalibratedClassifier(RankSVM(kernel="linear", random_state=0)).fit(X, y).predict_proba(X)
+    rows = np.vstack([np.zeros((5, 5)), X[5:]])
+    model = CalibratedClassifier(RankSVM(kernel="linear", random_state=0)).fit(rows, y)
+    p = model.predict_proba(rows)
     assert p[:, 4:].mean() < 0.1
 
 
 def test_unknown_labels_and_weights():
-    X, y = problem(4)
-    y = y.astype(float)
+    y = Y.astype(float)
     y[np.random.default_rng(0).random(y.shape) < 0.2] = np.nan
     weights = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
     folds = [(rows, rows) for rows in (np.arange(80), np.arange(80, 160))]
@@ -141,18 +135,16 @@ def test_unknown_labels_and_weights():
 
 @pytest.mark.parametrize("wrapper", [CalibratedClassifier, ThresholdedClassifier])
 def test_weights_reach_the_last_step_of_a_pipeline(wrapper):
-    X, y = problem(5)
     weights = np.r_[np.zeros(80), np.ones(80)]
     inside = make_pipeline(RankSVM(random_state=0, kernel="linear"))
-    model = wrapper(inside).fit(X, y, sample_weight=weights)
-    alone = RankSVM(random_state=0, kernel="linear").fit(X, y, sample_weight=weights)
+    model = wrapper(inside).fit(X, Y, sample_weight=weights)
+    alone = RankSVM(random_state=0, kernel="linear").fit(X, Y, sample_weight=weights)
     np.testing.assert_array_equal(model.estimator_[-1].coef_, alone.coef_)
     with pytest.raises(TypeError, match="fit of KNeighborsClassifier takes none; expected None"):
-        wrapper(KNeighborsClassifier()).fit(X, y, sample_weight=weights)
+        wrapper(KNeighborsClassifier()).fit(X, Y, sample_weight=weights)
 
 
 def test_parameters_are_checked():
-    X, y = problem(7)
     for parameters, message in (
         ({"threshold": "platt"}, "threshold is 'platt'; expected 'micro', 'macro', 'samples', a"),
         ({"threshold": 1.0}, "threshold is 1.0; expected a finite number above 0 and below 1"),
@@ -160,4 +152,4 @@ def test_parameters_are_checked():
         ({"at_least_one": 1}, "at_least_one is 1; expected True or False"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
-            CalibratedClassifier(RankSVM(), **parameters).fit(X, y)
+            CalibratedClassifier(RankSVM(), **parameters).fit(X, Y)

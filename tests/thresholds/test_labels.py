@@ -90,15 +90,6 @@ def test_fbr_silences_labels_that_cannot_be_told():
     assert not cautious.predict_labels(F)[:, 1].any()
 
 
-def test_order_of_equal_scores_does_not_matter():
-    F, Y = np.repeat([[0.0], [1.0]], 10, axis=0), np.tile([[1], [0]], (10, 1))
-    Y[10:] = 1
-    for measure in MEASURES:
-        one = LabelsThreshold(measure, cv=None).fit(F, Y)
-        other = LabelsThreshold(measure, cv=None).fit(F[::-1], Y[::-1])
-        np.testing.assert_array_equal(one.thresholds_, other.thresholds_)
-
-
 def test_refusals():
     F, Y = problem(np.random.default_rng(6))
     for parameters, message in (

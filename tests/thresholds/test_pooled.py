@@ -53,14 +53,6 @@ def test_scikit_learn_finds_the_same(n_best, C):
     np.testing.assert_allclose(found.predict_proba(scores), p, atol=1e-4)
 
 
-def test_the_order_of_the_labels_does_not_matter():
-    scores, y = problem(1)
-    order = np.random.default_rng(0).permutation(scores.shape[1])
-    one = PooledCalibration().fit(scores, y).predict_proba(scores)
-    other = PooledCalibration().fit(scores[:, order], y[:, order]).predict_proba(scores[:, order])
-    np.testing.assert_allclose(one[:, order], other, atol=1e-9)
-
-
 def test_weights_are_repetitions_and_unknown_labels_are_left_out():
     scores, y = problem(2)
     y = y.astype(float)

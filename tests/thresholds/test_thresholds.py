@@ -121,9 +121,11 @@ def features_problem(rng, n=80, d=4, q=5):
     return X, F, Y
 
 
+X, F, Y = features_problem(np.random.default_rng(6))
+
+
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
 def test_features_threshold_is_support_vector_regression(epsilon):
-    X, F, Y = features_problem(np.random.default_rng(6))
     target, kept = [], []
     for i in range(len(Y)):
         relevant = [F[i, k] for k in range(5) if Y[i, k] == 1]
@@ -143,16 +145,15 @@ def test_features_threshold_is_support_vector_regression(epsilon):
 
 
 def test_features_threshold_of_other_kinds_of_features():
-    X, F, Y = features_problem(np.random.default_rng(7))
-    X[np.abs(X) < 0.5] = 0
-    dense = FeaturesThreshold(random_state=0).fit(F, Y, X)
+    holed = np.where(np.abs(X) < 0.5, 0.0, X)
+    dense = FeaturesThreshold(random_state=0).fit(F, Y, holed)
     for make in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array, pd.DataFrame):
-        other = FeaturesThreshold(random_state=0).fit(F, Y, make(X))
+        other = FeaturesThreshold(random_state=0).fit(F, Y, make(holed))
         np.testing.assert_allclose(other.coef_, dense.coef_, rtol=1e-9)
-        found = other.predict(F, make(X))
+        found = other.predict(F, make(holed))
         assert type(found) is np.ndarray
         assert found.shape == (80,)
-        np.testing.assert_allclose(found, dense.predict(F, X), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found, dense.predict(F, holed), rtol=1e-9, atol=1e-12)
 
 
 def test_constant_threshold():
@@ -171,13 +172,8 @@ def test_constant_threshold():
 
 
 def test_make_threshold():
-    for name, kind in (
-        ("scores", ScoresThreshold),
-        ("labels", LabelsThreshold),
-        ("count", CountThreshold),
-        ("features", FeaturesThreshold),
-    ):
-        assert isinstance(make_threshold(name), kind)
+    kinds = {"scores": ScoresThreshold, "labels": LabelsThreshold, "count": CountThreshold}
+    assert {name: type(make_threshold(name)) for name in kinds} == kinds
     assert make_threshold("features", random_state=5).random_state == 5
     for value in (0.5, 0, np.float32(0.5), np.int64(1)):
         constant = make_threshold(value)
@@ -203,10 +199,9 @@ ALL = [
 @pytest.mark.parametrize("threshold", ALL, ids=lambda threshold: type(threshold).__name__)
 class TestEveryThreshold:
     def test_inputs_are_not_modified(self, threshold):
-        X, F, Y = features_problem(np.random.default_rng(10))
         # Column-major float64 scores are what LAPACK could overwrite in place.
         for scores in (F.copy(), np.asfortranarray(F)):
-            arrays = (scores, Y.astype(np.uint8), X)
+            arrays = (scores, Y.astype(np.uint8), X.copy())
             before = [array.copy() for array in arrays]
             for array in arrays:
                 array.flags.writeable = False
@@ -215,7 +210,6 @@ class TestEveryThreshold:
                 np.testing.assert_array_equal(array, copy)
 
     def test_same_result_twice_and_for_all_kinds_of_labels(self, threshold):
-        X, F, Y = features_problem(np.random.default_rng(11))
         expected = clone(threshold).fit(F, Y, X).predict(F, X)
         for labels in (Y, Y.astype(bool), Y.tolist(), sparse.csc_array(Y), pd.DataFrame(Y)):
             np.testing.assert_array_equal(
@@ -239,7 +233,6 @@ class TestEveryThreshold:
             np.testing.assert_array_equal(fitted.predict_labels(4.0 * F, X), expected)
 
     def test_refusals(self, threshold):
-        X, F, Y = features_problem(np.random.default_rng(13))
         for scores, labels, message in (
             (F, 2 * Y - 1, r"\(y > 0\)\.astype\(int\)"),
             (F, Y[:, 0], r"^y has shape \(80,\)"),
@@ -260,7 +253,6 @@ class TestEveryThreshold:
 
 
 def test_features_threshold_refuses():
-    X, F, Y = features_problem(np.random.default_rng(15))
     fitted = FeaturesThreshold(random_state=0).fit(F, Y, X)
     for call, message in (
         (lambda: FeaturesThreshold().fit(F, Y), "X is None"),

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from multimargin.tuning import MultilabelStratifiedKFold
+from multimargin.tuning.folds import folds_of
+from tests.support.cases import case
 
 
 def labels(seed=0, n=200, q=6):
@@ -75,11 +77,30 @@ def test_rare_labels_and_rows_without_labels():
 def test_classes_go_to_scikit_learn(shape):
     y = np.repeat([0, 1, 2], 10)
     for shuffle in (False, True):
-        ours = MultilabelStratifiedKFold(5, shuffle=shuffle).split(y, y.reshape(shape))
-        theirs = StratifiedKFold(5, shuffle=shuffle, random_state=0 if shuffle else None)
-        for (a, b), (c, d) in zip(ours, theirs.split(y, y), strict=True):
-            np.testing.assert_array_equal(a, c)
-            np.testing.assert_array_equal(b, d)
+        ours = MultilabelStratifiedKFold(5, shuffle=shuffle, random_state=1)
+        theirs = StratifiedKFold(5, shuffle=shuffle, random_state=1 if shuffle else None)
+        assert_same(ours.split(y, y.reshape(shape)), theirs.split(y, y))
+
+
+def assert_same(found, expected):
+    for (a, b), (c, d) in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, c)
+        np.testing.assert_array_equal(b, d)
+
+
+def test_what_cv_means():
+    Y, groups = labels(n=30), np.arange(30) // 2
+    for cv, given, meant in (
+        (None, None, MultilabelStratifiedKFold(5)),
+        (3, None, MultilabelStratifiedKFold(3)),
+        (3, groups, GroupKFold(3)),
+        (KFold(3), None, KFold(3)),
+        (list(KFold(3).split(Y)), None, KFold(3)),
+    ):
+        assert_same(folds_of(cv, Y, Y, given), meant.split(Y, Y, given))
+    for cv in (1, True, "3", [], [([0], 1)]):
+        with case(cv), pytest.raises(ValueError, match=r"^cv is .*; expected a number of folds of"):
+            folds_of(cv, Y, Y)
 
 
 def test_refusals():

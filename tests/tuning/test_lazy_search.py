@@ -17,9 +17,7 @@ from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
 
-
-def problem(n=60):
-    return noisy_linear_problem(0, n, 4, 3, noise=0.5, cut=0.2)
+X, Y = noisy_linear_problem(0, 60, 4, 3, noise=0.5, cut=0.2)
 
 
 class Surface(ClassifierMixin, BaseEstimator):
@@ -77,7 +75,6 @@ def test_start():
 
 
 def test_the_papers_procedure():
-    X, Y = problem()
     criterion = get_scorer("neg_ranking_hamming")
     grid = {"gamma": [0.1, 0.5, 2.0], "C": [0.5, 1.0, 4.0]}
     search = LazySearchCV(RankSVM(random_state=0), grid, scoring=criterion).fit(X, Y)
@@ -95,7 +92,6 @@ def test_the_papers_procedure():
 
 
 def test_several_scores():
-    X, Y = problem()
     search = LazySearchCV(
         RankSVM(random_state=0),
         {"gamma": [0.1, 1.0], "C": [0.5, 4.0]},
@@ -109,7 +105,6 @@ def test_several_scores():
 
 @pytest.mark.parametrize("backend", first_fast(["threading", "loky"], 1))
 def test_pipelines_folds_jobs_and_pickle(backend):
-    X, Y = problem()
     model = make_pipeline(MinMaxScaler(), RankSVM(random_state=0))
     grid = {"ranksvm__gamma": [0.5, 2.0], "ranksvm__C": [1.0, 4.0]}
     arguments = {"scoring": get_scorer("neg_ranking_loss"), "cv": MultilabelStratifiedKFold(3)}
@@ -124,7 +119,6 @@ def test_pipelines_folds_jobs_and_pickle(backend):
 
 
 def test_refusals():
-    X, Y = problem()
     for arguments, message in (
         ({"param_grid": {}}, r"^param_grid is \{\}; expected a dict"),
         ({"param_grid": [{"C": [1.0]}]}, r"^param_grid is .*; expected a dict"),
