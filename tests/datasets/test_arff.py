@@ -173,10 +173,8 @@ def test_train_and_test(load, tmp_path):
     test = tmp_path / "tiny-test.arff"
     test.write_text(f"{HEADER}@data\n7,8,weak,cloudy,0,1\n")
     load(DENSE)
-    train, xml = (
-        (tmp_path / "tiny.arff").rename(tmp_path / "tiny-train.arff"),
-        tmp_path / "tiny.xml",
-    )
+    train = (tmp_path / "tiny.arff").rename(tmp_path / "tiny-train.arff")
+    xml = tmp_path / "tiny.xml"
     data = load_arff(train, xml, test=test)
     assert data.name == "tiny"
     X_train, X_test, Y_train, Y_test = data.train_test()

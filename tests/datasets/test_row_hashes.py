@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multimargin.datasets.row_hashes import row_hashes, share_among, smallest_hashes
+from multimargin.datasets.row_hashes import share_among, smallest_hashes
 
 X = np.random.default_rng(0).integers(0, 1000, (4000, 3)).astype(float)
 X[:, 0] = np.arange(4000)
@@ -27,10 +27,3 @@ def test_the_share_of_the_rows_that_are_among_others(stored):
     # Some 500 of them say something: 4 standard deviations.
     assert share_among(many, stored(X)) == pytest.approx(0.75, abs=0.08)
     assert share_among((), stored(X)) is None
-
-
-def test_what_is_equal_has_one_hash():
-    rows = np.array([[0.0, 1.0, 2.0], [-0.0, 1.0, 2.0]])
-    assert np.unique(row_hashes(rows)).size == 1
-    stored = sparse.csr_array(([2.0, 1.0, 0.0], ([0, 0, 0], [2, 1, 0])), shape=(1, 3))
-    assert row_hashes(stored) == row_hashes(sparse.csr_array(rows[:1]))
