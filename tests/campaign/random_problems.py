@@ -1,6 +1,5 @@
 """Random small problems with everything that is rare in real data: for tests of solvers."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -20,17 +19,6 @@ class RandomProblem(NamedTuple):
     gamma: float
     coef0: float
     bias: str
-
-
-def random_problems(count: int, seed: int) -> Iterator[RandomProblem]:
-    """Draw problems of at most 30 instances and 6 labels; kernels and biases take turns."""
-    random = np.random.default_rng(seed)
-    drawn = 0
-    while drawn < count:
-        problem = draw_problem(random, KERNELS[drawn % 4], BIASES[drawn % 3])
-        if problem is not None:
-            yield problem
-            drawn += 1
 
 
 def draw_problem(random: np.random.Generator, kernel: str, bias: str) -> RandomProblem | None:

@@ -1,10 +1,4 @@
-"""Every estimator, solver and option on random problems, against an exact quadratic programme.
-
-One harness judges a fit (`tests.campaign.judging`): objective, bound, the value of the
-model that is returned, and the gap, all beside bounds of the optimum that an interior-point solver
-proves for the same task. A case is an estimator, a solver and an option; a new option is one
-function of `OPTIONS`.
-"""
+"""Every estimator, solver and option on random problems, judged by an exact quadratic programme."""
 
 from dataclasses import replace
 

@@ -6,7 +6,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from multimargin import MLODM, RankSVM
 from multimargin.estimators.shared import exact_solver
+from tests.support.problems import unrelated_problem
 
 
 def test_it_reaches_a_known_optimum():
@@ -25,11 +27,23 @@ def test_a_problem_without_a_solution_is_an_error():
         exact_solver.solve(cp.Problem(cp.Minimize(x**2), [x >= 1, x <= 0]))
 
 
-def test_too_few_iterations_are_an_error():
-    x = cp.Variable(3)
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - [3.0, 1.0, 2.0])), [cp.norm1(x) <= 1])
-    with pytest.raises(exact_solver.ExactSolverError, match="clarabel"):
-        exact_solver.solve(problem, [({"max_iter": 1}, ("optimal",))])
+def test_a_bound_above_the_objective_certifies_nothing():
+    assert exact_solver.relative_gap(1.0, 1.1) == np.inf
+    assert exact_solver.relative_gap(1.0, 1.1, loss_at_zero=2.0) == np.inf
+    assert exact_solver.relative_gap(1.0, np.nan) == np.inf
+    assert exact_solver.relative_gap(1e-20, 0.0, loss_at_zero=1.0) == 0.0
+
+
+def test_a_failure_names_solver_status_and_remedy(monkeypatch):
+    for settings, _ in exact_solver.QUADRATIC:
+        monkeypatch.setitem(settings, "max_iter", 1)
+    X, Y = unrelated_problem(8, 12, 3, 4, share=0.5)
+    with pytest.raises(
+        exact_solver.ExactSolverError, match=r"clarabel stopped with status .*; expected"
+    ):
+        RankSVM(solver="exact").fit(X, Y)
+    with pytest.raises(RuntimeError, match=r"Scale the features, lower C .* solver='bcd'"):
+        MLODM(solver="exact").fit(X, Y)
 
 
 def test_missing_cvxpy_names_the_extra(monkeypatch):
