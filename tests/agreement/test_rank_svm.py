@@ -1,6 +1,5 @@
 """The compiled Rank-SVM against the reference: objectives, certificates, heuristics, iterates."""
 
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +14,6 @@ from multimargin.kernels import rust_features
 from multimargin.reference import rank_hlapsvm, rank_svm
 from tests.support import certificates
 from tests.support.problems import noisy_linear_problem
-from tests.support.rounds import objective
 from tests.support.subsets import fast_only, first_fast
 
 BIASES = ("free", "penalized", "none")
@@ -41,9 +39,6 @@ def random_problem(seed, n=40, d=5, q=5):
     return noisy_linear_problem(seed, n, d, q, cut=0.5)
 
 
-# -------------------------------------------------------------------------------------------------
-# Objective and certificate
-# -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("C", [0.03, 1.0, 10.0])
 def test_bounds_of_many_rows_hold_for_a_free_bias(C):
     """From 1,000 rows on, the repair before a certificate moves a part of them."""
@@ -56,18 +51,13 @@ def test_bounds_of_many_rows_hold_for_a_free_bias(C):
         assert run.gap <= tolerance
         assert np.abs(run.dual.sum(axis=0)).max() <= 1e-12 * np.abs(run.dual).sum()
         W = np.reshape(run.weights, (12, 10))
-        scores = partial(lambda W, b, X: X @ W + b, W, run.bias)
-        model = SimpleNamespace(coef_=W.T, bias="free", C=C, label_scores=scores)
-        expected = objective(model, X, Y)
+        expected = certificates.pairwise_objective(W, run.bias, X, Y, C, "free")
         assert run.primal == pytest.approx(expected, rel=1e-9)
         assert run.dual_objective <= best * (1 + 1e-9)
         assert best <= run.primal * (1 + 1e-6)
         assert run.gap == pytest.approx(1.0 - run.dual_objective / run.primal, abs=1e-9)
 
 
-# -------------------------------------------------------------------------------------------------
-# Heuristics and representations change the way, not the result
-# -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "options",
     [
@@ -141,28 +131,24 @@ def test_kernel_in_blocks_makes_the_steps_of_the_stored_one(cache_rows, kernel, 
     np.testing.assert_allclose(blocks.bias, stored.bias, atol=1e-8)
 
 
-# Frank-Wolfe is there for a bias that is not free.
-LOOPS = [
-    (solver, bias)
-    for solver in ("bcd", "dcd", "frank-wolfe")
-    for bias in BIASES
-    if (solver, bias) != ("frank-wolfe", "free")
-]
-
-
+# Estimators have theirs, with a stored matrix or by features, in tests/estimators.
 THREADED = {
-    "stored": {"kernel_name": "rbf", "gamma": 0.01},
     "blocks": {"kernel_name": "rbf", "gamma": 0.01, "cache_bytes": 0},
     "part of the rows kept": {"kernel_name": "poly", "gamma": 0.01, "cache_bytes": 8 * 700 * 150},
-    "linear": {"kernel_name": "linear"},
     "linear, chains": {"kernel_name": "linear", "chains": 3},
-    "linear, sparse": {"kernel_name": "linear", "sparse": True},
     "blocks, sparse": {"kernel_name": "rbf", "gamma": 0.01, "cache_bytes": 0, "sparse": True},
 }
 
 
 @pytest.mark.parametrize(
-    ("solver", "bias"), first_fast([loop for loop in LOOPS if loop[1] != "none"], 1)
+    ("solver", "bias"),
+    first_fast(
+        [
+            *(("bcd", "free"), ("bcd", "penalized"), ("dcd", "free"), ("dcd", "penalized")),
+            ("frank-wolfe", "penalized"),
+        ],
+        1,
+    ),
 )
 @pytest.mark.parametrize("geometry", THREADED)
 def test_number_of_threads_does_not_change_a_bit(geometry, bias, solver):
@@ -178,11 +164,6 @@ def test_number_of_threads_does_not_change_a_bit(geometry, bias, solver):
         for name in ("epoch", "primal", "dual"):
             np.testing.assert_array_equal(run.history[name], one.history[name])
         assert (run.status, run.primal, run.gap) == (one.status, one.primal, one.gap)
-
-
-# -------------------------------------------------------------------------------------------------
-# Starts and interruptions
-# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])
@@ -215,38 +196,6 @@ def test_a_loop_that_only_rounding_moves_stalls():
     assert all(run.gap < 1e-14 and run.n_iter < 1000 for run in stalled)
 
 
-@pytest.mark.parametrize(("solver", "bias"), LOOPS)
-def test_interrupted_loop_goes_on_where_it_was(solver, bias):
-    X, Y = random_problem(37)
-    K = pairwise_kernels(X, metric="rbf")
-    tolerance = 1e-2 if solver == "frank-wolfe" else 1e-7
-    options = {"bias": bias, "solver": solver, "c": 5.0, "tolerance": tolerance}
-    seen = []
-
-    def stop_at_the_third(epoch, seconds, primal, dual, active):
-        seen.append((epoch, seconds, primal, dual))
-        return len(seen) == 3
-
-    part = solve(K, Y, callback=stop_at_the_third, **options)
-    assert part.status == "interrupted"
-    assert part.primal == pytest.approx(
-        exact_models.hinge_objective(K, Y, 5.0, part.dual, part.bias, bias), rel=1e-10
-    )
-    assert len(seen) == 3
-    assert part.n_iter == seen[-1][0]
-    # The last entry is of the point that is returned.
-    epoch, seconds, primal, dual = part.history.values()
-    np.testing.assert_array_equal(
-        np.column_stack([epoch, seconds]), [record[:2] for record in seen]
-    )
-    np.testing.assert_array_equal(primal[:-1], [record[2] for record in seen[:-1]])
-    assert (primal[-1], dual[-1]) == (part.primal, part.dual_objective)
-    whole = solve(K, Y, **options)
-    rest = solve(K, Y, start=part.dual, **options)
-    assert rest.status == whole.status == "converged"
-    assert rest.primal == pytest.approx(whole.primal, rel=2 * tolerance)
-
-
 def test_exception_of_the_callback_is_passed_on():
     X, Y = random_problem(38)
 
@@ -257,14 +206,8 @@ def test_exception_of_the_callback_is_passed_on():
         solve(X, Y, kernel_name="linear", callback=fail)
 
 
-# -------------------------------------------------------------------------------------------------
-# Free bias
-# -------------------------------------------------------------------------------------------------
 def chained_labels(random, n, groups):
-    """Labels of a later group are never relevant where those of an earlier one are not.
-
-    Each row mixes the labels of one group; all earlier ones are relevant, all later ones not.
-    """
+    """Each row mixes the labels of one group; all earlier ones are relevant, all later ones not."""
     sizes = np.array(groups)
     starts = np.concatenate([[0], sizes.cumsum()])
     Y = np.zeros((n, sizes.sum()), dtype=int)
@@ -387,9 +330,6 @@ def test_an_interrupted_fit_with_a_free_bias_has_a_bound(solver, kernel, groups)
     assert run.primal == pytest.approx(expected, rel=1e-9)
 
 
-# -------------------------------------------------------------------------------------------------
-# Iterates of the published loops
-# -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("bias", ["penalized", "none"])
 @pytest.mark.parametrize("block_size", [1, 3, 0])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
@@ -433,46 +373,3 @@ def test_frank_wolfe_follows_the_published_loop(kernel, bias):
     np.testing.assert_allclose(dual, -W, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(dual - primal, z, rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(run.dual, rank_svm.proxy(alpha, Y), atol=1e-9)
-
-
-# -------------------------------------------------------------------------------------------------
-# Bad input of the binding
-# -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"c": 0.0}, "C is 0, expected a positive number"),
-        ({"c": float("nan")}, "C is NaN, expected a positive number"),
-        ({"tolerance": 0.0}, "tol is 0, expected a positive number"),
-        ({"max_epochs": 0}, "max_iter is 0, expected at least 1"),
-        ({"bias": "some"}, "bias is \"some\", expected 'free', 'penalized' or 'none'"),
-        ({"solver": "frank-wolfe"}, "bias is 'free', expected 'penalized' or 'none' with solver"),
-        ({"solver": "magic"}, "solver is \"magic\", expected 'bcd', 'dcd', "),
-        ({"loss": "log"}, "loss is \"log\", expected 'hinge'"),
-        ({"kernel_name": "magic"}, "kernel is \"magic\", expected 'linear'"),
-        ({"start": np.zeros((39, 5))}, "start"),
-        ({"start": np.asfortranarray(np.ones((40, 5)))}, "start"),
-        ({"start": np.zeros((5, 40))}, "start"),
-        ({"loss": "squared_hinge"}, "a free bias is available for the hinge loss only"),
-    ],
-    ids=lambda value: str(value)[:40],
-)
-def test_bad_arguments_are_refused(options, message):
-    X, Y = random_problem(43)
-    with pytest.raises(ValueError, match=message):
-        solve(np.ascontiguousarray(X @ X.T), Y, **options)
-
-
-def test_matrices_that_do_not_fit_are_refused():
-    X, Y = random_problem(44)
-    with pytest.raises(ValueError, match="Y has 39 rows, expected 40 as in X"):
-        solve(X, Y[:39], kernel_name="linear")
-    with pytest.raises(ValueError, match="X is a kernel matrix of 200 numbers for 40 rows"):
-        solve(X, Y)
-    with pytest.raises(ValueError, match="X is a sparse precomputed kernel, expected a dense one"):
-        solve(sparse.csr_array(X), Y)
-    with pytest.raises(ValueError, match="X is not C-contiguous"):
-        solve(np.asfortranarray(X), Y, kernel_name="linear")
-    broken = (np.ones(3), np.array([0, 1, 9], np.int32), np.array([0, 3], np.int32), 5)
-    with pytest.raises(ValueError, match="X is a CSR matrix with inconsistent arrays"):
-        _rust.kernel_matrix(broken, None, name="linear", gamma=1.0, degree=3, coef0=0.0, threads=1)

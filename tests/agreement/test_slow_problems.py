@@ -12,7 +12,6 @@ from multimargin.estimators.shared import exact_models
 from tests.support import certificates
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem, unrelated_problem
-from tests.support.rounds import objective
 
 
 def wide_kernel_problem(seed, n=20, q=4):
@@ -72,7 +71,7 @@ def test_a_fit_that_ends_early_returns_the_better_model(bias):
         before, last = (model.history_["primal"] - model.history_["dual"])[[-2, -1]]
         # The last epoch, which no iteration on all blocks follows, does not gain as much.
         assert 0.0 < last < 0.8 * before
-        assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-12)
+        assert model.objective_ == pytest.approx(certificates.objective(model, X, Y), rel=1e-12)
 
 
 def test_a_label_that_every_instance_has():
@@ -84,7 +83,7 @@ def test_a_label_that_every_instance_has():
         model.fit(X, Y)
         assert np.diff(model.history_["epoch"]).max() > 10
         assert model.status_ == "converged"
-        assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-12)
+        assert model.objective_ == pytest.approx(certificates.objective(model, X, Y), rel=1e-12)
         assert model.history_["primal"][-1] == pytest.approx(model.objective_, rel=1e-12)
 
 

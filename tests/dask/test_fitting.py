@@ -16,7 +16,8 @@ import multimargin.dask
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import calls
 from multimargin.thresholds import ScoresThreshold
-from tests.support.rounds import at_rounds, objective
+from tests.support.certificates import objective
+from tests.support.rounds import at_rounds
 from tests.support.subsets import first_fast
 
 # A round costs the messages to the workers: the first of these need few.
@@ -39,32 +40,33 @@ def parted(matrix: Any, rows: int = 16) -> Any:
     return da.from_array(matrix, chunks=(rows, *matrix.shape[1:]))
 
 
-@pytest.mark.parametrize("name", first_fast(ESTIMATORS, 3))
-def test_the_estimator_is_that_of_one_machine(name: str, client: Any, data: Any) -> None:
-    X, Y = data
-    estimator = ESTIMATORS[name]
-    alone = pickle.loads(pickle.dumps(estimator)).set_params(tol=1e-5).fit(X, Y)
-    model = multimargin.dask.fit(
-        pickle.loads(pickle.dumps(estimator)), parted(X), parted(Y), client
-    )
+def fitted(estimator: Any, X: Any, Y: Any, client: Any, weight: Any = None) -> tuple[Any, Any]:
+    """Fit on the cluster and on one machine; objectives and thresholds are the same."""
+    alone = clone(estimator).set_params(tol=1e-5).fit(X, Y, sample_weight=weight)
+    options = {} if weight is None else {"sample_weight": parted(weight)}
+    model = multimargin.dask.fit(clone(estimator), parted(X), parted(Y), client, **options)
     assert model.status_ == "converged"
     assert 0.0 <= model.dual_gap_ <= model.tol
     assert abs(model.objective_ - alone.objective_) <= 1.1 * model.tol * abs(model.objective_)
+    if not isinstance(model, RankSVMz):
+        # The threshold is the least squares of one machine on these scores.
+        scores, unit = model.label_scores(X), getattr(model, "rho_", 1.0)
+        threshold = type(model.threshold_)().fit(scores / unit, Y, sample_weight=weight)
+        expected = threshold.rescale(unit).predict(scores)
+        np.testing.assert_allclose(model.threshold_.predict(scores), expected, rtol=1e-7)
+    return model, alone
+
+
+@pytest.mark.parametrize("name", first_fast(ESTIMATORS, 3))
+def test_the_estimator_is_that_of_one_machine(name: str, client: Any, data: Any) -> None:
+    X, Y = data
+    model, alone = fitted(ESTIMATORS[name], X, Y, client)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.label_scores(X), model.label_scores(X))
     assert {name for name in vars(alone) if name.endswith("_")} <= set(vars(again))
+    assert {"growth", "step", "bytes"} <= set(model.history_)
     if isinstance(model, RankSVMz):
         np.testing.assert_array_equal(model.predict(X), model.label_scores(X) > 0.0)
-        return
-    # The threshold is the least squares of one machine on these scores.
-    unit = getattr(model, "rho_", 1.0)
-    threshold = type(model.threshold_)().fit(model.label_scores(X) / unit, Y).rescale(unit)
-    np.testing.assert_allclose(
-        model.threshold_.predict(model.label_scores(X)),
-        threshold.predict(model.label_scores(X)),
-        rtol=1e-7,
-    )
-    assert {"growth", "step", "bytes"} <= set(model.history_)
     if isinstance(model, RankCVM):
         assert model.rho_ == pytest.approx(alone.rho_, rel=1e-2)
 
@@ -75,22 +77,7 @@ def test_weights_of_rows_and_unknown_labels(name: str, client: Any, data: Any) -
     random = np.random.default_rng(1)
     Y = np.where(random.random(Y.shape) < 0.2, np.nan, Y)
     Y[3] = np.nan
-    weight = random.uniform(0.0, 3.0, len(Y))
-    estimator = ESTIMATORS[name]
-    alone = clone(estimator).set_params(tol=1e-5).fit(X, Y, sample_weight=weight)
-    model = multimargin.dask.fit(
-        clone(estimator), parted(X), parted(Y), client, sample_weight=parted(weight)
-    )
-    assert model.status_ == "converged"
-    assert 0.0 <= model.dual_gap_ <= model.tol
-    assert abs(model.objective_ - alone.objective_) <= 1.1 * model.tol * abs(model.objective_)
-    if name == "squared hinge":
-        threshold = type(model.threshold_)().fit(model.label_scores(X), Y, sample_weight=weight)
-        np.testing.assert_allclose(
-            model.threshold_.predict(model.label_scores(X)),
-            threshold.predict(model.label_scores(X)),
-            rtol=1e-7,
-        )
+    fitted(ESTIMATORS[name], X, Y, client, random.uniform(0.0, 3.0, len(Y)))
 
 
 def test_predictions_by_map_blocks(client: Any, data: Any) -> None:

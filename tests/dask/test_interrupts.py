@@ -18,6 +18,7 @@ from multimargin.dask import calls, owned, store
 from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.owned import OwnedTasks
 from multimargin.interrupts import Interrupts
+from tests.support.certificates import objective
 
 # Where Ctrl-C comes: a function of another module, whether after it has done its work, and at which
 # of its calls.
@@ -126,6 +127,7 @@ def test_the_signal_keeps_the_certified_point(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert interrupted.status_ == "interrupted"
     assert 0.0 < interrupted.dual_gap_ < 1.0
+    assert interrupted.objective_ == pytest.approx(objective(interrupted, *data), rel=1e-9)
 
 
 def test_an_interrupt_is_raised_at_the_next_look() -> None:

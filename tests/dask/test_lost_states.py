@@ -1,11 +1,11 @@
 """Dual rows that a worker has no more: rounds go on from copies, or from the start."""
 
-import warnings
 from typing import Any
 
 import dask.array as da
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import multimargin.dask
@@ -15,22 +15,12 @@ from multimargin.dask import cluster as clusters
 from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.owned import OwnedTasks
 from multimargin.interrupts import Interrupts
-from tests.support.rounds import at_rounds, objective
+from tests.support.certificates import objective
+from tests.support.rounds import at_rounds
 
 
-def few_rounds(client: Any, data: Any, bias: str = "none", **options: Any) -> RankSVM:
-    blocks = [da.from_array(array, chunks=(12, array.shape[1])) for array in data]
-    settings = {"kernel": "linear", "bias": bias, "tol": 1e-9, "random_state": 0}
-    model = RankSVM(C=options.pop("C", 10.0), max_iter=options.pop("max_iter", 8), **settings)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return multimargin.dask.fit(model, *blocks, client, **options)
-
-
-def check(model: RankSVM, X: Any, Y: Any) -> None:
-    assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-9)
-    exact = RankSVM(kernel="linear", bias="none", C=10.0, solver="exact").fit(X, Y).objective_
-    assert model.history_["dual"][-1] <= exact * (1 + 1e-6)
+def parted(data: Any) -> list[Any]:
+    return [da.from_array(array, chunks=(12, array.shape[1])) for array in data]
 
 
 @pytest.mark.parametrize(("count", "large"), [(1, 10_000), (2, 10_000), (1, 1000), (2, 1000)])
@@ -45,9 +35,13 @@ def test_rounds_go_on_from_copies_or_from_the_start(
         client.run(store.drop, seen[-1]._shared.name, workers=workers)
 
     seen = at_rounds(monkeypatch, {7: forget})
-    model = few_rounds(client, data)
+    model = RankSVM(kernel="linear", bias="none", C=10.0, tol=1e-9, max_iter=8, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        multimargin.dask.fit(model, *parted(data), client)
     assert seen[-1].recoveries == 1
-    check(model, *data)
+    assert model.objective_ == pytest.approx(objective(model, *data), rel=1e-9)
+    exact = clone(model).set_params(solver="exact").fit(*data).objective_
+    assert model.history_["dual"][-1] <= exact * (1 + 1e-6)
     dual = model.history_["dual"]
     assert (np.diff(dual[:6]) > 0.0).all()
     assert dual[-1] > dual[5] if count == 1 else dual[-1] == 0.0
@@ -61,9 +55,8 @@ def test_losses_without_a_round_in_between_end_the_fit(
 
     monkeypatch.setattr(clusters, "_MOST_LOSSES", 0)
     seen = at_rounds(monkeypatch, {3: forget})
-    blocks = [da.from_array(array, chunks=(12, array.shape[1])) for array in data]
     with pytest.raises(RuntimeError, match=r"lost 0 times in a row .* enough memory for a part"):
-        multimargin.dask.fit(RankSVM(kernel="linear"), *blocks, client)
+        multimargin.dask.fit(RankSVM(kernel="linear"), *parted(data), client)
 
 
 def test_no_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Workers that are killed, come late or are all gone, and Ctrl-C: nothing is lost but time."""
+"""Workers that are killed, come late or are all gone: nothing is lost but time."""
 
 import os
 import signal
@@ -15,7 +15,8 @@ import pytest
 import multimargin.dask
 from multimargin import RankSVM
 from multimargin.dask import calls, store
-from tests.support.rounds import at_rounds, objective
+from tests.support.certificates import objective
+from tests.support.rounds import at_rounds
 
 
 @pytest.fixture
@@ -83,27 +84,6 @@ def test_killed_workers(
 def test_one_death_after_another(workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     at_rounds(monkeypatch, {k: lambda: kill(workers, 1, 0.005) for k in (2, 6, 9, 10, 15)})
     check(fitted(workers, data), data)
-
-
-@pytest.mark.slow
-def test_ctrl_c_keeps_the_certified_point_and_leaves_no_task(
-    workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = at_rounds(monkeypatch, {20: lambda: os.kill(os.getpid(), signal.SIGINT)})
-    model = RankSVM(kernel="linear", C=10.0, tol=1e-12, random_state=0)
-    X, Y = data
-    blocks = [da.from_array(array, chunks=(6, array.shape[1])) for array in (X, Y)]
-    with pytest.raises(KeyboardInterrupt):
-        multimargin.dask.fit(model, *blocks, workers)
-    assert model.status_ == "interrupted"
-    assert 0.0 < model.dual_gap_ < 1.0
-    assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-9)
-    # What this test kept of the fit holds its data.
-    seen.clear()
-    deadline = time.monotonic() + 60.0
-    while workers.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.mark.slow

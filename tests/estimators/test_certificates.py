@@ -1,7 +1,4 @@
-"""What a certificate says where rounding, kernels or an interruption make it hard.
-
-That it is the one of the model which is returned is judged in tests/optimum.
-"""
+"""What a certificate says where rounding, kernels or an interruption make it hard."""
 
 import warnings
 from contextlib import redirect_stdout
@@ -13,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.estimators.shared.certificate import gap_text
-from multimargin.estimators.shared.exact_pairs import pair_weights, pairs
+from tests.support.certificates import pairwise_loss
 from tests.support.ctrl_c import PressesCtrlC
 from tests.support.problems import noisy_linear_problem, unrelated_problem
 from tests.support.subsets import first_fast
@@ -35,13 +32,6 @@ def fitted(estimator, X, Y, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, Y)
-
-
-def hinge_loss(model, scores, Y):
-    """C times the mean hinge loss of the pairs of each row, summed over the rows."""
-    of = pairs(Y)
-    margins = scores[of.i, of.m] - scores[of.i, of.n]
-    return pair_weights(of, model.C) @ np.maximum(0.0, 1.0 - margins)
 
 
 def interrupted(estimator, X, Y, **parameters):
@@ -92,7 +82,7 @@ def test_scores_that_differ_from_the_certified_ones_are_told():
         assert model.dual_gap_ > model.tol
         scores = model.label_scores(many)
         norm = np.sum(model.dual_coef_ * (scores - model.intercept_)[model.support_])
-        objective = 0.5 * norm + hinge_loss(model, scores, labels)
+        objective = 0.5 * norm + pairwise_loss(scores, labels, model.C)
         assert model.objective_ == pytest.approx(objective, rel=1e-9)
 
 

@@ -1,8 +1,38 @@
-"""Dual values and constraints of a dual matrix B by their definitions, and exact solutions."""
+"""Objectives, dual values and constraints of a dual matrix B, by their definitions."""
+
+from typing import Any
 
 import numpy as np
 
 from multimargin.estimators.shared import exact_pairs as ep
+
+
+def hinge(margins: Any) -> Any:
+    return np.maximum(0.0, 1.0 - margins)
+
+
+def pairwise_loss(F: Any, Y: Any, C: float, loss: Any = hinge, weight: Any = None) -> float:
+    """C times the mean loss of the pairs of each row, by the scores F, summed over the rows."""
+    value = 0.0
+    for i, (scores, labels) in enumerate(zip(F, Y, strict=True)):
+        margins = scores[labels == 1][:, None] - scores[labels == 0]
+        if margins.size:
+            value += C * (1.0 if weight is None else weight[i]) * float(loss(margins).mean())
+    return value
+
+
+def pairwise_objective(
+    W: Any, b: Any, X: Any, Y: Any, C: float, bias: str, loss: Any = hinge, weight: Any = None
+) -> float:
+    """That of a linear model."""
+    squares = float(np.sum(W**2) + (np.sum(b**2) if bias == "penalized" else 0.0))
+    return 0.5 * squares + pairwise_loss(X @ W + b, Y, C, loss, weight)
+
+
+def objective(model: Any, X: Any, Y: Any) -> float:
+    """That of a linear Rank-SVM."""
+    W = model.coef_.T.astype(float)
+    return pairwise_objective(W, model.intercept_, X, Y, model.C, model.bias)
 
 
 def dual_objective(K, Y, B, bias):
