@@ -84,12 +84,6 @@ def test_published_loop_warns_and_stops_before_overflow():
     assert LLSF(alpha=1.0, tol=1e-4, beta=0.5).fit(X, Y).dual_gap_ <= 1e-4
 
 
-def test_unfinished_fit_says_so():
-    X, Y = random_problem(4)
-    with pytest.warns(ConvergenceWarning, match="after 1 of max_iter=1 epochs"):
-        LLSF(beta=0.01, tol=1e-12, max_iter=1).fit(X, Y)
-
-
 def test_a_loop_that_does_not_finish_names_one_that_does(monkeypatch):
     X, Y = random_problem(4)
     X = X * np.geomspace(1.0, 1e-3, X.shape[1])
@@ -129,9 +123,6 @@ def test_beta_max_is_the_smallest_beta_without_features(alpha):
     assert LLSF(alpha=alpha, beta=0.999 * limit, tol=1e-8).fit(X, Y).coef_.any()
 
 
-# ---------------------------------------------------------------------------------------------
-# Strategies
-# ---------------------------------------------------------------------------------------------
 class FixedSupports(BaseEstimator):
     """A selector that names features label by label."""
 
@@ -203,18 +194,6 @@ def test_any_classifier_will_do():
     np.testing.assert_array_equal(model.predict(X), direct)
 
 
-def test_selector_without_supports_is_rejected():
-    X, Y = random_problem(14)
-    Y = (np.arange(len(X))[:, None] % 2 == np.arange(2)).astype(int)
-    with pytest.raises(TypeError, match="names no features of single labels"):
-        LabelSpecificBinaryRelevance(selector=_UnionOnly()).fit(X, Y)
-
-
-class _UnionOnly(SelectKBest):
-    def fit(self, X, y):
-        return super().fit(X, y[:, 0])
-
-
 class PlainVotes(BaseEstimator):
     """A classifier that has nothing but predictions."""
 
@@ -233,19 +212,26 @@ def test_predictions_stand_for_scores_where_there_are_none():
     assert set(np.unique(model.label_scores(X))) <= {-0.5, 0.5}
 
 
-class WrongShape(SelectKBest):
-    """A selector that names its features in another shape."""
-
+class UnionOnly(SelectKBest):
     def fit(self, X, y):
-        self.label_specific_features_ = np.ones((1, 2))
-        return self
+        return super().fit(X, y[:, 0])
 
 
-def test_a_selector_of_another_shape():
+class WrongShape(UnionOnly):
+    label_specific_features_ = np.ones((1, 2))
+
+
+def test_selectors_without_features_of_each_label_are_refused():
     X, Y = unrelated_problem(0, 30, 8, 3)
-    message = r"an array of shape \(1, 2\) and dtype float64; expected booleans of shape \(3, 8\)"
-    with pytest.raises(TypeError, match=message):
-        LabelSpecificBinaryRelevance(PlainVotes(), selector=WrongShape()).fit(X, Y)
+    for selector, message in (
+        (UnionOnly(k=3), "names no features of single labels"),
+        (
+            WrongShape(k=3),
+            r"shape \(1, 2\) and dtype float64; expected booleans of shape \(3, 8\)",
+        ),
+    ):
+        with pytest.raises(TypeError, match=message):
+            LabelSpecificBinaryRelevance(PlainVotes(), selector).fit(X, Y)
 
 
 def test_the_default_classifier_ends_on_features_whose_squares_overflow():

@@ -13,9 +13,7 @@ from multimargin.estimators.names import final_estimator, label_names_of_model
 from tests.support.problems import noisy_linear_problem
 
 NAMES = ["a", "b", "c", "d"]
-RANDOM = np.random.default_rng(0)
-X = RANDOM.standard_normal((90, 5))
-Y = (X @ RANDOM.standard_normal((5, 4)) > 0.3).astype(int)
+X, Y = noisy_linear_problem(0, 90, 5, 4, noise=0.0)
 LISTED = [[NAMES[k] for k in np.flatnonzero(row)] for row in Y]
 
 

@@ -1,7 +1,4 @@
-"""Whatever a parameter is given, an estimator fits or says which parameter is wrong.
-
-The parameters are those of the signatures: a new one is covered without a change here.
-"""
+"""Whatever a parameter of its signature is given, an estimator fits or says that it is wrong."""
 
 import warnings
 from decimal import Decimal

@@ -20,11 +20,7 @@ from tests.support.subsets import first_fast
 SOLVERS = ("bcd", "dcd", "frank-wolfe", "exact")
 
 
-def multilabel_data(seed=0, n=60, d=4):
-    return noisy_linear_problem(seed, n, d, 4, noise=0.5)
-
-
-X, Y = multilabel_data()
+X, Y = noisy_linear_problem(0, 60, 4, 4, noise=0.5)
 
 
 def same_model(one, other):
@@ -37,9 +33,6 @@ def same_model(one, other):
     assert one.objective_ == other.objective_
 
 
-# -------------------------------------------------------------------------------------------------
-# Kinds of data
-# -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("kernel", first_fast(["linear", "rbf"], 1))
 def test_kinds_of_input_give_one_model(kernel, solver):
@@ -102,9 +95,6 @@ def test_names_of_labels_and_features():
     assert not hasattr(model, "feature_names_in_")
 
 
-# -------------------------------------------------------------------------------------------------
-# Classes instead of labels
-# -------------------------------------------------------------------------------------------------
 def test_text_classes():
     iris = load_iris()
     names = iris.target_names[iris.target]
@@ -131,9 +121,6 @@ def test_two_classes():
     same_model(column, model)
 
 
-# -------------------------------------------------------------------------------------------------
-# Scores, decisions, predictions
-# -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("threshold", ["scores", "features", 0.25])
 def test_relations_of_scores_decisions_and_predictions(threshold):
     model = RankSVM(threshold=threshold, random_state=0).fit(X, Y)
@@ -146,11 +133,6 @@ def test_relations_of_scores_decisions_and_predictions(threshold):
         np.testing.assert_allclose(t, 0.25, atol=1e-12)
     assert (model.dual_coef_ != 0).any(axis=1).all()
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
-
-
-# -------------------------------------------------------------------------------------------------
-# Life of a model
-# -------------------------------------------------------------------------------------------------
 
 
 def test_random_state():
@@ -207,16 +189,9 @@ def test_verbose_prints_one_line_an_epoch(capsys):
     same_model(silent, model)
 
 
-# -------------------------------------------------------------------------------------------------
-# With the rest of scikit-learn
-# -------------------------------------------------------------------------------------------------
-@pytest.fixture
-def callback_module():
-    return pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
-
-
-def test_progress_bar(callback_module, capsys):
-    model = RankSVM(random_state=0).set_callbacks(callback_module.ProgressBar()).fit(X, Y)
+def test_progress_bar(capsys):
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    model = RankSVM(random_state=0).set_callbacks(callback.ProgressBar()).fit(X, Y)
     assert "RankSVM" in capsys.readouterr().out
     assert model.status_ == "converged"
 

@@ -16,11 +16,10 @@ from multimargin import (
     ThresholdedClassifier,
     explain,
 )
+from tests.support.problems import noisy_linear_problem
 
 NAMES = ["a", "b", "c", "d"]
-RANDOM = np.random.default_rng(0)
-X = RANDOM.standard_normal((90, 5))
-Y = (X @ RANDOM.standard_normal((5, 4)) > 0.3).astype(int)
+X, Y = noisy_linear_problem(0, 90, 5, 4, noise=0.0)
 LISTED = [[NAMES[k] for k in np.flatnonzero(row)] for row in Y]
 LINEAR = RankLSVM(kernel="linear", random_state=0)
 

@@ -160,4 +160,7 @@ def test_callbacks_are_told_of_each_epoch_and_may_end_the_fit(estimator, problem
     assert model.status_ == "interrupted"
     # Frank-Wolfe, whose iterations are short, asks every 16.
     assert model.n_iter_ <= (16 if "frank-wolfe" in model.solver else 1)
+    # The records of Rank-CVM are those of a loop at a margin of 1.
+    last = model.history_["primal"][-1], model.history_["dual"][-1]
+    assert isinstance(model, RankCVM) or last == (model.objective_, model.dual_objective_)
     assert model.predict(X).shape == Y.shape

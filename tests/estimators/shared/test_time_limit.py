@@ -38,8 +38,7 @@ MODELS = [
 ]
 
 
-def problem() -> tuple[Any, Any]:
-    return noisy_linear_problem(0, 80, 6, 5, noise=1.0, cut=0.3)
+X, Y = noisy_linear_problem(0, 80, 6, 5)
 
 
 def repeatable(model: Any, **parameters: Any) -> Any:
@@ -53,7 +52,6 @@ def repeatable(model: Any, **parameters: Any) -> Any:
     "model", [RankSVM(C=100.0, cache_size=0), LLSF(beta=0.1, solver="cd", alpha=0.0)], ids=repr
 )
 def test_a_fit_without_time_is_certified_where_it_is(model: Any) -> None:
-    X, Y = problem()
     stopped = repeatable(model, tol=1e-9, max_time=AT_ONCE)
     with pytest.warns(ConvergenceWarning, match=r"stopped after max_time=1e-09 s, in \d+ of max_"):
         stopped.fit(X, Y)
@@ -79,7 +77,6 @@ def test_the_label_ranker_tries_one_setting(monkeypatch: pytest.MonkeyPatch, n_j
         return self
 
     monkeypatch.setattr(PairwiseClassifier, "fit", counted)
-    X, Y = problem()
     model = LabelRankerCV(
         [1e4, 1e5, 1e6], tol=1e-9, cv_tol=1e-9, max_time=AT_ONCE, n_jobs=n_jobs, random_state=0
     )
@@ -95,7 +92,6 @@ def test_the_label_ranker_tries_one_setting(monkeypatch: pytest.MonkeyPatch, n_j
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("strategy", [LabelSpecificBinaryRelevance, LabelSpecificClassifierChain])
 def test_the_features_of_labels_are_chosen_in_time(strategy: Any) -> None:
-    X, Y = problem()
     model = strategy(selector=LLSF(beta=0.1, tol=1e-9, max_time=AT_ONCE)).fit(X, Y)
     assert model.selector_.status_ == "time_limit"
     assert len(model.selector_.history_["epoch"]) <= 6
@@ -103,15 +99,13 @@ def test_the_features_of_labels_are_chosen_in_time(strategy: Any) -> None:
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_enough_time_changes_no_bit(model: Any) -> None:
-    X, Y = problem()
-    if isinstance(model, SSMLRL):
-        Y = np.where(np.arange(len(Y))[:, None] < 60, Y.astype(int), -1)
+    y = np.where(np.arange(len(Y))[:, None] < 60, Y, -1) if isinstance(model, SSMLRL) else Y
     scores = []
     for max_time in (None, float("inf"), 1e9):
         fitted = repeatable(model, tol=1e-9, max_time=max_time, max_iter=5)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fitted.fit(X, Y)
+            fitted.fit(X, y)
         scores.append(fitted.label_scores(X))
     np.testing.assert_array_equal(scores[0], scores[1])
     np.testing.assert_array_equal(scores[0], scores[2])
