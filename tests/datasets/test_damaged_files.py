@@ -187,6 +187,8 @@ def test_whatever_a_parser_raises_names_the_file(tmp_path):
             raise error
     with pytest.raises(ValueError, match=f"^path: {file}: no text$"), reading(file, "path"):
         raise UnicodeError("no text")
+    with pytest.raises(ValueError, match=f"^{file} is odd$"), reading(file, "path"):
+        raise ValueError(f"{file} is odd")
     # A missing package, or what the system says, is no fault of the file.
     for error in (ImportError("no pyarrow"), PermissionError(13, "Permission denied")):
         with pytest.raises(type(error), match=error.args[-1]), reading(file, "path"):

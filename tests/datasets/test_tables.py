@@ -240,6 +240,8 @@ def test_train_and_test_parts(tmp_path):
         load(tmp_path, labels="tag:*")
     test.unlink()
     assert table_files(tmp_path) == {"train": train}
+    (tmp_path / "more.csv").touch()
+    assert table_files(tmp_path) is None
 
 
 def test_an_empty_cell_of_a_label_is_an_unknown_label(tmp_path):
@@ -300,7 +302,7 @@ def test_names_of_columns_may_have_line_breaks(tmp_path):
 
 
 def test_a_column_that_numbers_the_rows_is_told():
-    frame = pd.DataFrame({"row": [4, 5, 6, 7], "x": [1.0, 2.5, 2.0, 0.0], "day": list("abcd")})
+    frame = pd.DataFrame({"row": [4, 5, 6], "x": [4.0, 1.0, 2.0], "day": list("abc")})
     kinds = {"row": "number", "x": "number", "day": "nominal"}
     with pytest.warns(UserWarning, match=r"'row' numbers the rows .*\(--drop row\)") as told:
         warn_of_row_numbers(kinds, frame)

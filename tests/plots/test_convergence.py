@@ -42,10 +42,12 @@ def test_every_family_has_a_history(model, data):
 
 
 def test_bounds_that_are_not_known_yet_are_left_out():
-    primal, dual = [np.inf, 2.0, 1.0], [-np.inf, -np.inf, 1.0]
-    history = {"epoch": [1, 2, 3], "seconds": [0.1, 0.2, 0.3], "primal": primal, "dual": dual}
+    primal, dual = [np.inf, 2.0, 1.0, 1.0], [-np.inf, -np.inf, 0.5, 1.0]
+    history = {"epoch": [1, 2, 3, 4], "seconds": [1, 2, 3, 4], "primal": primal, "dual": dual}
     display = ConvergenceDisplay({"a": history}).plot()
-    np.testing.assert_array_equal(display.lines_[0].get_data(), [[3], [1e-16]])
+    np.testing.assert_array_equal(display.lines_[0].get_data(), [[3, 4], [0.5, 1e-16]])
+    assert display.lines_[0].get_marker() == "o"
+    assert all(epoch == round(epoch) for epoch in display.ax_.get_xticks())
 
 
 def test_input_is_checked(data, rank_svm):
@@ -57,6 +59,7 @@ def test_input_is_checked(data, rank_svm):
         (lambda: of(SVC().fit(X, Y[:, 0])), TypeError, "SVC, which has no history_"),
         (lambda: of(make_pipeline(SVC()).fit(X, Y[:, 0])), TypeError, "SVC, which has no history_"),
         (lambda: of(rank_svm, x="time"), ValueError, "x is 'time'"),
+        (lambda: of(rank_svm, quantity="loss"), ValueError, "quantity is 'loss'"),
         (lambda: ConvergenceDisplay(rank_svm.history_), TypeError, "without names"),
         (lambda: ConvergenceDisplay({"a": {"epoch": [1]}}), ValueError, "'a' has no 'seconds'"),
         (lambda: ConvergenceDisplay({"a": uneven}), ValueError, "different lengths"),

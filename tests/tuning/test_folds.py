@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from iterstrat.ml_stratifiers import IterativeStratification
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
@@ -45,6 +46,8 @@ def test_deterministic():
     first = [t.tolist() for _, t in MultilabelStratifiedKFold(4).split(Y, Y)]
     np.random.seed(3)  # noqa: NPY002
     assert [t.tolist() for _, t in MultilabelStratifiedKFold(4).split(Y, Y)] == first
+    dealt = IterativeStratification(Y == 1, np.full(4, 0.25), np.random.RandomState(0))
+    assert [np.flatnonzero(dealt == fold).tolist() for fold in range(4)] == first
     other = MultilabelStratifiedKFold(4, shuffle=True, random_state=1)
     assert [t.tolist() for _, t in other.split(Y, Y)] != first
     defaults = "n_splits=4, shuffle=False, random_state=0"
@@ -106,6 +109,7 @@ def test_what_cv_means():
 def test_refusals():
     Y = labels(n=20)
     folds = MultilabelStratifiedKFold
+    assert len(list(folds(20).split(Y, Y))) == 20
     for call, message in (
         (lambda: folds(1), r"^n_splits is 1; expected an integer of at least 2"),
         (lambda: folds(shuffle=1), r"^shuffle is 1; expected True or False"),
