@@ -74,6 +74,8 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     pub(super) order: Vec<u32>,
     /// The hardest labels of the instances, as the last certificate found them.
     pub(super) shortlists: Option<Shortlists>,
+    /// The gap that is good enough, by the last certificate.
+    pub(super) tolerated: f64,
     /// The dual matrix `B`.
     pub dual: S::Dual,
     /// `g = sum_i v_i beta_i`
@@ -240,6 +242,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             chains,
             joined: Joined::default(),
             shortlists: None,
+            tolerated: 0.0,
             epochs: 0,
             uncertified: 0,
             may_estimate: false,
@@ -556,6 +559,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             return;
         }
         let n = self.labels.instances();
+        self.tolerated = tolerated;
         let negligible = SKIPPED_SHARE * tolerated / n.max(1) as f64;
         self.order.clear();
         let (labels, gaps) = (self.labels, &self.gaps);

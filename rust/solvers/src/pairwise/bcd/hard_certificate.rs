@@ -54,20 +54,16 @@ impl Point<'_> {
             numbers.then(|| Hardest::new(scores.iter().copied(), most, 0))
         };
         let mut hardest: Vec<Hardest> = (first..first + count).map(start).collect::<Option<_>>()?;
-        let (mut panel, mut out) = (Vec::new(), [0.0; PANEL]);
         for from in (0..q).step_by(PANEL) {
             let to = q.min(from + PANEL);
-            self.few.panel(from..to, &mut panel);
-            let out = &mut out[..to - from];
-            for (i, hardest) in (first..).zip(&mut hardest) {
-                if !self.labels.has_pairs(i) {
-                    continue;
-                }
-                self.few.panel_scores(i, &panel, out);
-                axpy(self.factors[i], &self.bias[from..to], out);
-                if hardest.may_be_among(out) && !hardest.collect(self.labels, i, from as u32, out) {
-                    return None;
-                }
+            let collect = &mut |i: usize, scores: &mut [f64]| {
+                axpy(self.factors[i], &self.bias[from..to], scores);
+                let hardest = &mut hardest[i - first];
+                let none = !self.labels.has_pairs(i) || !hardest.may_be_among(scores);
+                none || hardest.collect(self.labels, i, from as u32, scores)
+            };
+            if !self.few.scan(from..to, first..first + count, collect) {
+                return None;
             }
             // The same groups whatever the number of threads.
             let mut groups = hardest.chunks(CHUNK);

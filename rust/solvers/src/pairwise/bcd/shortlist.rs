@@ -29,7 +29,7 @@ const LEAST_RESERVE: usize = 30;
 
 /// How many labels without a dual variable stay listed after a visit. With none for instances that have many dual
 /// variables, the labels that would take these over are never found.
-const KEPT: usize = 16;
+const KEPT: usize = 8;
 
 /// How many instances list a label on the way to the first point, besides those to which it is hard.
 const TURNS: usize = 64;
@@ -39,6 +39,9 @@ const PASSES: usize = 12;
 
 /// Passes end when the gap that they meet is below this share of the first one's.
 const SHARE: f64 = 0.1;
+
+/// Passes end, too, when it is below this share of the tolerated gap.
+const ENOUGH: f64 = 0.9;
 
 /// Instances that are visited between two questions to the monitor.
 const TOGETHER: usize = 64;
@@ -206,7 +209,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
     fn pass_over(&mut self, lists: &mut Shortlists, monitor: &mut dyn Monitor) -> Option<Epoch> {
         let mut buffers = Buffers::default();
         let mut order = self.order.clone();
-        let (mut moved, mut first) = (false, f64::INFINITY);
+        let (mut moved, mut target) = (false, f64::INFINITY);
         for pass in 0..PASSES {
             let mut gap = 0.0;
             for together in order.chunks(TOGETHER) {
@@ -227,12 +230,14 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                     }
                 }
             }
-            first = if pass == 0 { gap } else { first };
+            if pass == 0 {
+                target = (SHARE * gap).max(ENOUGH * self.tolerated);
+            }
             if self.settings.shuffle {
                 self.random.shuffle(&mut order);
             }
             // Written so that an unknown gap, of a start whose dual terms are unknown, ends the passes.
-            let goes_on = gap > SHARE * first && gap.is_finite();
+            let goes_on = gap > target && gap.is_finite();
             if !goes_on {
                 break;
             }
@@ -299,7 +304,8 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 nonzeros.push(l);
             }
         }
-        nonzeros.sort_unstable();
+        // Two ascending runs, which the stable sort merges.
+        nonzeros.sort();
         few.add(
             i,
             Change {
@@ -314,7 +320,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         sorted.clear();
         let new = places.iter().copied().zip(new_dual.iter().copied());
         sorted.extend(new.filter(|(_, value)| *value != 0.0));
-        sorted.sort_unstable_by_key(|(place, _)| *place);
+        sorted.sort_by_key(|(place, _)| *place);
         active.clear();
         beta.clear();
         active.extend(sorted.iter().map(|(place, _)| *place));

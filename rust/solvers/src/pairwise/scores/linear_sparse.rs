@@ -13,8 +13,12 @@ use std::ops::Range;
 /// Rows of the weights that one chunk of work changes.
 const ROWS: usize = 32;
 
-/// Rows of `B` that are multiplied between two questions to the monitor.
+/// Rows of `B` that are multiplied between two questions to the monitor, and most numbers of these: few enough for the cache.
 const SLAB: usize = 256;
+const SLAB_NUMBERS: usize = 1 << 16;
+
+/// Labels whose scores are summed together.
+const GATHERED: usize = 8;
 
 /// Weights that are computed anew at a time, so that there are never two of all.
 const ANEW: usize = 1 << 24;
@@ -172,15 +176,16 @@ impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
     ) -> bool {
         let (n, d, q) = (self.instances(), self.features.columns(), self.labels);
         let (at_once, mut buffer) = (at_once.max(1), Vec::new());
+        let slab = (SLAB_NUMBERS / q).clamp(1, SLAB);
         for chunk in (0..self.chunks()).step_by(at_once) {
             let within = chunk..self.chunks().min(chunk + at_once);
             let rows = within.start * ROWS..d.min(within.end * ROWS);
             let mut sums: Vec<N> = memory::matrix(rows.len(), q);
-            for first in (0..n).step_by(SLAB) {
+            for first in (0..n).step_by(slab) {
                 if monitor.interrupted() {
                     return false;
                 }
-                let end = n.min(first + SLAB);
+                let end = n.min(first + slab);
                 let instances: Vec<u32> = (first as u32..end as u32).collect();
                 let moved = Moved {
                     instances: &instances,
@@ -272,26 +277,39 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
 
 impl<T: Number, D: Rows> Few for LinearSparse<'_, T, D> {
     fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]) {
-        out.fill(0.0);
         let (indices, values) = self.features.row(i);
-        for (&f, &x) in indices.iter().zip(values) {
-            let row = &self.weights[f as usize * self.labels..][..self.labels];
-            for (out, &l) in out.iter_mut().zip(labels) {
-                *out += x * row[l as usize].into();
+        let mut at_once = [0; GATHERED];
+        for (out, labels) in out.chunks_mut(GATHERED).zip(labels.chunks(GATHERED)) {
+            // What is beyond the last label is summed in vain.
+            at_once[..labels.len()].copy_from_slice(labels);
+            let mut sums = [0.0; GATHERED];
+            for (&f, &x) in indices.iter().zip(values) {
+                let row = &self.weights[f as usize * self.labels..][..self.labels];
+                for (sum, &l) in sums.iter_mut().zip(&at_once) {
+                    *sum += x * row[l as usize].into();
+                }
             }
+            out.copy_from_slice(&sums[..out.len()]);
         }
     }
 
-    fn panel(&self, labels: Range<usize>, panel: &mut Vec<f64>) {
-        panel.clear();
-        memory::reserve(panel, self.features.columns() * labels.len());
+    /// The weights of the labels are copied together, so that they stay in the cache.
+    fn scan(
+        &self,
+        labels: Range<usize>,
+        mut instances: Range<usize>,
+        each: &mut dyn FnMut(usize, &mut [f64]) -> bool,
+    ) -> bool {
+        let mut panel: Vec<T> = Vec::new();
+        memory::reserve(&mut panel, self.features.columns() * labels.len());
         for row in self.weights.chunks_exact(self.labels) {
-            panel.extend(row[labels.clone()].iter().map(|&weight| weight.into()));
+            panel.extend_from_slice(&row[labels.clone()]);
         }
-    }
-
-    fn panel_scores(&self, i: usize, panel: &[f64], out: &mut [f64]) {
-        self.features.row_product(i, panel, out);
+        let mut scores = vec![0.0; labels.len()];
+        instances.all(|i| {
+            self.features.row_product(i, &panel, &mut scores);
+            each(i, &mut scores)
+        })
     }
 
     fn add(&mut self, i: usize, change: Change<'_>) {

@@ -56,11 +56,14 @@ pub trait Few: Sync {
     /// Writes the scores of some labels of instance `i`.
     fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]);
 
-    /// Replaces `panel` by what the scores of some consecutive labels are made of.
-    fn panel(&self, labels: Range<usize>, panel: &mut Vec<f64>);
-
-    /// Writes the scores of the labels of a panel of instance `i`.
-    fn panel_scores(&self, i: usize, panel: &[f64], out: &mut [f64]);
+    /// Calls `each` with every instance of a range and its scores of some consecutive labels, until it says no. Returns
+    /// whether it never did.
+    fn scan(
+        &self,
+        labels: Range<usize>,
+        instances: Range<usize>,
+        each: &mut dyn FnMut(usize, &mut [f64]) -> bool,
+    ) -> bool;
 
     /// Adds `K[:, i] change` to all scores, for the change of one row of `B`.
     fn add(&mut self, i: usize, change: Change<'_>);
