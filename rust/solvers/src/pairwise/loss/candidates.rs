@@ -25,36 +25,37 @@ pub(super) struct Candidates {
 
 impl Candidates {
     /// Finds them. The proximal map raises relevant and lowers irrelevant labels, so those that violate nothing stay as they
-    /// are.
-    pub fn find(&mut self, scores: &[f64], pairs: Pairs<'_>) {
+    /// are. Of a loss that does not fall, those are `all`.
+    pub fn find(&mut self, scores: &[f64], pairs: Pairs<'_>, all: bool) {
         let (positive, negative) = scores.split_at(pairs.relevant);
         let (base, lowest) = (range(negative).1, range(positive).0);
         let lowest = lowest - base - 1.0;
         let shifted = positive.iter().map(|score| score - base - 1.0).enumerate();
         self.relevant.clear();
-        self.relevant.extend(
-            shifted
-                .filter(|&(_, score)| score < 0.0)
-                .map(|(position, score)| Relevant {
-                    score,
-                    weight: pairs.weight(position),
-                    position,
-                }),
-        );
+        self.relevant
+            .extend(
+                shifted
+                    .filter(|&(_, score)| all || score < 0.0)
+                    .map(|(position, score)| Relevant {
+                        score,
+                        weight: pairs.weight(position),
+                        position,
+                    }),
+            );
         self.irrelevant.resize(negative.len(), (0.0, 0));
         let mut kept = 0;
         for (score, position) in negative.iter().zip(pairs.relevant..) {
             // Written in any case: no branch to mispredict.
             self.irrelevant[kept] = (score - base, position);
-            kept += usize::from(score - base > lowest);
+            kept += usize::from(all || score - base > lowest);
         }
         self.irrelevant.truncate(kept);
         self.base = base;
     }
 
     /// Finds those that form pairs, the relevant ones in ascending order.
-    pub fn find_pairs(&mut self, scores: &[f64], pairs: Pairs<'_>) {
-        self.find(scores, pairs);
+    pub fn find_pairs(&mut self, scores: &[f64], pairs: Pairs<'_>, all: bool) {
+        self.find(scores, pairs, all);
         let irrelevant = &mut self.irrelevant;
         if irrelevant.len() > pairs.top {
             irrelevant.select_nth_unstable_by(pairs.top, |x, y| y.0.total_cmp(&x.0));

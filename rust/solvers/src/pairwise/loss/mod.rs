@@ -25,7 +25,7 @@ mod zero_label;
 pub use hinge::{Hinge, HingeWorkspace};
 pub use newton::NewtonWorkspace;
 pub use optimal_margin::OptimalMargin;
-pub use squared_hinge::{SquaredHinge, SquaredHingeWorkspace};
+pub use squared_hinge::SquaredHinge;
 pub use zero_label::ZeroLabelHinge;
 
 use crate::error::{SolverError, refused};

@@ -1,8 +1,6 @@
-//! The optimal margin distribution loss of mlODM (Tan et al. 2019, eq. (15)): value by two searches per irrelevant
-//! label, proximal map by the Newton method of `newton.rs`.
+//! The optimal margin distribution loss of mlODM (Tan et al. 2019, eq. (15)).
 
 use super::newton::{Margins, NewtonWorkspace};
-use super::squared_hinge::Moments;
 use super::{Loss, Pairs};
 use crate::error::{SolverError, refused};
 
@@ -47,37 +45,7 @@ impl Loss for OptimalMargin {
     const WEIGHTS: bool = true;
 
     fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut NewtonWorkspace) -> f64 {
-        let Margins { theta, mu } = self.margins;
-        let (positive, negative) = scores.split_at(pairs.relevant);
-        let NewtonWorkspace {
-            sorted,
-            below,
-            above,
-            ..
-        } = workspace;
-        sorted.clear();
-        sorted.extend((0..).zip(positive).map(|(m, s)| (s - 1.0, pairs.weight(m))));
-        sorted.sort_unstable_by(|x, y| x.0.total_cmp(&y.0));
-        let mut moments = Moments::default();
-        below.clear();
-        below.push(moments);
-        for &(a, weight) in sorted.iter() {
-            moments = moments.and(a, weight);
-            below.push(moments);
-        }
-        moments = Moments::default();
-        above.clear();
-        above.push(moments);
-        for &(a, weight) in sorted.iter().rev() {
-            moments = moments.and(a, weight);
-            above.push(moments);
-        }
-        let of_label = |&y: &f64| {
-            let near = sorted.partition_point(|&(a, _)| a < y - theta);
-            let far = sorted.len() - sorted.partition_point(|&(a, _)| a <= y + theta);
-            below[near].squared_distances(y - theta) + mu * above[far].squared_distances(y + theta)
-        };
-        0.5 * negative.iter().map(of_label).sum::<f64>()
+        workspace.value(self.margins, scores, pairs)
     }
 
     fn prox(
@@ -89,7 +57,17 @@ impl Loss for OptimalMargin {
         lambda: f64,
         workspace: &mut NewtonWorkspace,
     ) {
-        workspace.prox(self.margins, centre, guess, displacement, pairs, lambda);
+        if !pairs.weights.is_empty() || centre.len() - pairs.relevant >= pairs.relevant {
+            workspace.prox(self.margins, centre, guess, displacement, pairs, lambda);
+            return;
+        }
+        // The time grows with the cube of the number of relevant labels: both sides change places.
+        let mirrored = |scores: &[f64]| -> Vec<f64> { scores.iter().rev().map(|s| -s).collect() };
+        let (centre, guess) = (mirrored(centre), mirrored(guess));
+        let pairs = Pairs::all(centre.len() - pairs.relevant);
+        workspace.prox(self.margins, &centre, &guess, displacement, pairs, lambda);
+        displacement.reverse();
+        displacement.iter_mut().for_each(|moved| *moved = -*moved);
     }
 
     fn negative_slope(&self, margin: f64) -> f64 {

@@ -1,5 +1,5 @@
-//! The hinge loss `max(0, 1 - z)` of Rank-SVM (Xu 2013, eq. (18)): value by one merge, proximal map by divide and
-//! conquer.
+//! The hinge loss `max(0, 1 - z)` of Rank-SVM (Xu 2013, eq. (18)): value by one search per irrelevant label, proximal map
+//! by divide and conquer.
 //!
 //! With `a_m = s_m - 1` for relevant and `b_n = s_n` for irrelevant labels, and the same shift of the centre giving
 //! `u` and `v`, the proximal map is
@@ -125,23 +125,7 @@ impl Loss for Hinge {
     const TOP: bool = true;
 
     fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut HingeWorkspace) -> f64 {
-        if !pairs.are_plain(scores.len()) {
-            return workspace.ranked.value(scores, pairs);
-        }
-        workspace.gather(scores, pairs.relevant);
-        let HingeWorkspace { u, v, buckets, .. } = workspace;
-        // Number and sum of the u from the k-th one down.
-        buckets.clear();
-        buckets.resize(u.len() + 1, (0, 0.0));
-        for k in (0..u.len()).rev() {
-            buckets[k] = (buckets[k + 1].0 + 1, buckets[k + 1].1 + u[k].score);
-        }
-        let mut total = 0.0;
-        for &x in &v.scores {
-            let (count, sum) = buckets[u.partition_point(|u| u.score >= x)];
-            total += x * count as f64 - sum;
-        }
-        total.max(0.0)
+        workspace.ranked.value(scores, pairs)
     }
 
     fn prox(

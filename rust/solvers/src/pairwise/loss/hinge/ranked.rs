@@ -59,7 +59,7 @@ pub(super) struct Workspace {
 impl Workspace {
     /// The weighted sum over the pairs.
     pub fn value(&mut self, scores: &[f64], pairs: Pairs<'_>) -> f64 {
-        self.candidates.find_pairs(scores, pairs);
+        self.candidates.find_pairs(scores, pairs, false);
         let Self {
             candidates, sums, ..
         } = self;
@@ -88,7 +88,7 @@ impl Workspace {
         lambda: f64,
         displacement: &mut [f64],
     ) {
-        self.candidates.find(centre, pairs);
+        self.candidates.find(centre, pairs, false);
         self.candidates.sort_irrelevant();
         self.u.clear();
         let relevant = self.candidates.relevant.iter();

@@ -1,0 +1,324 @@
+//! The smooth losses: the squared hinge and the optimal margin. Their proximal map is found by a Newton method that ends at
+//! the exact minimiser.
+//!
+//! ```text
+//! min over s of 1/2 ||s - centre||^2 + lambda * sum_m w_m sum over the k highest s_n of loss(s_m - s_n)
+//! loss(z) = 1/2 [max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2]
+//! ```
+//!
+//! With `theta = mu = 0` this is the squared hinge; with other margins there is no `k`.
+//!
+//! | here | meaning |
+//! |---|---|
+//! | few, many | the relevant and the irrelevant labels; where all weights are 1, the smaller and the larger side |
+//! | `a`, `b` | `s_m - 1 + theta` of one of the few, and the same of the centre |
+//! | `y`, `v` | `s_n` of one of the many, and the same of the centre |
+//! | near pair | `y > a`: it costs `w/2 (y - a)^2` |
+//! | far pair | `y < a - 2 theta`: it costs `mu w/2 (y - a + 2 theta)^2` |
+//!
+//! The many are minimised out ([`pieces`]), which leaves a smooth and convex function of the few. Those with the same
+//! partners form a [`Node`], of which only the number and the sum of the centres matter to the few. A Newton step
+//! ([`elimination`]) whose end lies on the piece that it was computed from ends at the minimiser; otherwise a line search
+//! follows, and where that takes long, continuation from a small `lambda`.
+
+mod elimination;
+mod pieces;
+mod value;
+
+use super::Pairs;
+use super::candidates::Candidates;
+use elimination::Response;
+use value::Moments;
+
+/// Newton steps from the guess; more of them, with shorter steps of `lambda`, where these do not succeed.
+const STEPS_FROM_GUESS: usize = 10;
+const STEPS: usize = 2000;
+
+/// Ratio of two successive values of `lambda`.
+const FACTOR: f64 = 10.0;
+
+/// Bound on the trials of a line search.
+const TRIALS: usize = 60;
+
+/// The line search ends once the derivative has shrunk to this share of its first value.
+const SLOPE_SHARE: f64 = 0.1;
+
+/// Points that differ by this share of the largest score are the same.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// The shape of the loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Margins {
+    /// Half the width of the interval of margins that cost nothing.
+    pub theta: f64,
+    /// Weight of the far pairs.
+    pub mu: f64,
+}
+
+/// One of the few, in ascending order.
+#[derive(Clone, Copy, Debug, Default)]
+struct Few {
+    position: usize,
+    weight: f64,
+    centre: f64,
+    score: f64,
+    /// Of a line search.
+    origin: f64,
+    direction: f64,
+    /// The weights and the weighted scores from this label on.
+    after: (f64, f64),
+    /// Two sums over the near and over the far partners.
+    near: (f64, f64),
+    far: (f64, f64),
+}
+
+impl Few {
+    /// How strongly the partners draw a label at 0, and by how much less one at 1, for sums of counts and of scores.
+    fn pull(&self, mu: f64) -> (f64, f64) {
+        (self.near.1 + mu * self.far.1, self.near.0 + mu * self.far.0)
+    }
+
+    /// Of the objective, where only this label moves.
+    fn derivatives(&self, mu: f64, lambda: f64) -> (f64, f64) {
+        let ((pull, count), lambda) = (self.pull(mu), lambda * self.weight);
+        let gradient = self.score - self.centre - lambda * (pull - count * self.score);
+        (gradient, 1.0 + lambda * count)
+    }
+}
+
+/// Some of the many with the same partners, or those at the level `t`.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// The first `near` of the few are near partners, those from `far` on far ones.
+    near: usize,
+    far: usize,
+    range: (usize, usize),
+    /// Whether they are tied at the level.
+    tied: bool,
+    /// How many times they count, so many times the mean of their centres, and `lambda` in the equation of their score.
+    count: f64,
+    sum: f64,
+    lambda: f64,
+    /// The weights of the near partners, of the far ones, and of all, with `mu`; `1 + lambda` times the latter, which is
+    /// `dv/dy`; and the weighted sum of the scores to which they draw.
+    near_weight: f64,
+    far_weight: f64,
+    weight: f64,
+    stiffness: f64,
+    pull: f64,
+}
+
+impl Node {
+    /// `count` times the score.
+    fn total(&self) -> f64 {
+        (self.sum + self.lambda * self.count * self.pull) / self.stiffness
+    }
+}
+
+/// Buffers of the value and the proximal map of a smooth loss.
+#[derive(Clone, Debug, Default)]
+pub struct NewtonWorkspace {
+    candidates: Candidates,
+    few: Vec<Few>,
+    /// In ascending order.
+    nodes: Vec<Node>,
+    margins: Margins,
+    top: usize,
+    rounding: f64,
+    /// Of the elimination: for each node, or the lower triangle of the matrix, its row sums and the right-hand side.
+    responses: Vec<(Response, f64)>,
+    matrix: Vec<f64>,
+    row_sums: Vec<f64>,
+    values: Vec<f64>,
+    /// Of the relevant labels below a position, and of those above one.
+    below: Vec<Moments>,
+    above: Vec<Moments>,
+}
+
+impl NewtonWorkspace {
+    /// The proximal map, as the displacement from the centre.
+    pub(super) fn prox(
+        &mut self,
+        margins: Margins,
+        centre: &[f64],
+        guess: &[f64],
+        displacement: &mut [f64],
+        pairs: Pairs<'_>,
+        lambda: f64,
+    ) {
+        displacement.fill(0.0);
+        (self.margins, self.top) = (margins, pairs.top);
+        let falling = margins.mu == 0.0;
+        self.candidates.find(centre, pairs, !falling);
+        self.candidates.sort_irrelevant();
+        let Candidates {
+            relevant,
+            irrelevant,
+            base,
+        } = &self.candidates;
+        self.few.clear();
+        self.few.extend(relevant.iter().map(|label| {
+            let guess = guess[label.position] - base - 1.0;
+            Few {
+                position: label.position,
+                weight: label.weight,
+                centre: label.score + margins.theta,
+                // Of a loss that falls, no relevant label falls, and none rises above all irrelevant ones.
+                score: if falling {
+                    guess.max(label.score).min(0.0)
+                } else {
+                    guess + margins.theta
+                },
+                ..Few::default()
+            }
+        }));
+        if self.few.is_empty() || irrelevant.is_empty() {
+            return;
+        }
+        let centres = self.few.iter().map(|label| label.centre);
+        let scores = centres.chain(irrelevant.iter().map(|label| label.0));
+        self.rounding = ROUNDING * scores.fold(1.0, |most: f64, score| most.max(score.abs()));
+        self.minimise(lambda);
+        self.displace(lambda, displacement);
+    }
+
+    /// Newton's method from the guess, and if that does not succeed at once, continuation from weak coupling.
+    fn minimise(&mut self, target: f64) {
+        if self.newton(target, STEPS_FROM_GUESS) {
+            return;
+        }
+        self.few.sort_unstable_by_key(|label| label.position);
+        for label in &mut self.few {
+            label.score = label.centre;
+        }
+        let weight: f64 = self.few.iter().map(|label| label.weight).sum();
+        let mut lambda = target.min(1.0 / (weight + self.candidates.irrelevant.len() as f64));
+        // `lambda` may have overflowed.
+        while self.newton(lambda, STEPS) || lambda < target {
+            if lambda >= target || !target.is_finite() {
+                return;
+            }
+            lambda = (FACTOR * lambda).min(target);
+        }
+    }
+
+    /// Newton's method from the current point; false if it has not found the minimiser.
+    fn newton(&mut self, lambda: f64, steps: usize) -> bool {
+        self.evaluate(lambda);
+        for _ in 0..steps {
+            self.eliminate(lambda);
+            let mut moved = 0.0_f64;
+            for label in &mut self.few {
+                label.origin = label.score;
+                moved = moved.max(label.direction.abs());
+            }
+            if moved <= self.rounding {
+                self.sum_scores();
+                return true;
+            }
+            self.step(1.0, lambda);
+            // Where pairs contradict their piece by no more than rounding, the next one is no better.
+            if self.residual(lambda) <= self.rounding {
+                return true;
+            }
+            // Where the point lies on a kink, its piece may be that of the wrong side, and the step 0: go past the kink.
+            let shortest = (self.rounding / moved).min(1.0);
+            if self.shorten(lambda) < shortest {
+                self.step(shortest, lambda);
+            }
+            if !moved.is_finite() {
+                break;
+            }
+        }
+        self.sum_scores();
+        false
+    }
+
+    /// Line search from the full step; returns how far it goes.
+    fn shorten(&mut self, lambda: f64) -> f64 {
+        let mut upper = (1.0, self.slope(lambda));
+        if upper.1 <= 0.0 {
+            return 1.0;
+        }
+        self.step(0.0, lambda);
+        let initial = self.slope(lambda);
+        if initial >= 0.0 {
+            return 0.0;
+        }
+        let mut lower = (0.0, initial);
+        let mut step = 1.0;
+        for trial in 1..TRIALS {
+            // The slope is piecewise linear, but with any number of pieces.
+            step = if trial % 3 == 0 {
+                0.5 * (lower.0 + upper.0)
+            } else {
+                lower.0 + (upper.0 - lower.0) * (lower.1 / (lower.1 - upper.1))
+            };
+            self.step(step, lambda);
+            let slope = self.slope(lambda);
+            if slope.abs() <= SLOPE_SHARE * initial.abs() {
+                break;
+            }
+            if slope < 0.0 {
+                lower = (step, slope);
+            } else {
+                upper = (step, slope);
+            }
+        }
+        step
+    }
+
+    /// Moves to a point of the line.
+    fn step(&mut self, step: f64, lambda: f64) {
+        for label in &mut self.few {
+            label.score = label.origin + step * label.direction;
+        }
+        self.evaluate(lambda);
+        self.sum_scores();
+    }
+
+    /// Derivative of the objective along the direction at the current point of the line.
+    fn slope(&self, lambda: f64) -> f64 {
+        let of_label = |label: &Few| label.direction * label.derivatives(self.margins.mu, lambda).0;
+        self.few.iter().map(of_label).sum()
+    }
+
+    /// The most that one of the few alone would move from the current point.
+    fn residual(&self, lambda: f64) -> f64 {
+        let of_label = |label: &Few| {
+            let (gradient, curvature) = label.derivatives(self.margins.mu, lambda);
+            gradient.abs() / curvature
+        };
+        self.few.iter().map(of_label).fold(0.0, f64::max)
+    }
+
+    /// Writes the displacements at the current point, each as a mean over the partners of the difference to the label's
+    /// own centre: accurate however small `lambda` is.
+    fn displace(&mut self, lambda: f64, displacement: &mut [f64]) {
+        for node in &self.nodes {
+            for &(v, position) in &self.candidates.irrelevant[node.range.0..node.range.1] {
+                displacement[position] = if node.tied {
+                    node.total() / node.count - v
+                } else {
+                    lambda * (node.pull - node.weight * v) / node.stiffness
+                };
+            }
+        }
+        for label in &self.few {
+            let (pull, count) = label.pull(self.margins.mu);
+            let lambda = lambda * label.weight;
+            displacement[label.position] =
+                lambda * (pull - count * label.centre) / (1.0 + lambda * count);
+        }
+        // The sum of the scores stays what it was. No pair sees a shift of all of them, so where `lambda` is large it may
+        // have gathered rounding errors of that size.
+        let surplus = displacement.iter().sum::<f64>();
+        if surplus.abs() > self.rounding {
+            let moved = |displacement: &&mut f64| **displacement != 0.0;
+            let count = displacement.iter_mut().filter(moved).count();
+            for displacement in displacement.iter_mut().filter(moved) {
+                *displacement -= surplus / count as f64;
+            }
+        }
+    }
+}
