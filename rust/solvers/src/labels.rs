@@ -2,6 +2,7 @@
 
 use crate::error::{SolverError, refused};
 use crate::memory;
+use std::ops::Range;
 
 /// How an indicator matrix marks a label of which nothing is known; 0 is irrelevant, and anything else relevant.
 pub const UNKNOWN: u8 = 2;
@@ -91,25 +92,6 @@ impl Sets {
 
     fn of(&self, i: usize) -> &[u32] {
         &self.labels[self.starts[i]..self.starts[i + 1]]
-    }
-}
-
-/// Which labels are outside of a set, asked in ascending order.
-struct Outside<'a> {
-    set: &'a [u32],
-    next: usize,
-}
-
-impl<'a> Outside<'a> {
-    fn of(set: &'a [u32]) -> Self {
-        Self { set, next: 0 }
-    }
-
-    /// Whether a label, larger than all asked for before, is outside.
-    fn has(&mut self, label: usize) -> bool {
-        let inside = self.next < self.set.len() && self.set[self.next] as usize == label;
-        self.next += usize::from(inside);
-        !inside
     }
 }
 
@@ -416,23 +398,23 @@ impl Labels {
         (relevant, self.irrelevant(i).next().unwrap_or(0) as u32)
     }
 
-    /// Calls `run(from, to)` for the runs of consecutive labels that are irrelevant to instance `i`.
-    fn irrelevant_runs(&self, i: usize, mut run: impl FnMut(usize, usize)) {
-        let unknown = self.unknown(i);
-        let (mut from, mut next) = (0, 0);
-        let mut end = |other: u32| {
-            run(from, other as usize);
-            from = other as usize + 1;
-        };
-        for &m in self.relevant(i) {
-            while next < unknown.len() && unknown[next] < m {
-                end(unknown[next]);
-                next += 1;
+    /// The runs of consecutive labels that are irrelevant to instance `i`, ascending; some are empty.
+    fn irrelevant_runs(&self, i: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        let (mut relevant, mut unknown) = (self.relevant(i), self.unknown(i));
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            if from > self.count {
+                return None;
             }
-            end(m);
-        }
-        unknown[next..].iter().for_each(|&u| end(u));
-        run(from, self.count);
+            let others = relevant.first().into_iter().chain(unknown.first());
+            let other = others.min().map_or(self.count, |&label| label as usize);
+            for set in [&mut relevant, &mut unknown] {
+                *set = set.strip_prefix(&[other as u32]).unwrap_or(set);
+            }
+            let run = from..other;
+            from = other + 1;
+            Some(run)
+        })
     }
 
     /// Copies the known labels of a row in label order, the relevant ones first; returns the part of `gathered` that
@@ -443,10 +425,10 @@ impl Labels {
             *target = row[m as usize];
         }
         let mut position = relevant.len();
-        self.irrelevant_runs(i, |from, to| {
-            gathered[position..position + to - from].copy_from_slice(&row[from..to]);
-            position += to - from;
-        });
+        for run in self.irrelevant_runs(i) {
+            gathered[position..position + run.len()].copy_from_slice(&row[run.clone()]);
+            position += run.len();
+        }
         &mut gathered[..position]
     }
 
@@ -457,10 +439,10 @@ impl Labels {
             row[m as usize] = source;
         }
         let mut position = relevant.len();
-        self.irrelevant_runs(i, |from, to| {
-            row[from..to].copy_from_slice(&gathered[position..position + to - from]);
-            position += to - from;
-        });
+        for run in self.irrelevant_runs(i) {
+            row[run.clone()].copy_from_slice(&gathered[position..position + run.len()]);
+            position += run.len();
+        }
         for &u in self.unknown(i) {
             row[u as usize] = 0.0;
         }
@@ -468,9 +450,7 @@ impl Labels {
 
     /// The irrelevant labels `N_i`, ascending.
     pub fn irrelevant(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
-        let mut relevant = Outside::of(self.relevant(i));
-        let mut unknown = Outside::of(self.unknown(i));
-        (0..self.count).filter(move |&k| relevant.has(k) & unknown.has(k))
+        self.irrelevant_runs(i).flatten()
     }
 }
 

@@ -80,7 +80,8 @@ pub fn solve_label(
         .map(|i| within(dual[i] > bounds(i).0, f64::NEG_INFINITY))
         .collect();
     let mut steps = 0;
-    let mut first = largest(gradient, &shrinks);
+    // The scan after a step of length 0.
+    let mut first = advance(gradient, diagonal, diagonal, 0.0, &shrinks);
     loop {
         let low = first.value;
         let (mut up, mut pair) = (f64::INFINITY, None);
@@ -202,36 +203,6 @@ fn merge(values: &[f64; LANES], blocks: &[u64; LANES]) -> Largest {
     }
 }
 
-/// The largest `f_i + penalty_i`, the first one on ties.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn largest(gradient: &[f64], penalties: &[f64]) -> Largest {
-    let (mut values, mut blocks) = ([f64::NEG_INFINITY; LANES], [0_u64; LANES]);
-    let whole = gradient.len() / LANES;
-    for (block, (f, penalty)) in gradient
-        .chunks_exact(LANES)
-        .zip(penalties.chunks_exact(LANES))
-        .enumerate()
-    {
-        for lane in 0..LANES {
-            let value = f[lane] + penalty[lane];
-            let better = value > values[lane];
-            values[lane] = if better { value } else { values[lane] };
-            blocks[lane] = if better { block as u64 } else { blocks[lane] };
-        }
-    }
-    let mut best = merge(&values, &blocks);
-    for i in whole * LANES..gradient.len() {
-        let value = gradient[i] + penalties[i];
-        if value > best.value {
-            best = Largest {
-                value,
-                index: Some(i),
-            };
-        }
-    }
-    best
-}
-
 /// The instance that, paired with `j`, promises the largest decrease (31). `first` is `(f_j, K_jj, c)`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn best_partner(
@@ -290,7 +261,7 @@ fn best_partner(
     }
 }
 
-/// `f += amount (K_k - K_j)`, and the largest `f_i + penalty_i` afterwards.
+/// `f += amount (K_k - K_j)`, and the largest `f_i + penalty_i` afterwards, the first one on ties.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn advance(
     gradient: &mut [f64],
@@ -338,7 +309,7 @@ mod tests {
     fn vector_scans_agree_with_plain_ones() {
         let mut random = fastrand::Rng::with_seed(1);
         for n in [1, 7, 8, 9, 31, 64] {
-            let values: Vec<f64> = (0..n).map(|_| f64::from(random.i32(0..5))).collect();
+            let mut values: Vec<f64> = (0..n).map(|_| f64::from(random.i32(0..5))).collect();
             let penalties: Vec<f64> = (0..n)
                 .map(|_| {
                     if random.bool() {
@@ -348,7 +319,8 @@ mod tests {
                     }
                 })
                 .collect();
-            let found = largest(&values, &penalties);
+            let zeros = vec![0.0; n];
+            let found = advance(&mut values, &zeros, &zeros, 0.0, &penalties);
             let expected = (0..n)
                 .filter(|&i| penalties[i] == 0.0)
                 .rev()
