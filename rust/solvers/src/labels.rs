@@ -7,6 +7,9 @@ use std::ops::Range;
 /// How an indicator matrix marks a label of which nothing is known; 0 is irrelevant, and anything else relevant.
 pub const UNKNOWN: u8 = 2;
 
+/// Marks that are looked at together.
+const RUN: usize = 64;
+
 /// The pairs of one instance, whose labels come with the relevant ones first.
 ///
 /// A relevant label `m` forms a pair with each of the `top` highest irrelevant labels, or with all of them where there are
@@ -122,8 +125,14 @@ impl Labels {
             top: usize::MAX,
         };
         for row in indicator.chunks_exact(q) {
-            let of =
-                |marked: fn(u8) -> bool| (0..q as u32).filter(move |&k| marked(row[k as usize]));
+            // Most labels are irrelevant, many of them in a row.
+            let some = |marks: &&[u8]| marks.iter().fold(0, |all, mark| all | mark) != 0;
+            let of = |marked: fn(u8) -> bool| {
+                let runs = row.chunks(RUN).zip((0..).step_by(RUN));
+                let runs = runs.filter(move |(marks, _)| some(marks));
+                let labels = runs.flat_map(|(marks, first)| (first..).zip(marks));
+                labels.filter_map(move |(k, &mark)| marked(mark).then_some(k))
+            };
             let p = labels
                 .relevant
                 .push(of(|mark| mark != 0 && mark != UNKNOWN));

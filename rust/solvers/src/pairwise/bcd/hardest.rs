@@ -64,7 +64,7 @@ impl Hardest {
         self.found.len().min(self.most)
     }
 
-    /// The hardest labels, in no order.
+    /// The hardest labels, in the order in which they were collected.
     pub fn trimmed(&mut self) -> &[(u32, f64)] {
         self.trim();
         &self.found
@@ -75,12 +75,12 @@ impl Hardest {
         if self.found.len() <= self.most {
             return;
         }
-        let turn = self.turn;
+        let (turn, mut ranked) = (self.turn, self.found.clone());
+        let easiest = self.most.saturating_sub(1);
+        let (_, &mut easiest, _) = ranked.select_nth_unstable_by(easiest, |j, k| order(turn, j, k));
         self.found
-            .select_nth_unstable_by(self.most, |j, k| order(turn, j, k));
-        self.found.truncate(self.most);
-        let lowest = self.found.iter().map(|(_, score)| *score);
-        self.limit = lowest.fold(f64::INFINITY, f64::min).max(self.limit);
+            .retain(|label| order(turn, label, &easiest).is_le());
+        self.limit = easiest.1.max(self.limit);
     }
 }
 

@@ -89,7 +89,8 @@ impl Shortlists {
         let others = hardest.trimmed().iter().map(|(label, _)| *label);
         let others = others.filter(|label| active.binary_search(label).is_err());
         memory::extend(&mut self.labels, others);
-        self.labels[first..].sort_unstable();
+        // Two ascending runs, which the stable sort merges.
+        self.labels[first..].sort();
         self.places.push(first..self.labels.len());
     }
 
@@ -304,7 +305,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 nonzeros.push(l);
             }
         }
-        // Two ascending runs, which the stable sort merges.
+        // Two ascending runs, as above.
         nonzeros.sort();
         few.add(
             i,
