@@ -56,13 +56,14 @@ impl Point<'_> {
         let mut hardest: Vec<Hardest> = (first..first + count).map(start).collect::<Option<_>>()?;
         for from in (0..q).step_by(PANEL) {
             let to = q.min(from + PANEL);
+            let instances = &mut (first..first + count).filter(|&i| self.labels.has_pairs(i));
             let collect = &mut |i: usize, scores: &mut [f64]| {
                 axpy(self.factors[i], &self.bias[from..to], scores);
                 let hardest = &mut hardest[i - first];
-                let none = !self.labels.has_pairs(i) || !hardest.may_be_among(scores);
-                none || hardest.collect(self.labels, i, from as u32, scores)
+                !hardest.may_be_among(scores)
+                    || hardest.collect(self.labels, i, from as u32, scores)
             };
-            if !self.few.scan(from..to, first..first + count, collect) {
+            if !self.few.scan(from..to, instances, collect) {
                 return None;
             }
             // The same groups whatever the number of threads.

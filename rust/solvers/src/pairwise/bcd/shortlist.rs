@@ -139,7 +139,8 @@ struct Buffers {
     /// The dual row, then its change: 0 between visits.
     row: Vec<f64>,
     nonzeros: Vec<u32>,
-    sorted: Vec<(u32, f64)>,
+    /// The labels, ascending, with their new and old dual variables.
+    ascending: Vec<(u32, f64, f64)>,
 }
 
 impl Buffers {
@@ -261,7 +262,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             beta,
             row,
             nonzeros,
-            sorted,
+            ascending,
         } = buffers;
         let Some(few) = self.scores.few_mut() else {
             return (0.0, false);
@@ -298,15 +299,24 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         if new_dual == dual {
             return (gap, false);
         }
+        ascending.clear();
+        let new = places.iter().zip(&*new_dual);
+        ascending.extend(new.zip(&*dual).map(|((&l, &new), &old)| (l, new, old)));
+        // Two ascending runs, as above.
+        ascending.sort_by_key(|(l, ..)| *l);
         nonzeros.clear();
-        for (&l, (new, old)) in places.iter().zip(new_dual.iter().zip(&*dual)) {
+        active.clear();
+        beta.clear();
+        for &(l, new, old) in &*ascending {
             if new != old {
                 row[l as usize] = new - old;
                 nonzeros.push(l);
             }
+            if new != 0.0 {
+                active.push(l);
+                beta.push(new);
+            }
         }
-        // Two ascending runs, as above.
-        nonzeros.sort();
         few.add(
             i,
             Change {
@@ -318,14 +328,6 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             let delta = std::mem::take(&mut row[l as usize]);
             self.sum[l as usize] += factor * delta;
         }
-        sorted.clear();
-        let new = places.iter().copied().zip(new_dual.iter().copied());
-        sorted.extend(new.filter(|(_, value)| *value != 0.0));
-        sorted.sort_by_key(|(place, _)| *place);
-        active.clear();
-        beta.clear();
-        active.extend(sorted.iter().map(|(place, _)| *place));
-        beta.extend(sorted.iter().map(|(_, value)| *value));
         self.dual.replace(i, q, active, beta);
         (gap, true)
     }

@@ -297,7 +297,7 @@ impl<T: Number, D: Rows> Few for LinearSparse<'_, T, D> {
     fn scan(
         &self,
         labels: Range<usize>,
-        mut instances: Range<usize>,
+        instances: &mut dyn Iterator<Item = usize>,
         each: &mut dyn FnMut(usize, &mut [f64]) -> bool,
     ) -> bool {
         let mut panel: Vec<T> = Vec::new();
@@ -306,10 +306,13 @@ impl<T: Number, D: Rows> Few for LinearSparse<'_, T, D> {
             panel.extend_from_slice(&row[labels.clone()]);
         }
         let mut scores = vec![0.0; labels.len()];
-        instances.all(|i| {
+        for i in instances {
             self.features.row_product(i, &panel, &mut scores);
-            each(i, &mut scores)
-        })
+            if !each(i, &mut scores) {
+                return false;
+            }
+        }
+        true
     }
 
     fn add(&mut self, i: usize, change: Change<'_>) {

@@ -56,12 +56,12 @@ pub trait Few: Sync {
     /// Writes the scores of some labels of instance `i`.
     fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]);
 
-    /// Calls `each` with every instance of a range and its scores of some consecutive labels, until it says no. Returns
+    /// Calls `each` with every one of some instances and its scores of some consecutive labels, until it says no. Returns
     /// whether it never did.
     fn scan(
         &self,
         labels: Range<usize>,
-        instances: Range<usize>,
+        instances: &mut dyn Iterator<Item = usize>,
         each: &mut dyn FnMut(usize, &mut [f64]) -> bool,
     ) -> bool;
 
