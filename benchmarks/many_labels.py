@@ -186,17 +186,17 @@ def main() -> None:
             held = Path(folder) / "held.npz"
             store(path, **data)
             store(held, **{name: data[name[:1]][of] for name, of in parts.items()})
+            paths = [path]
+            for fold in range(1, 1 if options.made_up else options.folds):
+                paths.append(Path(folder) / f"{fold}.npz")
+                store(paths[-1], **dependencies(count or None, fold)[0])
             print(f"{data['X'].shape[0]} x {data['X'].shape[1]}, {labels} labels", flush=True)
             for method in methods:
                 if method not in chosen:
                     start = (OURS | PEERS)[method]
                     chosen[method] = tuned(method, start, held, pythons[method])
-                C, python = chosen[method], pythons[method]
-                results = [run(method, C, path, python)]
-                for fold in range(1, 1 if options.made_up else options.folds):
-                    other = Path(folder) / "other.npz"
-                    store(other, **dependencies(count or None, fold)[0])
-                    results.append(run(method, C, other, python))
+                C = chosen[method]
+                results = [run(method, C, fold, pythons[method]) for fold in paths]
                 rows.append(line(labels, method, C, averaged(results)))
                 print(*rows[-1], sep="  ", flush=True)
     print_table("Made up" if options.made_up else "Dependencies of Debian packages", HEADER, rows)
