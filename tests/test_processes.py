@@ -39,7 +39,7 @@ import resource
 import numpy as np
 from scipy import sparse
 from multimargin import _rust
-from multimargin.kernels import rust_features
+from multimargin.kernels import rust_matrix
 
 def high_water():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -52,10 +52,10 @@ Y[np.arange(n), random.integers(2, size=n)] = 1
 options = dict(
     c=1.0, loss="hinge", bias="penalized", solver="bcd", tolerance=1e-3, max_epochs=1
 )
-small = rust_features(X[:3, :{columns}].copy())
+small = rust_matrix(X[:3, :{columns}].copy())
 _rust.solve_pairwise(Y[:3], small, kernel_name="{kernel}", **options)
 before = high_water()
-_rust.solve_pairwise(Y, rust_features(X), kernel_name="{kernel}", **options)
+_rust.solve_pairwise(Y, rust_matrix(X), kernel_name="{kernel}", **options)
 print(high_water() - before)
 """
 ARRAYS = {

@@ -1,34 +1,12 @@
 """Large-margin multi-label learning with certified solvers."""
+# ruff: noqa: F403, F405 (the names in `__all__` are those of `multimargin.estimators`)
 
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from multimargin.estimators import (
-        LLSF,
-        MLODM,
-        MLRL,
-        SSMLRL,
-        CalibratedClassifier,
-        FrankWolfeOptions,
-        LabelRankerCV,
-        LabelSpecificBinaryRelevance,
-        LabelSpecificClassifierChain,
-        RankCVM,
-        RankHLapSVM,
-        RankLSVM,
-        RankSVM,
-        RankSVMz,
-        Reasons,
-        RelationshipOptions,
-        ThresholdedClassifier,
-        UnknownLabelsWarning,
-        beta_max,
-        explain,
-        predict_names,
-        predict_top,
-    )
+    from multimargin.estimators import *
     from multimargin.model_files import load_model, save_model
 
 __version__ = version("multimargin")

@@ -29,6 +29,8 @@ __all__ = [
 _Matrix: TypeAlias = NDArray[np.float64]
 _Sparse: TypeAlias = tuple[_Matrix, NDArray[np.int32], NDArray[np.int32], int]
 _Features: TypeAlias = _Matrix | _Sparse
+_Marks: TypeAlias = NDArray[np.uint8]
+_Labels: TypeAlias = _Marks | tuple[_Marks, NDArray[np.int32], NDArray[np.int32], int]
 _Callback: TypeAlias = Callable[[int, float, float, float, int], bool]
 
 class _PairwiseDefaults(TypedDict, total=False):
@@ -65,7 +67,7 @@ class _PairwiseRequest(_PairwiseDefaults):
     max_epochs: int
 
 def solve_pairwise(
-    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_PairwiseRequest]
+    indicator: _Labels, features: _Features, **request: Unpack[_PairwiseRequest]
 ) -> dict[str, Any]: ...
 
 class _PartDefaults(TypedDict, total=False):
@@ -91,7 +93,7 @@ class _PartRequest(_PartDefaults):
     seed: int
 
 def improve_part(
-    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_PartRequest]
+    indicator: _Labels, features: _Features, **request: Unpack[_PartRequest]
 ) -> dict[str, Any]: ...
 def looks_for_signals() -> bool: ...
 def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...
@@ -110,10 +112,10 @@ class _ResidualRequest(_ResidualDefaults):
     bands: _Matrix
 
 def residual_capacities(
-    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_ResidualRequest]
+    indicator: _Labels, features: _Features, **request: Unpack[_ResidualRequest]
 ) -> _Matrix: ...
 def residual_moves(
-    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_ResidualRequest]
+    indicator: _Labels, features: _Features, **request: Unpack[_ResidualRequest]
 ) -> _Matrix: ...
 def best_bias_without_features(capacity: _Matrix) -> _Matrix: ...
 def residual_band(sum: _Matrix, pair_weight: float) -> float: ...
@@ -139,7 +141,7 @@ class _SimplexRequest(_SimplexDefaults):
     cache_bytes: int
 
 def solve_simplex(
-    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_SimplexRequest]
+    indicator: _Labels, features: _Features, **request: Unpack[_SimplexRequest]
 ) -> dict[str, Any]: ...
 
 class _RelationshipDefaults(TypedDict, total=False):
@@ -198,7 +200,7 @@ def loss_prox(
 ) -> _Matrix: ...
 def sparse_product(features: _Features, factor: NDArray[np.float32], threads: int) -> _Matrix: ...
 def total_loss(
-    indicator: NDArray[np.uint8],
+    indicator: _Labels,
     scores: _Matrix,
     pair_weights: _Matrix,
     *,

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from multimargin import _rust
 from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared import exact_pairs as ep
-from multimargin.kernels import rust_features
+from multimargin.kernels import rust_matrix
 from multimargin.reference import rank_hlapsvm, rank_svm
 from tests.support import certificates
 from tests.support.problems import noisy_linear_problem
@@ -31,7 +31,7 @@ def solve(X, Y, **options):
         "cache_bytes": 10**9,
     }
     indicator = np.ascontiguousarray(Y, dtype=np.uint8)
-    found = _rust.solve_pairwise(indicator, rust_features(X), **(settings | options))
+    found = _rust.solve_pairwise(indicator, rust_matrix(X), **(settings | options))
     return SimpleNamespace(**found)
 
 

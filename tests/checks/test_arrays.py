@@ -11,7 +11,7 @@ from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankSVM
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.datasets import MultilabelData
-from multimargin.kernels import Kernel, rust_features
+from multimargin.kernels import Kernel, rust_matrix
 from multimargin.thresholds import FeaturesThreshold
 from tests.support.cases import case
 from tests.support.models import PAIRWISE
@@ -111,7 +111,7 @@ def test_every_sparse_format_passes_unsorted_and_repeated_indices_too():
     dense = repeated.toarray()
     np.testing.assert_allclose(Kernel("linear").matrix(repeated), dense @ dense.T, rtol=1e-15)
     np.testing.assert_array_equal(repeated.indices, indices)
-    assert rust_features(repeated)[3] == 5
+    assert rust_matrix(repeated)[3] == 5
 
 
 RETURNS = {

@@ -1,5 +1,6 @@
 """Thousands of labels: sparse storage, epochs without a certificate, best labels by blocks."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from multimargin import (
     MLODM,
     LabelRankerCV,
     RankSVM,
+    UnknownLabelsWarning,
     _rust,
     explain,
     load_model,
@@ -271,6 +273,81 @@ def test_two_thousand_labels():
     scores = model.label_scores(X)
     np.testing.assert_array_equal(labels, np.argsort(-scores, axis=1, kind="stable")[:, :k])
     np.testing.assert_allclose(values, -np.sort(-scores, axis=1)[:, :k], atol=1e-12)
+
+
+def test_sparse_labels_stay_sparse_and_change_no_bit(monkeypatch):
+    """Any sparse format, with stored zeros, unknown labels and rows without pairs or weight."""
+
+    def fitted(model, X, Y, weights):
+        model = clone(model).set_params(random_state=0).fit(X, Y, sample_weight=weights)
+        scores = model.decision_function(X)
+        return [model.objective_, model.dual_gap_, model.n_iter_, model.intercept_, scores]
+
+    models = [
+        RankSVM(threshold=0.0, top_k=2),
+        RankSVM(threshold=0.5, bias="none", kernel="rbf", gamma=1.0),
+        RankSVM(threshold=0.0, bias="penalized", class_weight="balanced"),
+        MLODM(threshold=0.0),
+    ]
+    for seed, make in enumerate((sparse.csr_matrix, sparse.csc_array, sparse.coo_array)):
+        random = np.random.default_rng(seed)
+        X, Y = sparse_problem(seed, 60, 40, (7, 30, 300)[seed])
+        Y = Y.toarray().astype(float)
+        Y[random.random(Y.shape) < 0.02] = np.nan if seed else 1.0
+        Y[:2] = np.array([[0.0], [1.0]])
+        rows, columns = np.nonzero((Y != 0) | (random.random(Y.shape) < 0.05))
+        stored = make((Y[rows, columns], (rows, columns)), shape=Y.shape)
+        kept = stored.copy()
+        for model in models:
+            # Sums over weights that are not whole numbers differ in the last bit.
+            whole = model.class_weight is None
+            weights = random.exponential(size=60) if whole and seed != 1 else None
+            with warnings.catch_warnings(), monkeypatch.context() as patch:
+                warnings.simplefilter("ignore", UnknownLabelsWarning)
+                wanted = fitted(model, X, Y, weights)
+                for kind in (sparse.csr_array, sparse.csr_matrix, make):
+                    patch.setattr(kind, "toarray", None)
+                found = fitted(model, X, stored, weights)
+            for one, other in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(one, other)
+        assert np.array_equal(stored.data, kept.data, equal_nan=True)
+
+
+def test_damaged_sparse_labels_are_refused():
+    X, _ = sparse_problem(0, 4, 6, 3)
+    features = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32), X.shape[1]
+
+    def ask(labels, starts, marks=(1, 1, 1, 1)):
+        numbers = (np.array(part, dtype=np.int32) for part in (labels, starts))
+        return _rust.solve_pairwise(
+            (np.array(marks, dtype=np.uint8), *numbers, 3),
+            features,
+            c=1.0,
+            loss="hinge",
+            kernel_name="linear",
+            bias="none",
+            solver="bcd",
+            tolerance=1e-4,
+            max_epochs=9,
+            seed=0,
+        )
+
+    assert ask([0, 1, 2, 0], [0, 1, 2, 3, 4])["status"] == "converged"
+    for labels, starts in (
+        ([0, 1, 3, 0], [0, 1, 2, 3, 4]),
+        ([0, 1, -1, 0], [0, 1, 2, 3, 4]),
+        ([1, 0, 2, 0], [0, 2, 2, 3, 4]),
+        ([1, 1, 2, 0], [0, 2, 2, 3, 4]),
+        ([0, 1, 2, 0], [0, 3, 2, 3, 4]),
+        ([0, 1, 2, 0], [-1, 1, 2, 3, 4]),
+        ([0, 1, 2, 0], [0, 1, 2, 3, 9]),
+        ([0, 1, 2], [0, 1, 2, 3, 4]),
+    ):
+        with pytest.raises(ValueError, match=r"places that ascend|increasing indptr and indices"):
+            ask(labels, starts)
+    for starts, marks in (([], ()), ([0], ()), ([0, 1, 2, 3], (1, 1, 1)), ([0, 1, 2, 3, 4], (1,))):
+        with pytest.raises(ValueError, match=r"Y has . rows|increasing indptr and indices"):
+            ask([0, 1, 2, 0][: max(starts, default=0)], starts, marks)
 
 
 @pytest.mark.parametrize("k", [1, 3, 30, 100])

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from multimargin import MLRL, SSMLRL, RankHLapSVM, RankSVM, RankSVMz, _rust
-from multimargin.kernels import Kernel, is_indefinite, make_kernel, mean_distance, rust_features
+from multimargin.kernels import Kernel, is_indefinite, make_kernel, mean_distance, rust_matrix
 from tests.support.cases import case
 from tests.support.subsets import first_fast
 
@@ -157,7 +157,7 @@ def test_binding_refuses_what_does_not_fit():
     X = features(5, 3, 15)
     common = {"name": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, "threads": 1}
     with pytest.raises(ValueError, match="expected"):
-        _rust.kernel_matrix(X, rust_features(sparse.csr_array(X)), **common)
+        _rust.kernel_matrix(X, rust_matrix(sparse.csr_array(X)), **common)
     with pytest.raises(ValueError, match="X is not C-contiguous"):
         _rust.kernel_matrix(np.asfortranarray(X), None, **common)
     with pytest.raises(ValueError, match=r"factor has shape \(4, 2\), expected 5 rows"):
@@ -168,7 +168,7 @@ def test_binding_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="features are dense or not of 3 columns"):
         _rust.sparse_product(X, single, 1)
     with pytest.raises(ValueError, match="factor is not C-contiguous"):
-        _rust.sparse_product(rust_features(sparse.csr_array(X)), np.asfortranarray(single), 1)
+        _rust.sparse_product(rust_matrix(sparse.csr_array(X)), np.asfortranarray(single), 1)
     with pytest.raises(ValueError, match="kernel is \"cubic\", expected 'linear'"):
         _rust.kernel_matrix(X, None, **(common | {"name": "cubic"}))
 

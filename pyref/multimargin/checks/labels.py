@@ -15,8 +15,10 @@ UNKNOWN = 2
 _MAX_VALUES_SHOWN = 5
 
 
-def check_indicator(y: Any, name: str = "y", *, unknown: bool = False) -> NDArray[np.uint8]:
-    """Return a label indicator matrix as a dense array of 0 and 1."""
+def check_indicator(
+    y: Any, name: str = "y", *, unknown: bool = False, keep_sparse: bool = False
+) -> NDArray[np.uint8]:
+    """Return a label indicator matrix as an array of 0 and 1; a sparse one as CSR if kept so."""
     if sparse.issparse(y):
         check_readable(y, name)
         _check_kind_and_shape(y.dtype, y.shape, name)
@@ -25,7 +27,9 @@ def check_indicator(y: Any, name: str = "y", *, unknown: bool = False) -> NDArra
         missing = _check_zero_one(indicator.data, name, unknown)
         if missing is not None:
             indicator.data[missing] = UNKNOWN
-        return np.ascontiguousarray(indicator.astype(np.uint8).toarray())
+        marks = sparse.csr_array(indicator.astype(np.uint8))
+        marks.eliminate_zeros()
+        return marks if keep_sparse else np.ascontiguousarray(marks.toarray())
 
     if np.ma.is_masked(y):
         raise TypeError(f"{name} has masked entries; expected 0 or 1 everywhere.")
@@ -47,7 +51,20 @@ def check_indicator(y: Any, name: str = "y", *, unknown: bool = False) -> NDArra
 
 def has_unknown(indicator: NDArray[np.uint8]) -> bool:
     """Return whether an indicator from `check_indicator` has unknown labels."""
-    return bool((indicator == UNKNOWN).any())
+    marks = np.asarray(indicator.data if sparse.issparse(indicator) else indicator)
+    return bool(np.any(marks == UNKNOWN))
+
+
+def count_labels(indicator: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the numbers of relevant and of irrelevant labels of rows (axis 1) or of columns."""
+    if not sparse.issparse(indicator):
+        return tuple(np.count_nonzero(indicator == mark, axis=axis) for mark in (1, 0))
+    size = indicator.shape[1 - axis]
+    lines = indicator.indices if axis == 0 else indicator.nonzero()[0]
+    relevant, unknown = (
+        np.bincount(lines[indicator.data == mark], minlength=size) for mark in (1, UNKNOWN)
+    )
+    return relevant, indicator.shape[axis] - relevant - unknown
 
 
 def complete_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
@@ -66,7 +83,8 @@ def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
 
 def known_both(indicator: NDArray[Any], axis: int) -> NDArray[np.bool_]:
     """Return where both 0 and 1 occur: along the labels (axis 1), where a row has a label pair."""
-    return np.asarray((indicator == 1).any(axis=axis) & (indicator == 0).any(axis=axis))
+    relevant, irrelevant = count_labels(indicator, axis)
+    return np.asarray((relevant > 0) & (irrelevant > 0))
 
 
 def check_scores(

@@ -1,5 +1,6 @@
 """What an estimator is asked to predict: several labels a row, or one class a row."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import check_readable
-from multimargin.checks.labels import UNKNOWN, check_indicator, known_both
+from multimargin.checks.labels import check_indicator, count_labels, known_both
 from multimargin.notices import warn
 
 
@@ -50,7 +51,7 @@ class Targets:
             del estimator.label_names_in_
 
 
-def check_targets(y: Any, *, unknown: bool = False) -> Targets:
+def check_targets(y: Any, *, unknown: bool = False, keep_sparse: bool = False) -> Targets:
     """Read the targets of a fit."""
     if lists_labels(y):
         return _listed(y)
@@ -58,7 +59,7 @@ def check_targets(y: Any, *, unknown: bool = False) -> Targets:
     if len(shape) != 2:
         check_readable(y, "y")
     if len(shape) == 2 and shape[1] != 1:
-        indicator = check_indicator(y, unknown=unknown)
+        indicator = check_indicator(y, unknown=unknown, keep_sparse=keep_sparse)
         return Targets(indicator, np.arange(indicator.shape[1]), True, _column_names(y))
     if len(shape) == 2:
         check_readable(y, "y")
@@ -119,12 +120,14 @@ def _kind(row: Any) -> str:
 
 def warn_of_unknown(targets: Targets) -> None:
     """Warn of NaN in the targets of a fit: a missing cell is easily one by accident."""
-    unknown = targets.indicator == UNKNOWN
-    if unknown.any():
+    relevant, irrelevant = count_labels(targets.indicator, axis=1)
+    places = math.prod(targets.indicator.shape)
+    unknown = places - relevant.sum() - irrelevant.sum()
+    if unknown > 0:
         warn(
-            f"y has NaN in {np.count_nonzero(unknown)} of {unknown.size} places, read as unknown "
-            "labels, whose loss is left out; write 0 where a label is not relevant. If NaN is "
-            "meant, ignore UnknownLabelsWarning.",
+            f"y has NaN in {unknown} of {places} places, read as unknown labels, whose loss is "
+            "left out; write 0 where a label is not relevant. If NaN is meant, ignore "
+            "UnknownLabelsWarning.",
             UnknownLabelsWarning,
         )
 

@@ -26,7 +26,7 @@ from multimargin.estimators.shared.label_weights import rows_of_labels
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Matrix, Model
 from multimargin.estimators.shared.products import one_blas_thread
-from multimargin.kernels import rust_features
+from multimargin.kernels import rust_matrix
 from multimargin.kernels.kernel import canonical
 from multimargin.thresholds.cuts import best_thresholds
 
@@ -355,7 +355,7 @@ def _improved(
     seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
     return _rust.improve_part(
         part.indicator,
-        rust_features(part.X),
+        rust_matrix(part.X),
         pair_weights=part.pair_weights,
         label_weights=part.label_weights,
         top=part.top,

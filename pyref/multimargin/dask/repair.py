@@ -22,7 +22,7 @@ from multimargin.dask.parts import (
     sums_of_pairs,
 )
 from multimargin.estimators.shared.problem import Matrix, Model
-from multimargin.kernels import rust_features
+from multimargin.kernels import rust_matrix
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def residual_capacities(
     part = aligned_part(part)
     return {
         "capacities": _rust.residual_capacities(
-            part.indicator, rust_features(part.X), **_residual(part, state, common, model, bands)
+            part.indicator, rust_matrix(part.X), **_residual(part, state, common, model, bands)
         )
     }
 
@@ -66,7 +66,7 @@ def rerouted(
     part = aligned_part(part)
     dual = _rust.residual_moves(
         part.indicator,
-        rust_features(part.X),
+        rust_matrix(part.X),
         prices=flow.prices,
         spread=flow.spread,
         **_residual(part, state, common, model, flow.bands),

@@ -21,7 +21,7 @@ from multimargin.kernels.kernel import (
     make_kernel,
     mean_distance,
     offset_of,
-    rust_features,
+    rust_matrix,
     same_kind,
 )
 
@@ -37,6 +37,6 @@ __all__ = [
     "mean_distance",
     "nearest_positive_semidefinite",
     "offset_of",
-    "rust_features",
+    "rust_matrix",
     "same_kind",
 ]

@@ -50,8 +50,8 @@ class Kernel:
     offset: Matrix | None = field(default=None, compare=False)
 
     def features(self, X: Any) -> Any:
-        """Return features as the Rust core takes them for this kernel, see `rust_features`."""
-        return rust_features(less_offset(X, self.offset))
+        """Return features as the Rust core takes them for this kernel, see `rust_matrix`."""
+        return rust_matrix(less_offset(X, self.offset))
 
     def matrix(self, X: Any, Y: Any = None, *, threads: int = 1) -> Matrix:
         """Return the kernel values between the rows of `X` and those of `Y` (default: `X`)."""
@@ -112,14 +112,14 @@ def make_kernel(
     return Kernel(name, gamma=gamma, degree=degree, coef0=coef0, offset=offset)
 
 
-def rust_features(X: Any) -> Any:
-    """Return features as the Rust core takes them, without a copy where the format allows it."""
+def rust_matrix(X: Any, name: str = "X") -> Any:
+    """Return a matrix as the Rust core takes it, without a copy where the format allows it."""
     if not sparse.issparse(X):
         return X
-    check_readable(X)
+    check_readable(X, name)
     if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:  # pragma: no cover  # 16 GB of test data
         raise ValueError(
-            f"X has shape {X.shape} and {X.nnz} nonzeros; expected no more than 2^31 - 1 of each."
+            f"{name} has shape {X.shape} and {X.nnz} nonzeros; expected at most 2^31 - 1 of each."
         )
     X = canonical(X)
     indices, indptr = (a.astype(np.int32, copy=False) for a in (X.indices, X.indptr))

@@ -2,6 +2,7 @@
 
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::kernel::gram::Kernel;
+use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::{Dense, Features, Sparse};
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -37,6 +38,34 @@ pub enum FeatureArrays<'py> {
         PyReadonlyArray1<'py, i32>,
         usize,
     ),
+}
+
+/// Marks of labels: a C-contiguous uint8 array, or the tuple `(marks, labels, starts, q)` of a CSR matrix.
+#[derive(FromPyObject)]
+pub enum IndicatorArrays<'py> {
+    #[pyo3(transparent)]
+    Dense(PyReadonlyArray2<'py, u8>),
+    Sparse(
+        PyReadonlyArray1<'py, u8>,
+        PyReadonlyArray1<'py, i32>,
+        PyReadonlyArray1<'py, i32>,
+        usize,
+    ),
+}
+
+impl IndicatorArrays<'_> {
+    /// The labels, each pair of an instance with the weight `c` over their number.
+    pub fn labels(&self, c: f64) -> PyResult<Labels> {
+        let labels = match self {
+            Self::Dense(array) => Labels::new(row_major("Y", array)?, array.shape()[1], c),
+            Self::Sparse(marks, labels, starts, q) => {
+                let (marks, labels) = (marks.as_slice()?, labels.as_slice()?);
+                Sparse::new(marks, labels, starts.as_slice()?, *q)
+                    .and_then(|marks| Labels::sparse(marks, c))
+            }
+        };
+        labels.map_err(value_error)
+    }
 }
 
 /// Squares of larger numbers, summed over some millions of features, overflow.

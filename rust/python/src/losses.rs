@@ -1,13 +1,13 @@
 //! The losses by themselves, for tests against independent solvers.
 
-use crate::arguments::{row_major, value_error};
+use crate::arguments::{IndicatorArrays, row_major, value_error};
 use crate::boundary::guarded;
 use multimargin_solvers::error::{SolverError, refused};
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::pairwise::loss::{
     Hinge, Loss, OptimalMargin, Pairs, SquaredHinge, ZeroLabelHinge, total_loss as total,
 };
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 /// A loss by its name in Python.
@@ -63,7 +63,7 @@ impl AnyLoss {
     /// times the weight of the relevant label, if there are any; `top` of the irrelevant labels count.
     pub fn labels(
         self,
-        indicator: &PyReadonlyArray2<'_, u8>,
+        indicator: &IndicatorArrays<'_>,
         c: f64,
         weights: Option<&PyReadonlyArray1<'_, f64>>,
         label_weights: Option<&PyReadonlyArray1<'_, f64>>,
@@ -83,18 +83,15 @@ impl AnyLoss {
 
     fn labels_of(
         self,
-        indicator: &PyReadonlyArray2<'_, u8>,
+        indicator: &IndicatorArrays<'_>,
         c: f64,
         weights: Option<&PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Labels> {
-        let (q, indicator) = (indicator.shape()[1], row_major("Y", indicator)?);
         let weights = weights.map(PyReadonlyArray1::as_slice).transpose()?;
         let labels = match weights {
-            _ if self.has_zero_label() => {
-                Labels::new(indicator, q, c).and_then(|labels| labels.with_zero_label(c, weights))
-            }
-            Some(weights) => Labels::weighted(indicator, q, weights),
-            None => Labels::new(indicator, q, c),
+            _ if self.has_zero_label() => indicator.labels(c)?.with_zero_label(c, weights),
+            Some(weights) => indicator.labels(1.0)?.with_weights(weights),
+            None => Ok(indicator.labels(c)?),
         };
         labels.map_err(value_error)
     }
@@ -200,7 +197,7 @@ pub fn loss_prox<'py>(
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub fn total_loss(
     py: Python<'_>,
-    indicator: PyReadonlyArray2<'_, u8>,
+    indicator: IndicatorArrays<'_>,
     scores: PyReadonlyArray2<'_, f64>,
     pair_weights: PyReadonlyArray1<'_, f64>,
     loss: &str,

@@ -1,7 +1,9 @@
 //! The pairwise family: one entry, `solve_pairwise`.
 
 use crate::answers::{matrix, reported};
-use crate::arguments::{FeatureArrays, check_finite, kernel, optional_matrix, value_error};
+use crate::arguments::{
+    FeatureArrays, IndicatorArrays, check_finite, kernel, optional_matrix, value_error,
+};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::losses::{AnyLoss, of_any};
@@ -179,7 +181,7 @@ impl PairwiseRequest<'_> {
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_pairwise<'py>(
     py: Python<'py>,
-    indicator: PyReadonlyArray2<'py, u8>,
+    indicator: IndicatorArrays<'py>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {

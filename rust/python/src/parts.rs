@@ -3,7 +3,8 @@
 
 use crate::answers::matrix;
 use crate::arguments::{
-    FeatureArrays, check_finite, of_linear, optional_matrix, row_major, value_error,
+    FeatureArrays, IndicatorArrays, check_finite, of_linear, optional_matrix, row_major,
+    value_error,
 };
 use crate::boundary::guarded;
 use crate::keywords::keywords;
@@ -97,7 +98,7 @@ impl PartRequest<'_> {
 #[pyo3(signature = (indicator, features, **request))]
 pub fn improve_part<'py>(
     py: Python<'py>,
-    indicator: PyReadonlyArray2<'py, u8>,
+    indicator: IndicatorArrays<'py>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {

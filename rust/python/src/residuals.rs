@@ -3,7 +3,7 @@
 
 use crate::answers::matrix;
 use crate::arguments::{
-    FeatureArrays, check_finite, of_linear, row_major, shaped_matrix, value_error,
+    FeatureArrays, IndicatorArrays, check_finite, of_linear, row_major, shaped_matrix, value_error,
 };
 use crate::boundary::guarded;
 use crate::keywords::keywords;
@@ -46,7 +46,7 @@ impl<'py> ResidualRequest<'py> {
     /// The request, its labels, and the number of these, the zero label included.
     fn with_labels(
         py: Python<'py>,
-        indicator: &PyReadonlyArray2<'_, u8>,
+        indicator: &IndicatorArrays<'_>,
         request: Option<Bound<'py, PyDict>>,
     ) -> PyResult<(Self, Labels, usize)> {
         let asked = Self::of(py, request)?;
@@ -85,7 +85,7 @@ impl ResidualRequest<'_> {
 #[pyo3(signature = (indicator, features, **request))]
 pub fn residual_capacities<'py>(
     py: Python<'py>,
-    indicator: PyReadonlyArray2<'py, u8>,
+    indicator: IndicatorArrays<'py>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyArray2<f64>>> {
@@ -118,7 +118,7 @@ pub fn residual_capacities<'py>(
 #[pyo3(signature = (indicator, features, **request))]
 pub fn residual_moves<'py>(
     py: Python<'py>,
-    indicator: PyReadonlyArray2<'py, u8>,
+    indicator: IndicatorArrays<'py>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyArray2<f64>>> {
@@ -141,7 +141,7 @@ pub fn residual_moves<'py>(
             })
             .map_err(value_error)?;
         let dual = monitor.all_or_nothing(dual)?;
-        matrix(py, dual, indicator.shape()[0], q)
+        matrix(py, dual, labels.instances(), q)
     })
 }
 

@@ -1,7 +1,7 @@
 //! Rank-CVM by the Frank-Wolfe method: one entry, `solve_simplex`.
 
 use crate::answers::{matrix, reported};
-use crate::arguments::{FeatureArrays, kernel, value_error};
+use crate::arguments::{FeatureArrays, IndicatorArrays, kernel, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::losses::AnyLoss;
@@ -11,7 +11,7 @@ use multimargin_solvers::kernel::rows::KernelRows;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::pairwise::loss::SquaredHinge;
 use multimargin_solvers::rank_cvm::{self, StopRule};
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -70,7 +70,7 @@ impl SimplexRequest<'_> {
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_simplex<'py>(
     py: Python<'py>,
-    indicator: PyReadonlyArray2<'py, u8>,
+    indicator: IndicatorArrays<'py>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {

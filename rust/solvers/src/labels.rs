@@ -1,6 +1,7 @@
 //! Relevant, irrelevant and unknown labels of each instance.
 
 use crate::error::{SolverError, refused};
+use crate::linalg::features::Sparse;
 use crate::memory;
 use std::ops::Range;
 
@@ -105,9 +106,6 @@ impl Labels {
     /// # Errors
     /// When the matrix is no multiple of `q`, or `C` is not a positive number.
     pub fn new(indicator: &[u8], q: usize, c: f64) -> Result<Self, SolverError> {
-        if !(c > 0.0 && c.is_finite()) {
-            return Err(refused("C", c, "a positive number"));
-        }
         if q == 0 || !indicator.len().is_multiple_of(q) {
             return Err(refused(
                 "Y",
@@ -115,23 +113,58 @@ impl Labels {
                 "a whole number of rows of at least one label",
             ));
         }
+        // Most labels are irrelevant, many of them in a row.
+        let some = |marks: &&[u8]| marks.iter().fold(0, |all, mark| all | mark) != 0;
+        let rows = indicator.chunks_exact(q).map(|row| {
+            let runs = row.chunks(RUN).zip((0..).step_by(RUN));
+            let runs = runs.filter(move |(marks, _)| some(marks));
+            runs.flat_map(|(marks, first)| (first..).zip(marks.iter().copied()))
+        });
+        Self::of_marks(rows, q, c)
+    }
+
+    /// Reads the marks of a CSR matrix, whose places ascend in each row.
+    ///
+    /// # Errors
+    /// When they do not, there are no labels, or `C` is not a positive number.
+    pub fn sparse(marks: Sparse<'_, u8>, c: f64) -> Result<Self, SolverError> {
+        let ascend = (0..marks.rows()).all(|i| marks.row(i).0.is_sorted_by(|j, k| j < k));
+        if !ascend || marks.columns() == 0 {
+            return Err(refused(
+                "Y",
+                format!("places out of order, of {} labels", marks.columns()),
+                "at least one label, and places that ascend in each row",
+            ));
+        }
+        let rows = (0..marks.rows()).map(|i| {
+            let (labels, marks) = marks.row(i);
+            labels.iter().map(|&k| k as u32).zip(marks.iter().copied())
+        });
+        Self::of_marks(rows, marks.columns(), c)
+    }
+
+    /// From the marks of each instance, ascending, irrelevant labels left out or not.
+    fn of_marks<R: Iterator<Item = (u32, u8)> + Clone>(
+        rows: impl Iterator<Item = R>,
+        q: usize,
+        c: f64,
+    ) -> Result<Self, SolverError> {
+        if !(c > 0.0 && c.is_finite()) {
+            return Err(refused("C", c, "a positive number"));
+        }
         let mut labels = Self {
             count: q,
             zero: false,
             relevant: Sets::new(),
             unknown: Sets::new(),
-            weights: Vec::with_capacity(indicator.len() / q),
+            weights: Vec::new(),
             relevant_weights: Vec::new(),
             top: usize::MAX,
         };
-        for row in indicator.chunks_exact(q) {
-            // Most labels are irrelevant, many of them in a row.
-            let some = |marks: &&[u8]| marks.iter().fold(0, |all, mark| all | mark) != 0;
+        for row in rows {
             let of = |marked: fn(u8) -> bool| {
-                let runs = row.chunks(RUN).zip((0..).step_by(RUN));
-                let runs = runs.filter(move |(marks, _)| some(marks));
-                let labels = runs.flat_map(|(marks, first)| (first..).zip(marks));
-                labels.filter_map(move |(k, &mark)| marked(mark).then_some(k))
+                let row = row.clone();
+                row.filter_map(move |(label, mark)| marked(mark).then_some(label))
             };
             let p = labels
                 .relevant
@@ -150,12 +183,19 @@ impl Labels {
     /// # Errors
     /// When the matrix is not `n x q` for `n` weights, or a weight is negative or not finite.
     pub fn weighted(indicator: &[u8], q: usize, weights: &[f64]) -> Result<Self, SolverError> {
-        let mut labels = Self::new(indicator, q, 1.0)?;
-        check_weights(weights, labels.instances())?;
-        for (own, &weight) in labels.weights.iter_mut().zip(weights) {
+        Self::new(indicator, q, 1.0)?.with_weights(weights)
+    }
+
+    /// The same label sets with the weight `c_i` of the pairs of every instance given.
+    ///
+    /// # Errors
+    /// When the weights are not one for each instance, or one is negative or not finite.
+    pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, SolverError> {
+        check_weights(weights, self.instances())?;
+        for (own, &weight) in self.weights.iter_mut().zip(weights) {
             *own = if *own > 0.0 { weight } else { 0.0 };
         }
-        Ok(labels)
+        Ok(self)
     }
 
     /// The same label sets with a zero label as label `q` (Xu 2012). Every instance has one pair a known label then;

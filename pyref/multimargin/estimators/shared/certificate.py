@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from multimargin import _rust
 from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem, Report
+from multimargin.kernels import rust_matrix
 
 Rows = NDArray[np.intp]
 Bounds = tuple[float, float]
@@ -165,7 +166,7 @@ def pairwise_loss(
     if model.loss == zero_label.LOSS:
         scores = np.column_stack([scores, np.zeros(scores.shape[0])])
     return _rust.total_loss(
-        problem.indicator[rows],
+        rust_matrix(problem.indicator[rows], "y"),
         np.ascontiguousarray(scores, dtype=np.float64),
         problem.pair_weights[rows],
         loss=model.loss,

@@ -11,6 +11,7 @@ from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.problem import Fit, Matrix, Problem
 from multimargin.estimators.shared.time_limit import seconds_until
+from multimargin.kernels import rust_matrix
 
 
 def solve(problem: Problem, solver: str) -> Fit:
@@ -36,7 +37,7 @@ def _solve_compiled(problem: Problem, solver: str) -> Fit:
         return replace(fit, bias=fit.bias - moved, scores=scores)
     kernel, model = problem.kernel, problem.model
     solution = _rust.solve_pairwise(
-        problem.indicator,
+        rust_matrix(problem.indicator, "y"),
         kernel.features(problem.X),
         c=problem.C,
         loss=model.loss,

@@ -85,8 +85,12 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
 
     def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         """Return the targets of the labelled rows, and which rows those are."""
-        targets = check_targets(y, unknown=True)
+        targets = check_targets(y, unknown=True, keep_sparse=self._keeps_sparse_labels())
         return targets, np.ones(targets.indicator.shape[0], dtype=bool)
+
+    def _keeps_sparse_labels(self) -> bool:
+        """Return whether the fit takes a sparse label indicator as it is."""
+        return False
 
     def _check_labels(self, indicator: NDArray[np.uint8]) -> None:
         """Raise ValueError unless the labels of the rows that count can be learned from."""

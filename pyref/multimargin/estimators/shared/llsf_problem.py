@@ -22,7 +22,7 @@ from multimargin import _rust
 from multimargin.estimators.shared.problem import Report
 from multimargin.estimators.shared.progress import EpochCallback
 from multimargin.estimators.shared.time_limit import seconds_until
-from multimargin.kernels import rust_features
+from multimargin.kernels import rust_matrix
 
 Matrix = NDArray[np.float64]
 
@@ -228,7 +228,7 @@ def solve(X: Any, indicator: NDArray[Any], convexity: Convexity, request: Reques
     """Call a solver."""
     solution = _rust.solve_label_features(
         indicator,
-        rust_features(X),
+        rust_matrix(X),
         sums=request.sums,
         row_scales=request.row_scales,
         coupling=convexity.coupling,

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.labels import count_labels
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.estimators.shared.problem import Matrix
 
@@ -27,9 +28,8 @@ def number_at_the_top(top_k: int | float | None, q: int) -> int | None:
 
 def pairs_of(indicator: NDArray[np.uint8], top: int | None = None) -> Matrix:
     """Return the number of pairs of each row, p_i r_i or p_i min(top, r_i), shape (n,)."""
-    relevant = np.count_nonzero(indicator == 1, axis=1).astype(np.float64)
-    irrelevant = np.count_nonzero(indicator == 0, axis=1)
-    pairs: Matrix = relevant * (irrelevant if top is None else np.minimum(irrelevant, top))
+    relevant, irrelevant = count_labels(indicator, axis=1)
+    pairs: Matrix = relevant * np.minimum(irrelevant, top or np.inf)
     return pairs
 
 
@@ -41,8 +41,10 @@ def weights_of_pairs(
     top: int | None = None,
 ) -> Matrix:
     """Return the weight of each pair of a row, by row; of kind "zero label", each known label's."""
-    known = np.count_nonzero(indicator <= 1, axis=1).astype(np.float64)
-    pairs = known if kind == "zero label" else pairs_of(indicator, top)
+    if kind == "zero label":
+        pairs = np.add(*count_labels(indicator, axis=1)).astype(np.float64)
+    else:
+        pairs = pairs_of(indicator, top)
     n = pairs.size if sample_weight is None else float(sample_weight.sum())
     weights = np.full(pairs.size, C / n) if kind == "uniform" else C / np.maximum(pairs, 1.0)
     weights[pairs == 0.0] = 0.0

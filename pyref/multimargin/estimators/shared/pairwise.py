@@ -1,6 +1,7 @@
 """What the pairwise estimators share: a problem is stated, solved, certified and stored."""
 
 from dataclasses import KW_ONLY, dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -96,6 +97,10 @@ class PairwiseClassifier(_Unless, KernelExpansionClassifier):
                 "threshold is 'features', but kernel='precomputed' shows no features; expected "
                 "'scores', 'labels', 'count' or a number."
             )
+
+    def _keeps_sparse_labels(self) -> bool:
+        fixed = isinstance(self.threshold, Real)
+        return self._compact and not self.warm_start and self.solver == "bcd" and fixed
 
     def _check_labels(self, indicator: NDArray[np.uint8]) -> None:
         check_pairs(indicator)
@@ -261,9 +266,9 @@ class PairwiseClassifier(_Unless, KernelExpansionClassifier):
         else:
             threshold = make_threshold(self.threshold, random_state=self.random_state)
         if isinstance(threshold, ConstantThreshold):
-            # No scores are needed.
-            row = with_nan(targets.indicator[:1])
-            self.threshold_ = threshold.fit(np.zeros(row.shape), row)
+            # No scores are needed, and no labels.
+            row = np.zeros((1, fit.bias.size))
+            self.threshold_ = threshold.fit(row, row.astype(int))
             return
         if fit.scores is None:
             scores = self._label_scores(problem.features)

@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from multimargin import _rust
 from multimargin.estimators.shared.problem import Matrix
-from multimargin.kernels.kernel import rust_features
+from multimargin.kernels.kernel import rust_matrix
 
 # Rows of a dense left factor that one thread multiplies at once.
 _BLOCK = 1024
@@ -22,7 +22,7 @@ def product(left: Any, right: Any, threads: int = 1) -> Matrix:
     """Return the product of two matrices, of which the right one is dense."""
     if right.dtype == np.float32:
         # SciPy and NumPy would copy all of it in double precision.
-        left = rust_features(sparse.csr_array(left))
+        left = rust_matrix(sparse.csr_array(left))
         return _rust.sparse_product(left, np.ascontiguousarray(right), threads)
     with one_blas_thread():
         if sparse.issparse(left) or left.shape[0] <= _BLOCK:

@@ -65,20 +65,20 @@ impl<'a> Dense<'a> {
 
 /// A matrix in compressed sparse rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Sparse<'a> {
-    data: &'a [f64],
+pub struct Sparse<'a, T = f64> {
+    data: &'a [T],
     indices: &'a [i32],
     starts: &'a [i32],
     columns: usize,
 }
 
-impl<'a> Sparse<'a> {
+impl<'a, T> Sparse<'a, T> {
     /// Wraps the three arrays of a CSR matrix with the given number of columns.
     ///
     /// # Errors
     /// When the arrays do not describe such a matrix.
     pub fn new(
-        data: &'a [f64],
+        data: &'a [T],
         indices: &'a [i32],
         starts: &'a [i32],
         columns: usize,
@@ -91,8 +91,8 @@ impl<'a> Sparse<'a> {
         let countable = i32::try_from(columns).is_ok();
         if !ordered || !inside || !countable || data.len() != indices.len() {
             return Err(refused(
-                "X",
-                format!("a CSR matrix with inconsistent arrays for {columns} columns"),
+                "a CSR matrix",
+                format!("inconsistent arrays for {columns} columns"),
                 "increasing indptr and indices within at most 2^31 - 1 columns",
             ));
         }
@@ -105,7 +105,7 @@ impl<'a> Sparse<'a> {
     }
 
     /// Indices and values of row `i`.
-    pub fn row(&self, i: usize) -> (&'a [i32], &'a [f64]) {
+    pub fn row(&self, i: usize) -> (&'a [i32], &'a [T]) {
         let range = self.entries(i);
         (&self.indices[range.clone()], &self.data[range])
     }
@@ -129,7 +129,9 @@ impl<'a> Sparse<'a> {
     pub fn nonzeros(&self) -> usize {
         self.data.len()
     }
+}
 
+impl Sparse<'_> {
     /// Adds `scale` times row `i` to a dense vector.
     pub fn scatter(&self, i: usize, scale: f64, target: &mut [f64]) {
         let (indices, values) = self.row(i);
@@ -160,9 +162,7 @@ impl<'a> Sparse<'a> {
             .map(|(&f, &x)| x * vector[f as usize])
             .sum()
     }
-}
 
-impl Sparse<'_> {
     /// Inner products among the chosen rows, row-major. `dense` is a feature vector of zeros, and is so again after.
     pub fn square(&self, rows: &[u32], dense: &mut [f64], out: &mut [f64]) {
         let count = rows.len();
