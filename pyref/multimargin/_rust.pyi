@@ -75,8 +75,6 @@ class _PartDefaults(TypedDict, total=False):
     dual_terms: _Matrix | None
     label_weights: _Matrix | None
     top: int | None
-    centre: _Matrix | None
-    rho: float
 
 class _PartRequest(_PartDefaults):
     pair_weights: _Matrix

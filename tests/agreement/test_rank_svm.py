@@ -107,8 +107,8 @@ def test_heuristics_change_no_optimum_of_a_slow_problem(model):
     c = 20_000.0 if model == "squared hinge" else 5000.0
     options = FAMILY[model] | {"kernel_name": "rbf", "gamma": gamma, "c": c}
     plain = solve(X, Y, **options)
-    # Repeated visits set in after 2 epochs, the momentum after 200.
-    assert plain.n_iter > 200
+    # Repeated visits set in after 2 epochs, iterations on all blocks after 100.
+    assert plain.n_iter > 100
     for switched_off in ("acceleration", "shrinking", "shuffle"):
         other = solve(X, Y, **options, **{switched_off: False})
         assert plain.status == other.status == "converged"

@@ -78,7 +78,7 @@ def dense(matrix, shape):
         {"c": 1e4, "tolerance": 1e-6},
         {"max_epochs": 1},
         {"c": 1e-3},
-        # With momentum, and with iterations on all blocks, which count as so many epochs.
+        # With iterations on all blocks, which count as so many epochs.
         {"c": 1e3, "tolerance": 1e-9, "max_epochs": 600},
     ],
 )
@@ -119,7 +119,7 @@ def test_passes_over_the_hardest_labels_end_at_the_same_optimum(options):
     assert short.status == whole.status == "converged"
     assert short.primal == pytest.approx(whole.primal, rel=1e-7)
     np.testing.assert_array_equal(compact.weights, short.weights)
-    # With one chain no step lowers the dual objective, before the momentum sets in.
+    # With one chain no step lowers the dual objective, before iterations on all blocks set in.
     duals = short.history["dual"][short.history["epoch"] < 40]
     assert np.all(np.diff(duals) >= -1e-9 * duals[-1])
 

@@ -124,14 +124,14 @@ class FreeRounds(Rounds):
         quadratic = self._quadratic()
         primal = 0.5 * quadratic + answer["loss"]
         bias, tol = self._bias(), self.settings.tol
-        self.objective = primal - answer["gap"]
-        self._record(number, primal, self.objective)
+        dual = primal - answer["gap"]
+        self._record(number, primal, dual)
         self.tolerated = tol * abs(primal)
         self.certified = replace(
             self._solution("interrupted", number, primal, self.bound), bias=centred(bias)
         )
-        gap = _AFTER_REPAIR * relative_gap(primal, self.objective)
-        stopped = self._tell(number, primal, self.objective, answer["active"])
+        gap = _AFTER_REPAIR * relative_gap(primal, dual)
+        stopped = self._tell(number, primal, dual, answer["active"])
         last = self.settings.last(number)
         if last is not None or (gap <= tol and number >= self.next_attempt):
             solution = self._attempt(number, bias, last)

@@ -184,9 +184,6 @@ class State:
     terms: Matrix  # (n,): Their dual terms D_i; NaN where they are not known yet
     new_dual: Any
     new_terms: Matrix
-    # (n, q): Where the proximal term pulls to, and the dual rows when it was last moved
-    centre: Any = None
-    centred: Any = None
 
 
 def fresh(part: Part) -> State:
@@ -216,20 +213,7 @@ def settled(state: State, step: float) -> State:
             old, new = dense(old), dense(new)
         dual = _compact(old + step * (new - old))
         terms = state.terms + step * (state.new_terms - state.terms)
-    return State(dual, terms, dual, terms, state.centre, state.centred)
-
-
-def _with_centre(state: State, common: "Common") -> State:
-    """Return a settled state whose centre is that of this round."""
-    if common.rho == 0.0:
-        return replace(state, centre=None, centred=None)
-    if state.centre is None:
-        return replace(state, centre=state.dual, centred=state.dual)
-    if common.momentum is None:
-        return state
-    dual = dense(state.dual)
-    centre = dual + common.momentum * (dual - dense(state.centred))
-    return replace(state, centre=_compact(centre), centred=state.dual)
+    return State(dual, terms, dual, terms)
 
 
 def applied(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -315,16 +299,12 @@ class Common:
     epochs: int  # Epochs of each part; 0 only certifies
     seed: tuple[int, int]  # Seed of the random permutations, with the number of the round
     threads: int  # Threads of each part
-    # Weight of the proximal term rho/2 ||B - A||^2 that accelerates slow problems; 0 for none
-    rho: float = 0.0
-    # How far the centre A goes beyond the dual rows in this round; None leaves it where it is
-    momentum: float | None = None
     single: bool = False  # Whether the change of the weights travels in single precision, too
 
 
 def improve(part: Part, state: State, common: Common, model: Model) -> tuple[State, Sums]:
     """Certify the rows at the common point, and improve them by an epoch."""
-    state = _with_centre(settled(state, common.step), common)
+    state = settled(state, common.step)
     part, n = aligned_part(part), part.X.shape[0]
     common = replace(common, tolerated=common.tolerated * n / max(common.rows, 1))
     answer = _improved(part, state, common, model, aligned(state.terms))
@@ -336,10 +316,6 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         "gained": (answer["dual_terms"] - state.terms).sum(),
         "active": answer["active"],
     }
-    if common.rho > 0.0:
-        change, dual = answer["dual"] - dense(state.dual), dense(state.dual)
-        sums["square"] = inner(change, change)
-        sums["pull"] = inner(change, dual - dense(state.centre))
     if common.epochs > 0:
         sums |= {"weights": answer["weights"], "sum": answer["sum"]}
         if common.single:
@@ -372,8 +348,6 @@ def _improved(
         epochs=common.epochs,
         seed=int(seed),
         threads=common.threads,
-        centre=None if state.centre is None else aligned(dense(state.centre)),
-        rho=common.rho,
     )
 
 

@@ -34,12 +34,6 @@ _SHRINKAGE = 1.3
 _SINGLE_TOL = 1e-5
 _ROUNDING = 2.0**-24
 
-# As in the compiled loop: rounds before the momentum, between two moves of its centre at first, and
-# moves after which there is one round more.
-_PATIENCE = 50
-_ROUNDS_PER_MOVE = 3
-_MOVES = 64
-
 
 # As in the compiled loops: a negative gap within this share of the objective is rounding.
 _WRONG = 1e-9
@@ -101,7 +95,6 @@ class Settings:
     # Gap of the method's own problem, from a `Fit` and the sum of the pairs' dual variables; it
     # has to be within the tolerance, too
     own_gap: Callable[[Fit, float], float] | None = None
-    momentum: bool = True  # Whether slow problems are accelerated
     # When to end, by `time.monotonic`; not before the first round has moved the rows
     deadline: float | None = None
 
@@ -127,36 +120,6 @@ class Point:
     bias: Matrix
     step: float = 1.0
     uncertainty: float = 0.0
-
-
-class _Momentum:
-    """The accelerated proximal point method around the rounds, as in the loops of one machine.
-
-    A proximal term pulls the dual rows to a centre, which curves the directions along which the
-    dual objective is nearly linear; Nesterov's momentum of the centre pays back what that costs.
-    """
-
-    def __init__(self, rho: float, objective: float) -> None:
-        self.rho = rho
-        self._theta = 1.0
-        self._objective = objective
-        self._rounds = self._moves = 0
-
-    def after_round(self, objective: float) -> float | None:
-        """Return how far the centre goes beyond the dual rows; None if it stays."""
-        self._rounds += 1
-        if self._rounds < _ROUNDS_PER_MOVE + int(np.log2(self._moves // _MOVES + 1)):
-            return None
-        self._rounds = 0
-        self._moves += 1
-        if objective < self._objective:
-            # The momentum has overshot.
-            self._theta = 1.0
-        self._objective = objective
-        theta = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self._theta**2))
-        momentum = (self._theta - 1.0) / theta
-        self._theta = theta
-        return float(momentum)
 
 
 class _History:
@@ -257,9 +220,6 @@ class Rounds:
         self.last_step = 1.0
         self.history = _History()
         self.tolerated = 0.0
-        self.objective = 0.0
-        self.momentum: _Momentum | None = None
-        self.step_of_centre: float | None = None
         self.certified = Solution(
             self.point.weights, self.point.bias, "interrupted", 0, np.inf, 0.0, 0.0, {}
         )
@@ -289,7 +249,6 @@ class Rounds:
                 still = self._move(answer)
                 if still and (status := self._still(answer)) is not None:
                     return self._ended(number, status)
-                self._accelerate(number)
                 self.cluster.mark(number, self._common(number, epochs=0))
             except PartsLost:
                 self._gather()
@@ -314,7 +273,6 @@ class Rounds:
         """Record the certificate of a round; return the solution when it is the end."""
         primal, dual = self._objectives(answer)
         self._record(number, primal, dual)
-        self.objective = dual
         self.tolerated = self.settings.tol * abs(primal)
         self.certified = self._solution("interrupted", number, primal, dual)
         if relative_gap(primal, dual) <= self.settings.tol:
@@ -401,8 +359,6 @@ class Rounds:
             epochs=epochs,
             seed=(self.settings.seed, number),
             threads=self.settings.threads,
-            rho=0.0 if self.momentum is None or epochs == 0 else self.momentum.rho,
-            momentum=self.step_of_centre,
             single=self.single,
         )
 
@@ -417,9 +373,6 @@ class Rounds:
         change, change_of_sum = answer["weights"], answer["sum"]
         slope = answer["gained"] - inner(point.weights, change) - inner(self._bias(), change_of_sum)
         curvature = inner(change, change) + self.sigma * inner(change_of_sum, change_of_sum)
-        if self.momentum is not None:
-            slope -= self.momentum.rho * answer["pull"]
-            curvature += self.momentum.rho * answer["square"]
         if curvature == 0.0:
             point.step = self.last_step = 1.0
             return True
@@ -439,20 +392,8 @@ class Rounds:
         """Return weights as they travel in a round."""
         return weights.astype(np.float32) if self.single else weights
 
-    def _accelerate(self, number: int) -> None:
-        """Set in or advance the momentum."""
-        if self.momentum is not None:
-            self.step_of_centre = self.momentum.after_round(self.objective)
-        elif self.settings.momentum and number >= _PATIENCE:
-            mean = self.about["squared_norms"] / max(self.about["rows"], 1)
-            self.momentum = _Momentum(mean + self.sigma, self.objective)
-
     def _still(self, answer: Sums) -> str | None:
         """Return how to end after a round in which nothing moved, None to go on."""
-        if self.momentum is not None:
-            # The point of the proximal term need not be that of the problem.
-            self.momentum = self.step_of_centre = None
-            return None
         if answer["active"] < self.about["rows_with_pairs"] and self.tolerated > 0.0:
             self.tolerated = 0.0
             return None

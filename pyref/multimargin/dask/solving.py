@@ -57,7 +57,7 @@ def _solve_free(
             cluster.view(parts.Part.restricted, subset),
             (d, subset.size),
             model,
-            replace(settings, max_rounds=left, own_gap=None, momentum=True),
+            replace(settings, max_rounds=left, own_gap=None),
             about,
             capacity[np.ix_(subset, subset)],
         ).run()

@@ -3,8 +3,7 @@
 
 use crate::answers::matrix;
 use crate::arguments::{
-    FeatureArrays, IndicatorArrays, check_finite, of_linear, optional_matrix, row_major,
-    value_error,
+    FeatureArrays, IndicatorArrays, check_finite, of_linear, row_major, value_error,
 };
 use crate::boundary::guarded;
 use crate::keywords::keywords;
@@ -44,10 +43,6 @@ struct PartRequest<'py> {
     threads: usize,
     #[pyo3(default)]
     dual_terms: Option<PyReadonlyArray1<'py, f64>>,
-    #[pyo3(default)]
-    centre: Option<PyReadonlyArray2<'py, f64>>,
-    #[pyo3(default = 0.0)]
-    rho: f64,
 }
 }
 
@@ -55,11 +50,11 @@ impl PartRequest<'_> {
     fn common(&self) -> PyResult<Common<'_>> {
         let weights = row_major("weights", &self.weights)?;
         let offset = self.offset.as_slice()?;
-        let factors = [self.sigma, self.growth, self.tolerated, self.rho];
+        let factors = [self.sigma, self.growth, self.tolerated];
         for (name, values) in [
             ("weights", weights),
             ("offset", offset),
-            ("sigma, growth, tolerated or rho", &factors),
+            ("sigma, growth or tolerated", &factors),
         ] {
             check_finite(name, values)?;
         }
@@ -68,7 +63,6 @@ impl PartRequest<'_> {
             offset,
             sigma: self.sigma,
             growth: self.growth,
-            rho: self.rho,
         })
     }
 
@@ -117,7 +111,6 @@ pub fn improve_part<'py>(
         let arrays = features.features_of_rows(n)?;
         let columns = arrays.columns();
         let (common, start) = (asked.common()?, asked.start(n)?);
-        let centre = optional_matrix("centre", asked.centre.as_ref(), [n, q])?.map(memory::copied);
         let settings = Settings {
             seed: asked.seed,
             ..Settings::default()
@@ -133,7 +126,6 @@ pub fn improve_part<'py>(
                         Proximal::new(loss),
                         common,
                         start,
-                        centre,
                         asked.tolerated,
                         asked.epochs,
                         &settings,

@@ -52,7 +52,7 @@ pub struct Settings {
     pub shuffle: bool,
     /// Skip instances that contribute next to nothing to the gap; all are checked again after each epoch.
     pub shrinking: bool,
-    /// Accelerate problems that are slow (see the `pairwise::momentum` module's comment).
+    /// Accelerate problems that are slow: visit instances several times in a row, iterate on all blocks at once.
     pub acceleration: bool,
     /// Instances whose updates are applied to the others at once; 0 lets the kind of scores choose.
     pub block_size: usize,

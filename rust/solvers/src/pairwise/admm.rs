@@ -1,7 +1,7 @@
 //! All blocks at once, by the alternating direction method of multipliers (Boyd et al. 2011), where coordinate ascent is slow.
 //!
-//! Where the kernel has a low rank (linear features, fewer than rows) or `C` is large, the blocks hinder each other, and no
-//! momentum makes up for that. With scores `Z` of their own beside those of the model, the problem is
+//! Where the kernel has a low rank (linear features, fewer than rows) or `C` is large, the blocks hinder each
+//! other. With scores `Z` of their own beside those of the model, the problem is
 //!
 //! ```text
 //! min over F, Z   1/2 <F, K^-1 F> + sum_i phi_i(z_i),   F = Z
@@ -422,14 +422,19 @@ impl Admm {
         most
     }
 
-    /// The sum of squares of `Z`: about the mean row, which is next to free, unless the bias is.
+    /// The sum of squares of `Z`: about the mean row, which is next to free, unless the bias is or all rows are alike.
     fn spread(&self) -> f64 {
         let square = dot(&self.scores, &self.scores);
         if self.free {
             return square;
         }
         let mean = self.root.mean_row(&self.scores, self.labels);
-        square - self.root.total() * dot(&mean, &mean)
+        let spread = square - self.root.total() * dot(&mean, &mean);
+        if spread > ROUNDING * square {
+            spread
+        } else {
+            square
+        }
     }
 
     /// `Z - U`

@@ -2,7 +2,7 @@
 //! make a problem, a [`Setup`] says how to solve it; a [`request::Request`] chooses among all of them.
 //!
 //! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`], or [`dcd`] with steps of one pair, or [`multiplicative`]) with
-//! a rule for the bias ([`bias`]); slow problems get momentum (`momentum`) and iterations on all blocks at once (`admm`).
+//! a rule for the bias ([`bias`]); slow problems get iterations on all blocks at once (`admm`).
 //! [`frank_wolfe`] is the loop as published.
 
 mod admm;
@@ -11,7 +11,6 @@ pub mod bias;
 pub mod dcd;
 pub mod frank_wolfe;
 pub mod loss;
-mod momentum;
 pub mod multiplicative;
 mod outer;
 mod prompt;

@@ -178,7 +178,11 @@ pub(super) fn run<S: Scores, T: Step>(
         }
         let mut judge = Judge {
             went,
-            last: last_status(engine, rule, went, epochs == settings.max_epochs),
+            last: if went == Epoch::Unmoved && rule.settled(engine) {
+                Some(Status::Stalled)
+            } else {
+                (epochs == settings.max_epochs).then_some(Status::MaxIterations)
+            },
             tolerance,
             epochs,
             epoch: trace.elapsed() / u32::try_from(epochs).unwrap_or(u32::MAX),
@@ -199,7 +203,6 @@ pub(super) fn run<S: Scores, T: Step>(
             // The skipped instances may have to move, or the biases.
             engine.wake_all();
         } else {
-            engine.accelerate(epochs, point.dual);
             let (count, found) = leap(engine, rule, tolerance, (epochs, &point), monitor);
             epochs += count;
             if let Some(point) = found {
@@ -292,24 +295,10 @@ fn model<S: Scores, T: Step>(
     })
 }
 
-/// The status with which the loop ends after an epoch whatever its point is worth; `None` when it may go on. A plain epoch
-/// that leaves everything where it is would do so again.
-fn last_status<S: Scores, T: Step>(
-    engine: &mut Engine<'_, S, T>,
-    rule: &impl Rule<S, T>,
-    went: Epoch,
-    used_up: bool,
-) -> Option<Status> {
-    let plain = !(went.is_still() && engine.stop_accelerating());
-    let stuck = went == Epoch::Unmoved && plain && rule.settled(engine);
-    let used_up = used_up.then_some(Status::MaxIterations);
-    stuck.then_some(Status::Stalled).or(used_up)
-}
-
 /// Judges the point after an epoch.
 struct Judge<'a> {
     went: Epoch,
-    /// The status with which the loop ends here in any case.
+    /// The status with which the loop ends here in any case: an epoch that leaves everything where it is would do so again.
     last: Option<Status>,
     tolerance: f64,
     /// Epochs so far, and how long one takes.

@@ -8,7 +8,6 @@ use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
 use crate::pairwise::loss::{Loss, Pairs};
-use crate::pairwise::momentum::Centre;
 use crate::pairwise::scores::Scores;
 
 /// What all chains see while they run.
@@ -25,7 +24,6 @@ pub(super) struct Surroundings<'a, S: Scores> {
     pub sigma: f64,
     /// `v`
     pub factors: &'a [f64],
-    pub centre: Option<&'a Centre<S::Dual>>,
     /// Whether other chains run at the same time, so that probes of the joint move are wanted.
     pub joint: bool,
     /// How often to solve the instances at most.
@@ -38,11 +36,6 @@ impl<S: Scores> Surroundings<'_, S> {
     /// An instance's row of `B` when the chains began.
     fn old<'b>(&'b self, i: u32, buffer: &'b mut Vec<f64>) -> &'b [f64] {
         self.dual.row(i as usize, self.labels.count(), buffer)
-    }
-
-    /// The weight of the proximal term.
-    fn rho(&self) -> f64 {
-        self.centre.map_or(0.0, |centre| centre.rho)
     }
 }
 
@@ -110,9 +103,8 @@ struct Buffers {
     gathered_scores: Vec<f64>,
     gathered_dual: Vec<f64>,
     new_dual: Vec<f64>,
-    /// Rows of `B` and of the proximal centre, where they are not stored as such.
+    /// A row of `B`, where it is not stored as such.
     old: Vec<f64>,
-    point: Vec<f64>,
     scratch: Vec<f64>,
 }
 
@@ -312,13 +304,6 @@ impl<T: Step> Chain<T> {
         buffers.scores.read(k, current);
         let factor = around.factors[i];
         axpy(factor, &buffers.shift, current);
-        let rho = around.rho();
-        if let Some(centre) = around.centre {
-            let point = centre.point.row(i, q, &mut buffers.old);
-            for ((score, beta), a) in current.iter_mut().zip(&*row).zip(point) {
-                *score += rho * (beta - a);
-            }
-        }
         let scores = labels.gather(i, current, &mut buffers.gathered_scores);
         let dual = labels.gather(i, row, &mut buffers.gathered_dual);
         if around.estimates && self.gaps.len() == k {
@@ -330,7 +315,7 @@ impl<T: Step> Chain<T> {
             self.gaps.push(gap);
         }
         let new_dual = &mut buffers.new_dual[..dual.len()];
-        let kappa = around.scores.diagonal()[i] + around.sigma * factor * factor + rho;
+        let kappa = around.scores.diagonal()[i] + around.sigma * factor * factor;
         let block = Block {
             instance: i,
             pairs: labels.pairs_of(i),
@@ -372,34 +357,16 @@ impl<T: Step> Chain<T> {
         (gained, kappa): (f64, f64),
     ) {
         let q = around.labels.count();
-        let Buffers {
-            change,
-            opened,
-            old,
-            point,
-            ..
-        } = &mut self.buffers;
+        let Buffers { change, opened, .. } = &self.buffers;
         let opened = &opened[k / PROBED * q..(k / PROBED + 1) * q];
-        let square = dot(change, change);
-        let rho = around.rho();
-        let from_centre: f64 = around.centre.map_or(0.0, |centre| {
-            let (old, point) = (
-                around.old(instance, old),
-                centre.point.row(instance as usize, q, point),
-            );
-            let moves = change.iter().zip(old.iter().zip(point));
-            moves.map(|(delta, (beta, a))| delta * (beta - a)).sum()
-        });
         let product = dot(opened, change);
-        let linear = product
-            + around.factors[instance as usize] * dot(around.shift, change)
-            + rho * from_centre;
+        let linear = product + around.factors[instance as usize] * dot(around.shift, change);
         let probes = &mut self.probes;
         probes.instances.push(instance);
         probes.changes.extend_from_slice(change);
         probes.slope += gained - linear;
-        probes.secured += 0.5 * kappa * square;
-        probes.curvature += rho * square - product;
+        probes.secured += 0.5 * kappa * dot(change, change);
+        probes.curvature -= product;
     }
 
     /// Collects the instances whose rows are not what they were.

@@ -6,10 +6,9 @@ use super::shortlist::Shortlists;
 use super::step::Step;
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
-use crate::linalg::vector::{axpy, mean};
+use crate::linalg::vector::axpy;
 use crate::memory;
 use crate::pairwise::loss::{Loss, Pairs};
-use crate::pairwise::momentum::{Centre, PATIENCE};
 use crate::pairwise::scores::{DenseScores, Moved, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, ROUNDING, Settings};
@@ -87,7 +86,6 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     /// The bias `b + sigma g` enters the scores of instance `i` `v_i` times, and `g = sum_i v_i beta_i`: 1 but where a
     /// [`crate::pairwise::scores::Direction`] has a multiplier.
     pub(super) factors: Vec<f64>,
-    pub(super) centre: Option<Centre<S::Dual>>,
     pub(super) leaps: Leaps,
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,
@@ -104,9 +102,6 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
 
 /// Epochs in which a chain visits its instances once: easy problems need no more.
 const SINGLE_EPOCHS: usize = 2;
-
-/// How much later the momentum sets in where instances are solved several times in a row.
-const REPEATED_PATIENCE: usize = 4;
 
 /// Most multiply-adds of all passes over a chain, so that an interruption is answered promptly.
 const INSIDE: usize = 200_000_000;
@@ -229,7 +224,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             factors,
             offset: vec![0.0; q],
             sigma,
-            centre: None,
             leaps: Leaps::new(S::WEIGHTS),
             // The dual terms of a given start are unknown until its blocks have been visited.
             dual_terms: if at_zero {
@@ -358,7 +352,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             shift: &shift,
             sigma: self.sigma,
             factors: &self.factors,
-            centre: self.centre.as_ref(),
             joint: count > 1,
             passes: self.passes(length),
             estimates: self.estimates(),
@@ -375,15 +368,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     fn repeats(&self) -> bool {
         let free = self.settings.acceleration && self.settings.block_size == 0;
         free && T::PASSES > 1 && self.chains.len() == 1 && self.epochs >= SINGLE_EPOCHS
-    }
-
-    /// Epochs before the momentum sets in. It slows down problems that repeated visits solve.
-    fn patience(&self) -> usize {
-        if self.repeats() {
-            REPEATED_PATIENCE * PATIENCE
-        } else {
-            PATIENCE
-        }
     }
 
     /// Number of instances in a chain.
@@ -475,13 +459,11 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     fn estimates(&self) -> bool {
         self.may_estimate
             && S::WEIGHTS
-            && self.centre.is_none()
-            && self.epochs < self.patience()
             && self.labels.instances() * self.labels.count() >= SCORES_FOR_ESTIMATES
     }
 
     /// Whether the gap, by the terms that the visits of the last epoch have met, is so far above the `tolerated` one that
-    /// a certificate can wait. The momentum needs the objective of each epoch.
+    /// a certificate can wait.
     pub fn is_far(&mut self, tolerated: f64) -> bool {
         let far = self.estimates()
             && self.epochs > 1
@@ -599,24 +581,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         self.scores.recompute(&self.dual, self.threads, monitor);
     }
 
-    /// Mean of the blocks' curvatures `kappa`, the unit of proximal terms.
-    fn mean_curvature(&self) -> f64 {
-        mean(self.scores.diagonal()) + self.sigma
-    }
-
-    /// After `epochs` epochs with the given dual objective: sets in or advances the acceleration.
-    pub fn accelerate(&mut self, epochs: usize, objective: f64) {
-        if let Some(centre) = &mut self.centre {
-            let size = (self.labels.instances(), self.labels.count());
-            centre.after_epoch(&self.dual, size, objective);
-        } else if self.settings.acceleration && epochs >= self.patience() {
-            let rho = self.mean_curvature();
-            if rho > 0.0 {
-                self.centre = Some(Centre::new(rho, &self.dual, objective));
-            }
-        }
-    }
-
     /// A copy of the present point.
     pub fn snapshot(&mut self) -> Snapshot<S> {
         Snapshot {
@@ -641,18 +605,12 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
 
     /// Forgets the way to the present point: it has been moved by something else than the block steps.
     pub fn restart(&mut self) {
-        self.centre = None;
         // A list has all labels with a dual variable of the point that it was noted at, and no other's.
         self.shortlists = None;
         for chain in &mut self.chains {
             chain.restart();
         }
         self.wake_all();
-    }
-
-    /// Ends the acceleration; whether there was one.
-    pub fn stop_accelerating(&mut self) -> bool {
-        self.centre.take().is_some()
     }
 
     /// Epochs so far.

@@ -15,12 +15,12 @@ const REST: usize = 3;
 
 /// Epochs before the first leap, and those to the tolerated gap, at the current pace, beyond which it is taken: most problems
 /// are solved by then. Linear scores need not wait as long, since a leap finds them a model of its own.
-const PATIENCE: usize = 200;
+const PATIENCE: usize = 100;
 const CRAWL: f64 = 1000.0;
 const PATIENCE_OF_LINEAR: usize = 50;
 const CRAWL_OF_LINEAR: f64 = 50.0;
 
-/// How fast the gap falls. What momentum will solve is better left to it.
+/// How fast the gap falls.
 #[derive(Clone, Debug)]
 struct Pace {
     /// Epochs before a problem may count as slow.

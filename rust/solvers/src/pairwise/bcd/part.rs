@@ -15,7 +15,6 @@ use super::{Engine, Epoch, Step};
 use crate::error::{SolverError, check_size, refused};
 use crate::labels::Labels;
 use crate::pairwise::loss::check_pairs;
-use crate::pairwise::momentum::Centre;
 use crate::pairwise::scores::{DenseScores, Scaled, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
@@ -31,20 +30,18 @@ pub struct Common<'a> {
     pub sigma: f64,
     /// Factor of the curvature.
     pub growth: f64,
-    /// Weight of the proximal term `rho/2 ||B_p - A||^2`; 0 for none.
-    pub rho: f64,
 }
 
 impl Common<'_> {
     fn check(&self) -> Result<(), SolverError> {
-        let in_range = self.growth > 0.0 && self.sigma >= 0.0 && self.rho >= 0.0;
-        if in_range && (self.growth + self.sigma + self.rho).is_finite() {
+        let in_range = self.growth > 0.0 && self.sigma >= 0.0;
+        if in_range && (self.growth + self.sigma).is_finite() {
             return Ok(());
         }
         Err(refused(
-            "growth, sigma or rho",
-            format!("{}, {} or {}", self.growth, self.sigma, self.rho),
-            "a positive number and two that are not negative",
+            "growth or sigma",
+            format!("{} or {}", self.growth, self.sigma),
+            "a positive number and one that is not negative",
         ))
     }
 }
@@ -121,7 +118,6 @@ pub fn improve_part<S: DenseScores, T: Step>(
     step: T,
     common: Common<'_>,
     start: PartState,
-    centre: Option<Vec<f64>>,
     tolerated: f64,
     epochs: usize,
     settings: &Settings,
@@ -130,7 +126,6 @@ pub fn improve_part<S: DenseScores, T: Step>(
 ) -> Result<Option<Answer>, SolverError> {
     common.check()?;
     check_pairs::<T::Loss>(labels)?;
-    let (n, q) = (labels.instances(), labels.count());
     let mut scores = Scaled::new(scores, common.growth);
     let point = PartPoint {
         dual: &start.dual,
@@ -138,7 +133,7 @@ pub fn improve_part<S: DenseScores, T: Step>(
         offset: common.offset,
     };
     point.place(labels, &mut scores)?;
-    check_size("dual_terms", start.dual_terms.len(), n)?;
+    check_size("dual_terms", start.dual_terms.len(), labels.instances())?;
     let sigma = common.growth * common.sigma;
     let PartState { dual, dual_terms } = start;
     let mut engine = Engine::new(labels, &mut scores, step, dual, sigma, threads, settings);
@@ -146,10 +141,6 @@ pub fn improve_part<S: DenseScores, T: Step>(
     engine.offset.copy_from_slice(common.offset);
     // The scores see the change of the sum only: the rest of it is in the offset.
     engine.sum.fill(0.0);
-    if let Some(point) = centre {
-        check_size("centre", point.len(), n * q)?;
-        engine.centre = Some(Centre::fixed(common.rho, point));
-    }
     let certificate = engine.certify();
     engine.choose_active(tolerated);
     let active = engine.active();

@@ -158,7 +158,6 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             && !T::Loss::ZERO_LABEL
             && self.may_estimate
             && self.settings.shrinking
-            && self.centre.is_none()
             && self.labels.count() >= LABELS
             && self.scores.few().is_some()
     }
