@@ -241,7 +241,7 @@ def solve_label_features(draw: Drawer) -> Call:
         "threads": draw.pick(1, 2),
         **draw.loop(),
     }
-    return _rust.solve_label_features, (draw.indicator(), draw.features(n, d)), named
+    return _rust.solve_label_features, (draw.features(n, d),), named
 
 
 ENTRIES = (kernel_matrix, kernel_product, sparse_product, loss_prox, total_loss)

@@ -210,7 +210,6 @@ def total_loss(
 ) -> float: ...
 
 class _LabelFeaturesDefaults(TypedDict, total=False):
-    row_scales: NDArray[np.float64] | None
     coupling: _Matrix | None
     anchor: float | None
     basis: tuple[_Matrix, _Matrix] | None
@@ -230,5 +229,5 @@ class _LabelFeaturesRequest(_LabelFeaturesDefaults):
     max_epochs: int
 
 def solve_label_features(
-    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_LabelFeaturesRequest]
+    features: _Features, **request: Unpack[_LabelFeaturesRequest]
 ) -> dict[str, Any]: ...

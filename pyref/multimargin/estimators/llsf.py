@@ -220,7 +220,7 @@ default="scores"
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         given = X
-        X, Y, sums, scales = weighted(X, targets.indicator, weights)
+        X, Y, sums = weighted(X, targets.indicator, weights)
 
         progress = Progress(self, max_iter, self.verbose)
         convexity = examine(X, Y, float(self.alpha), convexify=self.convexify)
@@ -242,11 +242,10 @@ default="scores"
             callback=progress.epoch_callback(),
             basis=eigenbasis(X, convexity.coupling) if solver == "admm" else None,
             deadline=deadline,
-            row_scales=scales,
         )
         interrupts = progress.interrupts
         with interrupts.held():
-            solution = interrupts.reached_by(solve, X, targets.indicator, convexity, request)
+            solution = interrupts.reached_by(solve, X, convexity, request)
             self._store_targets(targets)
             self._store_report(solution)
             self.coef_ = solution.weights

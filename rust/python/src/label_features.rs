@@ -6,9 +6,8 @@ use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::refused;
-use multimargin_solvers::llsf::Rows;
+use multimargin_solvers::llsf::admm::Eigenpairs;
 use multimargin_solvers::llsf::apg::{Published, Variant};
-use multimargin_solvers::llsf::eigenbasis::Eigenpairs;
 use multimargin_solvers::llsf::request::{Request, Solver};
 use multimargin_solvers::memory;
 use multimargin_solvers::parallel::threads::Threads;
@@ -31,8 +30,6 @@ keywords! {
 /// A problem of LLSF and how to solve it, but for labels and features. See `multimargin.estimators.llsf` for the meaning.
 struct LabelFeaturesRequest<'py> {
     sums: (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>),
-    #[pyo3(default)]
-    row_scales: Option<PyReadonlyArray1<'py, f64>>,
     #[pyo3(default)]
     coupling: Option<PyReadonlyArray2<'py, f64>>,
     beta: f64,
@@ -87,27 +84,20 @@ impl LabelFeaturesRequest<'_> {
 /// Solves an LLSF problem, see [`LabelFeaturesRequest`]: the keywords of
 /// `multimargin.estimators.shared.llsf_problem.Coefficients`.
 #[pyfunction]
-#[pyo3(signature = (indicator, features, **request))]
+#[pyo3(signature = (features, **request))]
 pub fn solve_label_features<'py>(
     py: Python<'py>,
-    indicator: PyReadonlyArray2<'py, u8>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     guarded(py, || {
         let mut asked = LabelFeaturesRequest::of(py, request)?;
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
-        let q = indicator.shape()[1];
-        let features = features.features_of_rows(indicator.shape()[0])?;
+        let q = asked.sums.0.shape()[0];
+        let features = features.features()?;
         let start = optional_matrix("start", asked.start.as_ref(), [q, features.columns()])?;
-        let scales = asked.row_scales.as_ref();
         let problem = Request {
             features,
-            rows: Rows {
-                indicator: row_major("Y", &indicator)?,
-                labels: q,
-                scales: scales.map(PyReadonlyArray1::as_slice).transpose()?,
-            },
             sums: asked.sums(q, features.columns())?,
             coupling: optional_matrix("coupling", asked.coupling.as_ref(), [q, q])?,
             beta: asked.beta,

@@ -200,7 +200,7 @@ class Request:
     """What a solver needs besides the data."""
 
     # The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
-    # depends: but for "cd" any X with the same X^T X will do, and the indicator is not looked at
+    # depends: any X with the same X^T X will do
     sums: tuple[Matrix, Matrix]
     beta: float  # Weight of the l1 norm, positive
     solver: str
@@ -212,8 +212,6 @@ class Request:
     callback: EpochCallback | None  # Called after each epoch
     basis: Eigenbasis | None = None  # Needed by "admm"
     deadline: float | None = None  # When the fit has to end, by `time.monotonic`
-    # (n,): What the rows of the indicator are multiplied by; those of X are already
-    row_scales: Matrix | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,13 +222,11 @@ class Coefficients(Report):
     kkt_residual: float  # Largest violation of the optimality conditions
 
 
-def solve(X: Any, indicator: NDArray[Any], convexity: Convexity, request: Request) -> Coefficients:
+def solve(X: Any, convexity: Convexity, request: Request) -> Coefficients:
     """Call a solver."""
     solution = _rust.solve_label_features(
-        indicator,
         rust_matrix(X),
         sums=request.sums,
-        row_scales=request.row_scales,
         coupling=convexity.coupling,
         beta=request.beta,
         anchor=convexity.anchor,
@@ -251,10 +247,10 @@ def solve(X: Any, indicator: NDArray[Any], convexity: Convexity, request: Reques
 
 def weighted(
     X: Any, indicator: NDArray[np.uint8], sample_weight: Matrix | None
-) -> tuple[Any, NDArray[Any], tuple[Matrix, Matrix], Matrix | None]:
-    """Return the problem in which each row counts once: X, Y, `Request.sums`, `row_scales`."""
+) -> tuple[Any, NDArray[Any], tuple[Matrix, Matrix]]:
+    """Return the problem in which each row counts once: X, Y, `Request.sums`."""
     Y: NDArray[Any] = indicator
-    roots, norms = None, indicator.sum(axis=0, dtype=np.float64)
+    norms = indicator.sum(axis=0, dtype=np.float64)
     if sample_weight is not None:
         roots, norms = np.sqrt(sample_weight), sample_weight @ indicator
         Y = roots[:, None] * indicator
@@ -262,7 +258,7 @@ def weighted(
             X = sparse.csr_array(sparse.diags_array(roots) @ X)
         else:
             X = roots[:, None] * X
-    return X, Y, (correlation_of(X, Y), norms), roots
+    return X, Y, (correlation_of(X, Y), norms)
 
 
 def correlation_of(X: Any, Y: NDArray[Any]) -> Matrix:

@@ -3,7 +3,7 @@
 use crate::error::{SolverError, refused};
 use crate::linalg::columns::Columns;
 use crate::linalg::features::Features;
-use crate::linalg::matmul::{View, multiply, multiply_add, multiply_strided};
+use crate::linalg::matmul::{View, multiply, multiply_add, multiply_rows, multiply_strided};
 use crate::linalg::vector;
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
@@ -109,11 +109,16 @@ pub(crate) fn stored_product(
         if monitor.interrupted() {
             return None;
         }
-        threads.for_each_chunk(slab_rows, ROWS * q, |chunk, out| {
-            let (first, length) = (index * slab + chunk * ROWS, out.len() / q);
-            let left = View::rows(&matrix[first * n..(first + length) * n], n);
-            multiply((length, n, q), left, View::rows(factor, q), out);
-        });
+        let left = View::rows(&matrix[index * slab * n..], n);
+        let shape = (slab_rows.len() / q, n, q);
+        multiply_rows(
+            threads,
+            shape,
+            left,
+            View::rows(factor, q),
+            slab_rows,
+            false,
+        );
     }
     Some(result)
 }

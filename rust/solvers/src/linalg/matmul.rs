@@ -1,5 +1,10 @@
 //! Matrix products on slices: a checked wrapper of the `gemm` crate.
 
+use crate::parallel::threads::Threads;
+
+/// Rows of a product that one thread computes at a time: enough for the speed of a large one.
+const ROWS: usize = 128;
+
 /// A strided view of a matrix inside a slice: element `(i, j)` is at `i * row_stride + j * column_stride`.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
@@ -45,6 +50,22 @@ pub fn multiply(shape: (usize, usize, usize), a: View<'_>, b: View<'_>, c: &mut 
 /// When a view is too short for its shape.
 pub fn multiply_add(shape: (usize, usize, usize), a: View<'_>, b: View<'_>, c: &mut [f64]) {
     multiply_strided(shape, a, b, c, shape.2, true);
+}
+
+/// `C = A B`, or `C += A B`, by threads that take some rows each.
+pub fn multiply_rows(
+    threads: &Threads,
+    (m, k, n): (usize, usize, usize),
+    a: View<'_>,
+    b: View<'_>,
+    c: &mut [f64],
+    accumulate: bool,
+) {
+    let rows = ROWS.min(m);
+    threads.for_each_chunk(c, rows * n, |index, c| {
+        let data = &a.data[index * rows * a.row_stride..];
+        multiply_strided((c.len() / n, k, n), View { data, ..a }, b, c, n, accumulate);
+    });
 }
 
 /// `C = A B` (or `C += A B` when `accumulate`) for `A` of shape `m x k`, `B` of shape `k x n` and a row-major `C`

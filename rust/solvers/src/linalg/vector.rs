@@ -250,12 +250,17 @@ pub fn sigmoid(products: &mut [f64], gamma: f64, coef0: f64) {
 /// The transpose of a row-major matrix.
 pub(crate) fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
     let mut out = memory::zeros(matrix.len());
+    transpose(matrix, rows, columns, &mut out);
+    out
+}
+
+/// The same, to `out`.
+pub(crate) fn transpose(matrix: &[f64], rows: usize, columns: usize, out: &mut [f64]) {
     for i in 0..rows {
         for j in 0..columns {
             out[j * rows + i] = matrix[i * columns + j];
         }
     }
-    out
 }
 
 #[cfg(test)]

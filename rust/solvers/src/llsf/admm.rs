@@ -4,31 +4,35 @@
 //! min  1/2 <W, H W> - <C, W> + beta ||Z||_1,   W = Z
 //! ```
 //!
+//! With `X^T X = U diag(s) U^T` and `alpha M = V diag(t) V^T` the form maps `W` to `U (H . (U^T W V)) V^T` with
+//! `H_ik = s_i + t_k`. `U` may be thin, with as many columns as `X` has rows: on the complement of its columns `s` is 0.
 //! With penalty rho and the scaled dual variable `D`, a round is
 //!
 //! * `W = (H + rho)^-1 (C + rho (Z - D))`: diagonal in the basis, two products with `U` and two with `V`;
 //! * `Q = a W + (1 - a) Z + D` with the over-relaxation `a`; `Z` is the soft threshold of `Q` at `beta / rho`, and `D`
-//!   what it cuts off. So `Q` is all that is kept;
-//! * `S = rho D` lies in the box and gives a lower bound, exactly as [`super::eigenbasis`] describes.
+//!   what it cuts off. So `Q` is all that is kept.
+//!
+//! `Z` is the model. `S = rho D` lies in the box of beta: the gradient at `H^+ (C - S)` is `-S`, projected on the range of
+//! `H` where that has a null space, so that this point gives a lower bound ([`super::certificate`]).
 //!
 //! The penalty follows the residuals `||W - Z||` and `||Z - Z_before||`, each relative to what it is a difference of
-//! (Wohlberg 2017), and once the gap is closed the KKT residual of `Z`. Signs and zeros of a solution that is mostly zeros are a matter of coordinate descent; where many
-//! features share a label, this loop needs a few dozen rounds whatever their dependence.
+//! (Wohlberg 2017), and once the gap is closed the KKT residual of `Z`. Signs and zeros of a solution that is mostly zeros
+//! are a matter of coordinate descent; where many features share a label, this loop needs a few dozen rounds whatever their
+//! dependence.
 
-use super::certificate::Certificate;
-use super::eigenbasis::{Anchor, Bound, Eigenbasis, ROWS_PER_TASK};
 use super::quadratic::Quadratic;
 use super::soft_threshold::soft_threshold;
 use super::{Problem, Solution};
-use crate::error::SolverError;
-use crate::linalg::vector::transposed;
+use crate::error::{SolverError, refused};
+use crate::linalg::matmul::{View, multiply_rows};
+use crate::linalg::vector::{dot, transpose};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
 
 /// Over-relaxation; anything in (0, 2) converges.
 const RELAXATION: f64 = 1.7;
-/// Rounds between two certificates, each of which costs half a round.
+/// Rounds between two certificates, each of which costs about two.
 const CHECK: usize = 5;
 /// The penalty changes by the root of the residuals' ratio, within these limits.
 const SMALLEST_CHANGE: f64 = 1.5;
@@ -41,6 +45,44 @@ const STATIONARITY: f64 = 10.0;
 /// ... after the round at which it settles this many times at most.
 const MOST_LATE_CHANGES: usize = 20;
 
+/// Entries of `H` below this share of the largest one are 0.
+const NULL_SHARE: f64 = 1e-12;
+/// The relative size of what sums of products lose, with a margin of a hundred.
+const ROUNDING: f64 = 100.0 * f64::EPSILON;
+
+/// Eigenvalues and eigenvectors of one symmetric matrix; vectors are columns, stored row-major.
+#[derive(Clone, Copy, Debug)]
+pub struct Eigenpairs<'a> {
+    /// Eigenvalues.
+    pub values: &'a [f64],
+    /// Eigenvectors, one a column, row-major.
+    pub vectors: &'a [f64],
+}
+
+impl<'a> Eigenpairs<'a> {
+    fn fit(&self, rows: usize) -> bool {
+        let mut numbers = self.values.iter().chain(self.vectors);
+        self.vectors.len() == rows * self.values.len() && numbers.all(|x| x.is_finite())
+    }
+
+    fn view(&self) -> View<'a> {
+        View::rows(self.vectors, self.values.len())
+    }
+
+    fn largest(&self) -> f64 {
+        self.values.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The median of the eigenvalues that are not 0: half of the directions are then led by the data.
+    fn first_penalty(&self) -> f64 {
+        let mut values = self.values.to_vec();
+        values.sort_by(f64::total_cmp);
+        values.retain(|&s| s > 1e-9 * self.largest());
+        let median = values.get(values.len() / 2).copied();
+        median.filter(|&s| s > 0.0).unwrap_or(1.0)
+    }
+}
+
 /// The squared norms from which the penalty is chosen.
 #[derive(Clone, Copy, Debug, Default)]
 struct Norms {
@@ -52,15 +94,6 @@ struct Norms {
 }
 
 impl Norms {
-    fn add(mut self, other: Self) -> Self {
-        self.apart += other.apart;
-        self.moved += other.moved;
-        self.w += other.w;
-        self.z += other.z;
-        self.d += other.d;
-        self
-    }
-
     /// The factor that brings the penalty nearer to balance.
     fn balance(&self) -> f64 {
         // ||W - Z|| / max(||W||, ||Z||) over (rho ||Z - Z_before||) / (rho ||D||), squared.
@@ -82,192 +115,140 @@ fn limited(factor: f64) -> f64 {
     }
 }
 
-/// The state; every matrix is `d x q`.
+/// The state; matrices are `q x d`, but for the last two, `d x q` and `r x q`.
 struct Loop<'a> {
     problem: &'a Problem<'a>,
-    basis: &'a Eigenbasis<'a>,
+    /// The eigenpairs of `X^T X`: `d` rows, at most `d` of them.
+    features: Eigenpairs<'a>,
+    /// Those of the coupling.
+    coupling: Option<Eigenpairs<'a>>,
     threads: &'a Threads,
-    correlation: Vec<f64>,
-    anchor: Anchor,
     rho: f64,
+    /// The largest entry of `H`.
+    largest: f64,
     /// `Z + D`
     sum: Vec<f64>,
+    /// `W`
+    weights: Vec<f64>,
     mixed: Vec<f64>,
     inside: Vec<f64>,
 }
 
-impl<'a> Loop<'a> {
-    /// Starts from coefficients (`q x d`) and the dual variable that their gradient suggests.
-    fn new(
-        problem: &'a Problem<'a>,
-        basis: &'a Eigenbasis<'a>,
-        start: &[f64],
-        threads: &'a Threads,
-    ) -> Self {
-        let (q, d) = (problem.labels, problem.dimension());
-        let weights = transposed(start, q, d);
-        let gradient = transposed(&gradient(problem, start, threads), q, d);
-        let correlation = transposed(&problem.correlation, q, d);
-        let anchor = basis.anchor(&correlation, threads);
-        let (rho, beta) = (first_penalty(basis), problem.beta);
-        let sum = memory::collected(weights.iter().zip(&gradient).map(|(&w, g)| {
-            if w == 0.0 {
-                (-g).clamp(-beta, beta) / rho
-            } else {
-                w + (beta / rho).copysign(w)
-            }
-        }));
-        Self {
-            problem,
-            basis,
-            threads,
-            correlation,
-            inside: memory::matrix(basis.feature_values().len(), q),
-            mixed: memory::matrix(d, q),
-            anchor,
-            rho,
-            sum,
-        }
+impl Loop<'_> {
+    fn threshold(&self) -> f64 {
+        self.problem.beta / self.rho
     }
 
-    /// Interrupted between the products only: each takes a few milliseconds.
-    fn round(&mut self, monitor: &mut dyn Monitor) -> Option<Norms> {
-        self.mix_right_side();
-        if monitor.breaks_off() {
-            return None;
-        }
-        let outside = self.divisors_outside();
-        let (basis, rho) = (self.basis, self.rho);
-        basis.project(
-            &self.mixed,
-            &mut self.inside,
-            |s, k| 1.0 / (s + basis.label_value(k) + rho) - outside[k],
-            self.threads,
-        );
-        if monitor.breaks_off() {
-            return None;
-        }
-        Some(self.follow(&outside))
-    }
-
-    /// `(C + rho (Z - D)) V`
-    fn mix_right_side(&mut self) {
-        let (q, rho) = (self.problem.labels, self.rho);
-        let threshold = self.problem.beta / rho;
-        let (basis, sum, correlation) = (self.basis, &self.sum, &self.correlation);
-        self.threads
-            .for_each_chunk(&mut self.mixed, ROWS_PER_TASK * q, |index, chunk| {
-                let range = index * ROWS_PER_TASK * q..index * ROWS_PER_TASK * q + chunk.len();
-                let right: Vec<f64> = sum[range.clone()]
-                    .iter()
-                    .zip(&correlation[range])
-                    .map(|(&x, c)| {
-                        let z = soft_threshold(x, threshold);
-                        c + rho * (z - (x - z))
-                    })
-                    .collect();
-                basis.mix(&right, false, chunk);
-            });
-    }
-
-    /// What is outside the columns of U is divided by t + rho; inside, the difference from that is added.
-    fn divisors_outside(&self) -> Vec<f64> {
-        let inverse = |k| {
-            if self.basis.complete() {
-                0.0
-            } else {
-                1.0 / (self.basis.label_value(k) + self.rho)
-            }
-        };
-        (0..self.problem.labels).map(inverse).collect()
-    }
-
-    /// `W` back from the basis, then `Z` and `D` after it.
-    fn follow(&mut self, outside: &[f64]) -> Norms {
-        let (q, threshold) = (self.problem.labels, self.problem.beta / self.rho);
-        let (basis, mixed, inside) = (self.basis, &self.mixed, &self.inside);
-        let norms = self
-            .threads
-            .map_chunks(&mut self.sum, ROWS_PER_TASK * q, |index, chunk| {
-                let first = index * ROWS_PER_TASK;
-                let mut part = vec![0.0; chunk.len()];
-                let rows = mixed[first * q..first * q + chunk.len()].chunks_exact(q);
-                for (row, values) in part.chunks_exact_mut(q).zip(rows) {
-                    for k in 0..q {
-                        row[k] = values[k] * outside[k];
-                    }
-                }
-                basis.add_rows(inside, first, &mut part);
-                let mut weights = vec![0.0; chunk.len()];
-                basis.mix(&part, true, &mut weights);
-                let mut norms = Norms::default();
-                for (x, w) in chunk.iter_mut().zip(weights) {
-                    let before = soft_threshold(*x, threshold);
-                    let next = RELAXATION * w + (1.0 - RELAXATION) * before + (*x - before);
-                    let z = soft_threshold(next, threshold);
-                    norms.apart += (w - z) * (w - z);
-                    norms.moved += (z - before) * (z - before);
-                    norms.w += w * w;
-                    norms.z += z * z;
-                    norms.d += (next - z) * (next - z);
-                    *x = next;
-                }
-                norms
-            });
-        norms.into_iter().fold(Norms::default(), Norms::add)
-    }
-
-    /// `Z` and `S`.
-    fn points(&self) -> (Vec<f64>, Vec<f64>) {
-        let threshold = self.problem.beta / self.rho;
-        let shrunk = self.sum.iter().map(|&x| soft_threshold(x, threshold));
-        let z = memory::collected(shrunk);
-        let cut = self.sum.iter().zip(&z).map(|(x, z)| self.rho * (x - z));
-        let s = memory::collected(cut);
-        (z, s)
-    }
-
-    /// The objective at `Z`, in the basis.
-    fn primal(&self, z: &[f64]) -> f64 {
-        let rotated = self.basis.rotate(z, self.threads);
-        let curvature: f64 = self
-            .basis
-            .products((&rotated, &rotated), |h| h, false)
+    /// `Z`
+    fn model(&self) -> Vec<f64> {
+        let shrunk = self
+            .sum
             .iter()
-            .sum();
-        let (fit, l1) = z
-            .iter()
-            .zip(&self.correlation)
-            .fold((0.0, 0.0), |(fit, l1), (z, c)| (fit + z * c, l1 + z.abs()));
-        let squared_norm: f64 = self.problem.squared_norms.iter().sum();
-        0.5 * squared_norm - fit + 0.5 * curvature + self.problem.beta * l1
+            .map(|&x| soft_threshold(x, self.threshold()));
+        memory::collected(shrunk)
     }
 
-    /// The norm of what the gradient at `Z` and `S` differ by: 0 at the optimum.
-    fn stationarity(&self, gradient: &[f64]) -> f64 {
+    /// `(H + rho)^-1` times the matrix in `weights`, in its place; 0 where `H + rho` is. False when interrupted, which
+    /// happens between the products only.
+    fn invert(&mut self, rho: f64, monitor: &mut dyn Monitor) -> bool {
         let (q, d) = (self.problem.labels, self.problem.dimension());
-        let threshold = self.problem.beta / self.rho;
-        let mut sum = 0.0;
-        for (k, row) in gradient.chunks_exact(d).enumerate() {
-            for (j, g) in row.iter().enumerate() {
-                let x = self.sum[j * q + k];
-                let difference = g + self.rho * (x - soft_threshold(x, threshold));
-                sum += difference * difference;
+        let (r, threads) = (self.features.values.len(), self.threads);
+        let (mixed, inside) = (&mut self.mixed, &mut self.inside);
+        match self.coupling {
+            None => transpose(&self.weights, q, d, mixed),
+            Some(pairs) => {
+                let rows = View::rows(&self.weights, d).transposed();
+                multiply_rows(threads, (d, q, q), rows, pairs.view(), mixed, false);
             }
         }
-        sum.sqrt()
+        let (u, right) = (self.features.view(), View::rows(mixed, q));
+        multiply_rows(threads, (r, d, q), u.transposed(), right, inside, false);
+        if monitor.breaks_off() {
+            return false;
+        }
+        let null = NULL_SHARE * self.largest;
+        let inverse = |h: f64| if h + rho > null { 1.0 / (h + rho) } else { 0.0 };
+        let values = |k: usize| self.coupling.map_or(0.0, |pairs| pairs.values[k]);
+        // What is outside the columns of U is divided by t + rho; inside, the difference from that is added.
+        let outside = |t: f64| if r == d { 0.0 } else { inverse(t) };
+        for (row, s) in inside.chunks_exact_mut(q).zip(self.features.values) {
+            for (k, x) in row.iter_mut().enumerate() {
+                *x *= inverse(s + values(k)) - outside(values(k));
+            }
+        }
+        for row in mixed.chunks_exact_mut(q) {
+            (row.iter_mut().enumerate()).for_each(|(k, x)| *x *= outside(values(k)));
+        }
+        multiply_rows(threads, (d, r, q), u, View::rows(inside, q), mixed, true);
+        match self.coupling {
+            None => transpose(mixed, d, q, &mut self.weights),
+            Some(pairs) => {
+                let right = View::rows(mixed, q).transposed();
+                multiply_rows(
+                    threads,
+                    (q, q, d),
+                    pairs.view(),
+                    right,
+                    &mut self.weights,
+                    false,
+                );
+            }
+        }
+        !monitor.breaks_off()
+    }
+
+    fn round(&mut self, monitor: &mut dyn Monitor) -> Option<Norms> {
+        let (rho, threshold) = (self.rho, self.threshold());
+        let known = self.sum.iter().zip(&self.problem.correlation);
+        for (right, (&x, c)) in self.weights.iter_mut().zip(known) {
+            *right = c + rho * (2.0 * soft_threshold(x, threshold) - x);
+        }
+        self.invert(rho, monitor).then(|| self.follow())
+    }
+
+    /// The point whose gradient is `-rho D`, as far as the range of `H` allows.
+    fn dual_point(&mut self) -> &[f64] {
+        let (rho, threshold) = (self.rho, self.threshold());
+        let known = self.sum.iter().zip(&self.problem.correlation);
+        for (right, (&x, c)) in self.weights.iter_mut().zip(known) {
+            *right = c - rho * (x - soft_threshold(x, threshold));
+        }
+        self.invert(0.0, &mut ());
+        &self.weights
+    }
+
+    /// `Z` and `D` after `W`.
+    fn follow(&mut self) -> Norms {
+        let (threshold, mut norms) = (self.threshold(), Norms::default());
+        for (x, w) in self.sum.iter_mut().zip(&self.weights) {
+            let before = soft_threshold(*x, threshold);
+            let next = RELAXATION * w + (1.0 - RELAXATION) * before + (*x - before);
+            let z = soft_threshold(next, threshold);
+            norms.apart += (w - z) * (w - z);
+            norms.moved += (z - before) * (z - before);
+            norms.w += w * w;
+            norms.z += z * z;
+            norms.d += (next - z) * (next - z);
+            *x = next;
+        }
+        norms
     }
 
     /// The factor of the penalty where the gap is closed: what is left is the gradient at `Z`, in which `H` magnifies
-    /// the distance from `W`.
+    /// the distance from `W`. At the optimum it is `-rho D`.
     fn late_balance(&self, gradient: &[f64], norms: &Norms) -> f64 {
+        let threshold = self.threshold();
+        let differences = gradient.iter().zip(&self.sum).map(|(g, &x)| {
+            let difference = g + self.rho * (x - soft_threshold(x, threshold));
+            difference * difference
+        });
         let moved = self.rho * norms.moved.sqrt();
-        limited((self.stationarity(gradient) / (STATIONARITY * moved)).sqrt())
+        limited((differences.sum::<f64>().sqrt() / (STATIONARITY * moved)).sqrt())
     }
 
-    /// Changes the penalty and leaves `Z` and `S` as they are.
+    /// Changes the penalty and leaves `Z` and `rho D` as they are.
     fn rescale(&mut self, factor: f64) {
-        let threshold = self.problem.beta / self.rho;
+        let threshold = self.threshold();
         self.rho *= factor;
         for x in &mut self.sum {
             let z = soft_threshold(*x, threshold);
@@ -276,138 +257,92 @@ impl<'a> Loop<'a> {
     }
 }
 
-/// The median of the eigenvalues of `X^T X` that are not 0: half of the directions are then led by the data.
-fn first_penalty(basis: &Eigenbasis<'_>) -> f64 {
-    let mut values: Vec<f64> = basis.feature_values().to_vec();
-    values.sort_by(f64::total_cmp);
-    let largest = values.last().copied().unwrap_or(0.0);
-    values.retain(|&s| s > 1e-9 * largest);
-    values
-        .get(values.len() / 2)
-        .copied()
-        .filter(|&s| s > 0.0)
-        .unwrap_or(1.0)
-}
-
-/// The gradient of the smooth part, both `q x d`.
-fn gradient(problem: &Problem<'_>, by_label: &[f64], threads: &Threads) -> Vec<f64> {
-    problem.gradient(&Quadratic::Implicit, by_label, threads)
-}
-
-/// The best point (`d x q`) and bound so far.
-struct Best {
-    primal: f64,
-    weights: Vec<f64>,
-    bound: f64,
-    from: Option<Bound>,
-    /// The best bound that was computed once more from `X` itself.
-    confirmed: f64,
-}
-
-impl Best {
-    fn new(weights: Vec<f64>) -> Self {
-        Self {
-            primal: f64::INFINITY,
-            weights,
-            bound: f64::NEG_INFINITY,
-            from: None,
-            confirmed: f64::NEG_INFINITY,
-        }
-    }
-
-    fn within(&self, tolerance: f64) -> bool {
-        relative_gap(self.primal, self.bound) <= tolerance
-    }
-
-    /// Compares the points of this round.
-    fn note(&mut self, state: &Loop<'_>, tolerance: f64) {
-        let (z, s) = state.points();
-        let primal = state.primal(&z);
-        let bound = state
-            .basis
-            .bound(state.problem, &state.anchor, &s, state.threads);
-        if bound.value > self.bound {
-            (self.bound, self.from) = (bound.value, Some(bound));
-        }
-        // Within the tolerance the latest point is the one with the smallest KKT residual.
-        if primal < self.primal || self.within(tolerance) {
-            (self.primal, self.weights) = (primal, z);
-        }
-    }
-
-    fn confirm(&mut self, state: &Loop<'_>) {
-        let Some(bound) = self.from.take() else {
-            return;
-        };
-        let (problem, threads) = (state.problem, state.threads);
-        let there = |by_label: &[f64]| gradient(problem, by_label, threads);
-        let value = state
-            .basis
-            .confirmed(problem, &state.anchor, &bound, there, threads);
-        self.confirmed = self.confirmed.max(value);
-    }
-
-    /// The certificate of the best point, and the gradient there.
-    fn certificate(&mut self, state: &Loop<'_>) -> (Certificate, Vec<f64>) {
-        let problem = state.problem;
-        let weights = transposed(&self.weights, problem.dimension(), problem.labels);
-        let gradient = gradient(problem, &weights, state.threads);
-        let mut certificate = problem.certificate(&weights, &gradient);
-        self.confirm(state);
-        certificate.dual = certificate.dual.max(self.confirmed);
-        (certificate, gradient)
-    }
-}
-
-fn check_convex(problem: &Problem<'_>) -> Result<(), SolverError> {
-    if problem.convex {
-        return Ok(());
-    }
-    Err(SolverError::Unsupported(
-        "the alternating direction method needs a convex problem: shift the coupling, or use the published loop",
-    ))
-}
-
-/// Solves a convex problem from `start` (`q x d`, default 0).
+/// Solves a convex problem from `start` (`q x d`, default 0), with the eigenpairs of `X^T X` and of the coupling.
 ///
 /// # Errors
 /// When an argument is out of range, or the problem is not convex.
 pub fn solve(
     problem: &Problem<'_>,
-    basis: &Eigenbasis<'_>,
+    (features, coupling): (Eigenpairs<'_>, Option<Eigenpairs<'_>>),
     start: Option<Vec<f64>>,
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
-    check_convex(problem)?;
     let (q, d) = (problem.labels, problem.dimension());
+    if !problem.convex {
+        return Err(SolverError::Unsupported(
+            "the alternating direction method needs a convex problem: shift the coupling, or use the published loop",
+        ));
+    }
+    let coupled = coupling.is_none_or(|pairs| pairs.fit(q) && pairs.values.len() == q);
+    let fits = features.fit(d) && features.values.len() <= d && coupled;
+    if !fits || coupling.is_some() != problem.coupling.is_some() {
+        return Err(refused(
+            "basis",
+            format!("eigenpairs that do not fit {d} features and {q} labels"),
+            "finite eigenpairs of X^T X, and of the coupling if there is one",
+        ));
+    }
     let mut trace = Trace::default();
-    let start = problem.start(start)?;
-    let mut state = Loop::new(problem, basis, &start, threads);
-    let mut best = Best::new(transposed(&start, q, d));
+    let quadratic = Quadratic::for_products(problem.features);
+    let gradient = |weights: &[f64]| problem.gradient(&quadratic, weights, threads);
+    let weights = problem.start(start)?;
+    let (rho, beta) = (features.first_penalty(), problem.beta);
+    // Z is the start, and D what its gradient suggests.
+    let slopes = gradient(&weights);
+    let sum = memory::collected(weights.iter().zip(&slopes).map(|(&w, g)| {
+        if w == 0.0 {
+            (-g).clamp(-beta, beta) / rho
+        } else {
+            w + (beta / rho).copysign(w)
+        }
+    }));
+    let mut state = Loop {
+        problem,
+        features,
+        coupling,
+        threads,
+        rho,
+        largest: features.largest() + coupling.map_or(0.0, |pairs| pairs.largest()),
+        sum,
+        mixed: memory::matrix(q, d),
+        inside: memory::matrix(q, features.values.len()),
+        weights,
+    };
     let (mut norms, mut late_changes, mut round) = (Norms::default(), 0, 0);
+    let (mut model, mut bound) = (Vec::new(), f64::NEG_INFINITY);
     let status = loop {
         let last = round == settings.max_epochs;
-        if round % CHECK == 0 || last {
-            best.note(&state, settings.tolerance);
+        if round.is_multiple_of(CHECK) || last {
+            model = state.model();
+            let slopes = gradient(&model);
+            let mut certificate = problem.certificate(&model, &slopes);
             if round > 0 {
-                trace.record(round, best.primal, best.bound, q, monitor);
+                let (largest, point) = (state.largest, state.dual_point());
+                let dual = problem.certificate(point, &gradient(point)).dual;
+                bound = bound.max(dual - ROUNDING * largest * dot(point, point));
             }
-            let mut settled = round > PENALTY_SETTLES && round % PENALTY_SETTLES != 0;
-            let mut factor = norms.balance();
-            if last || best.within(settings.tolerance) {
-                let (certificate, gradient) = best.certificate(&state);
-                if problem.certified(&certificate, settings) {
-                    break Status::Converged;
-                }
-                if last {
-                    break Status::MaxIterations;
-                }
-                factor = state.late_balance(&gradient, &norms);
-                settled = late_changes == MOST_LATE_CHANGES;
+            bound = bound.max(certificate.dual);
+            certificate.dual = bound;
+            if round > 0 {
+                trace.record(round, certificate.primal, bound, q, monitor);
             }
+            if problem.certified(&certificate, settings) {
+                break Status::Converged;
+            }
+            if last {
+                break Status::MaxIterations;
+            }
+            let (factor, settled) = if relative_gap(certificate.primal, bound) <= settings.tolerance
+            {
+                let settled = late_changes == MOST_LATE_CHANGES;
+                (state.late_balance(&slopes, &norms), settled)
+            } else {
+                let settled = round > PENALTY_SETTLES && round % PENALTY_SETTLES != 0;
+                (norms.balance(), settled)
+            };
             if round > 0 && !settled && factor != 1.0 {
                 late_changes += usize::from(round > PENALTY_SETTLES);
                 state.rescale(factor);
@@ -419,15 +354,7 @@ pub fn solve(
             None => break monitor.status(),
         }
     };
-    best.confirm(&state);
     Ok(problem.solution(
-        &Quadratic::Implicit,
-        transposed(&best.weights, d, q),
-        best.confirmed,
-        status,
-        round,
-        trace,
-        settings,
-        threads,
+        &quadratic, model, bound, status, round, trace, settings, threads,
     ))
 }

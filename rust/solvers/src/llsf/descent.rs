@@ -7,7 +7,7 @@
 use super::certificate::{Certificate, Sums, combine};
 use super::lasso::Lasso;
 use super::quadratic::{FeatureColumns, Quadratic};
-use super::{Problem, Rows, Solution};
+use super::{Problem, Solution};
 use crate::error::SolverError;
 use crate::linalg::vector::axpy;
 use crate::memory;
@@ -27,8 +27,8 @@ struct Label {
     weights: Vec<f64>,
     /// `X^T (X w - y)`, the gradient of the smooth part.
     gradient: Vec<f64>,
-    /// `X w - y`, where `X^T X` is not stored.
-    residual: Vec<f64>,
+    /// `X w`, where `X^T X` is not stored.
+    scores: Vec<f64>,
     done: bool,
     violation: f64,
 }
@@ -84,22 +84,21 @@ impl Visit<'_> {
         monitor: &mut dyn Monitor,
     ) -> Option<bool> {
         let mut moved = false;
-        for batch in labels.chunks_mut(BATCH) {
+        for (index, batch) in labels.chunks_mut(BATCH).enumerate() {
             if monitor.breaks_off() {
                 return None;
             }
-            let changed = threads.map_chunks(batch, 1, |_, labels| {
-                labels
-                    .iter_mut()
-                    .any(|label| !label.done && self.solve(label))
+            let changed = threads.map_chunks(batch, 1, |k, labels| {
+                let solve = |label: &mut Label| !label.done && self.solve(index * BATCH + k, label);
+                labels.iter_mut().any(solve)
             });
             moved |= changed.contains(&true);
         }
         Some(moved)
     }
 
-    /// Brings a label to a tenth of its violation on a working set. Returns whether a coefficient changed.
-    fn solve(&self, label: &mut Label) -> bool {
+    /// Brings label `k` to a tenth of its violation on a working set. Returns whether a coefficient changed.
+    fn solve(&self, k: usize, label: &mut Label) -> bool {
         let beta = self.problem.beta;
         let set = label.working_set(beta);
         let before = set.iter().map(|&j| label.weights[j]).collect::<Vec<_>>();
@@ -119,19 +118,20 @@ impl Visit<'_> {
             .map(|(&j, &old)| (j, label.weights[j] - old))
             .filter(|&(_, change)| change != 0.0);
         let changes = changes.collect::<Vec<_>>();
+        let d = self.problem.dimension();
         match (self.quadratic, self.columns) {
             (Quadratic::Stored(gram), _) => {
-                let d = self.problem.dimension();
                 for &(j, change) in &changes {
                     axpy(change, &gram[j * d..(j + 1) * d], &mut label.gradient);
                 }
             }
             (Quadratic::Implicit, Some(columns)) => {
                 for &(j, change) in &changes {
-                    columns.axpy(change, j, &mut label.residual);
+                    columns.axpy(change, j, &mut label.scores);
                 }
+                let correlation = &self.problem.correlation[k * d..(k + 1) * d];
                 for (j, gradient) in label.gradient.iter_mut().enumerate() {
-                    *gradient = columns.dot(j, &label.residual);
+                    *gradient = columns.dot(j, &label.scores) - correlation[j];
                 }
             }
             (Quadratic::Implicit, None) => {}
@@ -174,27 +174,26 @@ impl Visit<'_> {
 }
 
 /// The labels at `weights` (`q x d`).
-fn labels_at(visit: &Visit<'_>, rows: Rows<'_>, weights: &[f64], threads: &Threads) -> Vec<Label> {
+fn labels_at(visit: &Visit<'_>, weights: &[f64], threads: &Threads) -> Vec<Label> {
     let problem = visit.problem;
     let (d, q) = (problem.dimension(), problem.labels);
     let gradient = problem.error(visit.quadratic, weights, threads);
-    let residual = |k: usize| {
-        let mut residual = Vec::new();
+    let scores = |k: usize| {
+        let mut scores = Vec::new();
         if let Some(columns) = visit.columns {
-            let targets = (0..rows.count()).map(|i| -rows.entry(i, k));
-            residual = memory::collected(targets);
+            scores = memory::zeros(problem.features.rows());
             for (j, &w) in weights[k * d..(k + 1) * d].iter().enumerate() {
                 if w != 0.0 {
-                    columns.axpy(w, j, &mut residual);
+                    columns.axpy(w, j, &mut scores);
                 }
             }
         }
-        residual
+        scores
     };
     let labels = (0..q).map(|k| Label {
         weights: memory::copied(&weights[k * d..(k + 1) * d]),
         gradient: memory::copied(&gradient[k * d..(k + 1) * d]),
-        residual: residual(k),
+        scores: scores(k),
         done: false,
         violation: f64::INFINITY,
     });
@@ -220,13 +219,12 @@ fn certify(problem: &Problem<'_>, labels: &mut [Label], scale: f64, tolerance: f
     certificate
 }
 
-/// Solves a problem without coupling from `start` (`q x d`, default 0). `rows` are those of the problem.
+/// Solves a problem without coupling from `start` (`q x d`, default 0).
 ///
 /// # Errors
 /// When an argument is out of range, or the labels are coupled.
 pub fn solve(
     problem: &Problem<'_>,
-    rows: Rows<'_>,
     start: Option<Vec<f64>>,
     settings: &Settings,
     threads: &Threads,
@@ -247,7 +245,7 @@ pub fn solve(
         quadratic: &quadratic,
         columns: columns.as_ref(),
     };
-    let mut labels = labels_at(&visit, rows, &problem.start(start)?, threads);
+    let mut labels = labels_at(&visit, &problem.start(start)?, threads);
     let scale = problem.scale();
     let mut epoch = 0;
     let status = loop {

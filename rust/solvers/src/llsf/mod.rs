@@ -24,7 +24,6 @@ pub mod admm;
 pub mod apg;
 pub mod certificate;
 pub mod descent;
-pub mod eigenbasis;
 mod lasso;
 mod line_search;
 pub mod quadratic;
@@ -33,50 +32,12 @@ mod soft_threshold;
 
 use crate::error::{SolverError, refused};
 use crate::linalg::features::Features;
+use crate::linalg::matmul::{View, multiply_rows};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Report, Settings, Status, Trace, verdict};
 use certificate::Certificate;
 use quadratic::Quadratic;
-
-/// `Y`, row after row.
-#[derive(Clone, Copy, Debug)]
-pub struct Rows<'a> {
-    /// 1 where a row has a label, `n x q`.
-    pub indicator: &'a [u8],
-    /// `q`.
-    pub labels: usize,
-    /// What each row of the indicator is multiplied by: the square roots of the weights of the rows. None is 1.
-    pub scales: Option<&'a [f64]>,
-}
-
-impl Rows<'_> {
-    /// The entry of row `i` and label `k`.
-    pub fn entry(&self, i: usize, k: usize) -> f64 {
-        let relevant = f64::from(self.indicator[i * self.labels + k]);
-        self.scales.map_or(relevant, |scales| scales[i] * relevant)
-    }
-
-    /// Whether there is a row of labels, and a scale, for each of `n` rows of features.
-    fn check(&self, n: usize) -> Result<(), SolverError> {
-        let scaled = self.scales.is_none_or(|scales| {
-            scales.len() == n && scales.iter().all(|s| s.is_finite() && *s >= 0.0)
-        });
-        if self.labels > 0 && self.indicator.len() == n * self.labels && scaled {
-            return Ok(());
-        }
-        Err(refused(
-            "row_scales",
-            format!("numbers that do not fit {n} rows of {} labels", self.labels),
-            "a finite number of at least 0 for each row",
-        ))
-    }
-
-    /// `n`.
-    pub fn count(&self) -> usize {
-        self.indicator.len() / self.labels
-    }
-}
 
 /// The data of one problem.
 #[derive(Debug)]
@@ -186,14 +147,9 @@ impl<'a> Problem<'a> {
     fn gradient(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
         let mut gradient = self.error(quadratic, weights, threads);
         if let Some(coupling) = self.coupling {
-            quadratic::add_coupled(
-                coupling,
-                self.labels,
-                weights,
-                self.dimension(),
-                &mut gradient,
-                threads,
-            );
+            let (q, d) = (self.labels, self.dimension());
+            let (left, right) = (View::rows(coupling, q), View::rows(weights, d));
+            multiply_rows(threads, (q, q, d), left, right, &mut gradient, true);
         }
         gradient
     }

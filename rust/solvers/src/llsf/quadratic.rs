@@ -2,7 +2,7 @@
 
 use crate::linalg::columns::Columns;
 use crate::linalg::features::{Features, Sparse};
-use crate::linalg::matmul::{View, multiply, multiply_add};
+use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::{axpy, dot, transposed};
 use crate::memory;
 use crate::parallel::threads::Threads;
@@ -220,28 +220,4 @@ fn gram(features: Features<'_>) -> Vec<f64> {
         }
     }
     gram
-}
-
-/// `out += coupling weights`, the labels' mixture of each feature.
-pub fn add_coupled(
-    coupling: &[f64],
-    labels: usize,
-    weights: &[f64],
-    d: usize,
-    out: &mut [f64],
-    threads: &Threads,
-) {
-    if d == 0 {
-        return;
-    }
-    threads.for_each_chunk(out, DENSE_LABELS * d, |index, out| {
-        let m = out.len() / d;
-        let rows = &coupling[index * DENSE_LABELS * labels..][..m * labels];
-        multiply_add(
-            (m, labels, d),
-            View::rows(rows, labels),
-            View::rows(weights, d),
-            out,
-        );
-    });
 }

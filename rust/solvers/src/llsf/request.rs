@@ -1,8 +1,8 @@
 //! A problem of LLSF as a caller states it, and the loop that solves it.
 
+use super::admm::Eigenpairs;
 use super::apg::{self, Variant};
-use super::eigenbasis::{Eigenbasis, Eigenpairs};
-use super::{Problem, Rows, Solution, admm, descent};
+use super::{Problem, Solution, admm, descent};
 use crate::error::SolverError;
 use crate::linalg::features::Features;
 use crate::parallel::threads::Threads;
@@ -22,10 +22,8 @@ pub enum Solver {
 /// A problem of LLSF and how to solve it; see [`Problem::new`] for what `coupling`, `anchor` and `convex` are.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The rows, or others with the same `X^T X` but for coordinate descent.
+    /// The rows, or others with the same `X^T X`.
     pub features: Features<'a>,
-    /// `Y`, which coordinate descent alone looks at.
-    pub rows: Rows<'a>,
     /// `X^T Y` (`q x d`) and the squared norms of the columns of `Y`.
     pub sums: (Vec<f64>, Vec<f64>),
     /// `alpha M`, `q x q`.
@@ -60,19 +58,16 @@ impl Request<'_> {
     ) -> Result<Solution, SolverError> {
         let (features, coupling) = (self.features, self.coupling);
         let (beta, anchor, convex) = (self.beta, self.anchor, self.convex);
-        self.rows.check(features.rows())?;
         let problem = Problem::new(features, self.sums, coupling, beta, anchor, convex)?;
         let (start, settings) = (self.start, &self.settings);
         match self.solver {
-            Solver::Descent => {
-                descent::solve(&problem, self.rows, start, settings, threads, monitor)
-            }
+            Solver::Descent => descent::solve(&problem, start, settings, threads, monitor),
             Solver::Directions => {
                 let pairs = self.basis.ok_or(SolverError::Unsupported(
                     "the alternating direction method needs the eigenvalues of X^T X",
                 ))?;
-                let basis = Eigenbasis::new(&problem, pairs, self.coupling_basis)?;
-                admm::solve(&problem, &basis, start, settings, threads, monitor)
+                let basis = (pairs, self.coupling_basis);
+                admm::solve(&problem, basis, start, settings, threads, monitor)
             }
             Solver::Gradient(variant) => {
                 apg::solve(&problem, variant, start, settings, threads, monitor)
