@@ -8,9 +8,9 @@ use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::refused;
 use multimargin_solvers::kernel::gram::Kernel;
 use multimargin_solvers::memory;
-use multimargin_solvers::mlrl::Settings;
 use multimargin_solvers::mlrl::request::{Request, Solver};
 use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::report::Settings;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -57,7 +57,8 @@ impl RelationshipRequest<'_> {
     fn settings(&self) -> Settings {
         Settings {
             tolerance: self.tolerance,
-            rounds: self.max_rounds,
+            max_epochs: self.max_rounds,
+            ..Settings::default()
         }
     }
 

@@ -35,21 +35,22 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// The sums of one label.
+    /// The sums of label `k`.
     pub(super) fn of_label(
-        squared_norm: f64,
+        problem: &Problem<'_>,
+        k: usize,
         weights: &[f64],
-        gradient: impl Iterator<Item = f64>,
-        correlation: &[f64],
-        beta: f64,
+        gradient: &[f64],
     ) -> Self {
+        let d = problem.dimension();
+        let correlation = &problem.correlation[k * d..(k + 1) * d];
         let mut sums = Self {
-            squared_norm,
+            squared_norm: problem.squared_norms[k],
             ..Self::default()
         };
-        for ((&w, g), &c) in weights.iter().zip(gradient).zip(correlation) {
+        for ((&w, &g), &c) in weights.iter().zip(gradient).zip(correlation) {
             sums.largest = sums.largest.max(g.abs());
-            sums.kkt_residual = sums.kkt_residual.max(violation(w, g, beta));
+            sums.kkt_residual = sums.kkt_residual.max(violation(w, g, problem.beta));
             if w != 0.0 {
                 sums.fit += c * w;
                 sums.curvature += w * (g + c);
@@ -111,13 +112,7 @@ pub(super) fn certify(problem: &Problem<'_>, weights: &[f64], gradient: &[f64]) 
     let d = problem.dimension();
     let of_label = |k: usize| {
         let range = k * d..(k + 1) * d;
-        Sums::of_label(
-            problem.squared_norms[k],
-            &weights[range.clone()],
-            gradient[range.clone()].iter().copied(),
-            &problem.correlation[range],
-            problem.beta,
-        )
+        Sums::of_label(problem, k, &weights[range.clone()], &gradient[range])
     };
     combine(problem, (0..problem.labels).map(of_label))
 }

@@ -34,17 +34,6 @@ struct Label {
 }
 
 impl Label {
-    fn sums(&self, problem: &Problem<'_>, k: usize) -> Sums {
-        let d = problem.dimension();
-        Sums::of_label(
-            problem.squared_norms[k],
-            &self.weights,
-            self.gradient.iter().copied(),
-            &problem.correlation[k * d..(k + 1) * d],
-            problem.beta,
-        )
-    }
-
     /// The support and the largest violators, in ascending order.
     fn working_set(&self, beta: f64) -> Vec<usize> {
         let (mut set, mut violators) = (Vec::new(), Vec::new());
@@ -205,7 +194,7 @@ fn certify(problem: &Problem<'_>, labels: &mut [Label], scale: f64, tolerance: f
     let sums: Vec<Sums> = labels
         .iter()
         .enumerate()
-        .map(|(k, label)| label.sums(problem, k))
+        .map(|(k, label)| Sums::of_label(problem, k, &label.weights, &label.gradient))
         .collect();
     let certificate = combine(problem, sums.iter().copied());
     let share = certificate.primal / problem.labels as f64;

@@ -10,10 +10,10 @@
 use super::regulariser::Regulariser;
 use super::splitting::{State, drive};
 use super::symmetric::independent;
-use super::{Problem, Settings, Solution};
+use super::{Problem, Solution};
 use crate::error::{SolverError, refused};
 use crate::parallel::threads::Threads;
-use crate::report::Monitor;
+use crate::report::{Monitor, Settings};
 
 /// (10) is solved to this share of the joint tolerance.
 const SHARE: f64 = 0.1;

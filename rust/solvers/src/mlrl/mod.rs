@@ -162,27 +162,6 @@ impl Values {
     }
 }
 
-/// When to stop.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// The relative gap of the certificate that is asked for.
-    pub tolerance: f64,
-    /// Largest number of outer rounds.
-    pub rounds: usize,
-}
-
-impl Settings {
-    fn validate(&self) -> Result<(), SolverError> {
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(refused("tol", self.tolerance, "a positive number"));
-        }
-        if self.rounds == 0 {
-            return Err(refused("max_iter", 0, "at least 1"));
-        }
-        Ok(())
-    }
-}
-
 /// A model, a dual point that bounds it, and the certificate recomputed at both.
 #[derive(Clone, Debug)]
 pub struct Solution {

@@ -1,6 +1,6 @@
 //! A problem of MLRL as a caller states it. Whether the kernel matrix is stored and which loop runs is decided here.
 
-use super::{Problem, Settings, Solution, alternating, fixed, splitting};
+use super::{Problem, Solution, alternating, fixed, splitting};
 use crate::error::{SolverError, refused};
 use crate::kernel::gram::{Gram, Kernel};
 use crate::kernel::rows::KernelRows;
@@ -8,7 +8,7 @@ use crate::labels::UNKNOWN;
 use crate::linalg::features::Features;
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::Monitor;
+use crate::report::{Monitor, Settings};
 
 /// The loop for the joint problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub enum Solver {
 }
 
 /// A problem of MLRL and how to solve it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// 1 where a row has a label, [`UNKNOWN`] where that is not known, `n x q`.
     pub indicator: &'a [u8],

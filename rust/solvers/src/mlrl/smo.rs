@@ -131,7 +131,7 @@ fn bounds(sign: f64, bound: f64) -> (f64, f64) {
 
 /// Takes the rounding errors of many steps out of `sum z`, at the variable with most room on either side.
 fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
-    let mut excess = sum(dual);
+    let mut excess: f64 = dual.iter().sum();
     if excess == 0.0 {
         return;
     }
@@ -147,24 +147,11 @@ fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
     let (lower, upper) = bounds(problem.signs[i], problem.bounds[i]);
     for _ in 0..4 {
         dual[i] = (dual[i] - excess).clamp(lower, upper);
-        excess = sum(dual);
+        excess = dual.iter().sum();
         if excess == 0.0 {
             return;
         }
     }
-}
-
-/// The sum of some numbers, in partial sums.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn sum(numbers: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let (blocks, rest) = numbers.as_chunks::<LANES>();
-    for block in blocks {
-        for (sum, number) in sums.iter_mut().zip(block) {
-            *sum += number;
-        }
-    }
-    sums.iter().chain(rest).sum()
 }
 
 /// The largest of some numbers and where it is.

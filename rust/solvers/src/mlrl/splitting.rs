@@ -26,12 +26,12 @@ use super::certificate::{best_multiple, loss_and_bias, rounding};
 use super::columns::{Column, duals, solve_all};
 use super::regulariser::{Regulariser, Weights};
 use super::symmetric::{Eigen, covariance_step};
-use super::{Problem, Settings, Solution, Values};
+use super::{Problem, Solution, Values};
 use crate::error::{SolverError, check_size};
 use crate::linalg::vector::{dot, transposed};
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Status, Trace, relative_gap};
+use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
 
 /// The penalty changes when one relative residual is this many times the other.
 const UNBALANCED: f64 = 2.0;
@@ -131,7 +131,7 @@ pub(super) fn drive(
             quadratic: 0.0,
         };
         let found = objectives.ending(settings.tolerance, || 0.0);
-        let used_up = (rounds == settings.rounds).then_some(Status::MaxIterations);
+        let used_up = (rounds == settings.max_epochs).then_some(Status::MaxIterations);
         let last = made.stalled.then_some(Status::Stalled).or(used_up);
         let last = last.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
         if found.is_some() || last.is_some() {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Record, Status};
+use crate::report::{Monitor, Record, Settings, Status};
 
 const N: usize = 30;
 const Q: usize = 4;
@@ -20,8 +20,10 @@ fn data(seed: u64) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn settings(tolerance: f64) -> Settings {
-    let rounds = 1000;
-    Settings { tolerance, rounds }
+    Settings {
+        tolerance,
+        ..Settings::default()
+    }
 }
 
 #[test]
