@@ -1,6 +1,6 @@
 use super::*;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Record, Settings, Status};
+use crate::report::{Settings, Status};
 
 const N: usize = 30;
 const Q: usize = 4;
@@ -37,41 +37,6 @@ fn threads_change_no_bit() {
             splitting(&problem, &settings(1e-4), &Threads::new(threads), &mut ()).unwrap()
         });
         assert_eq!(alone.expansion, together.expansion);
-    }
-}
-
-struct Impatient(usize);
-
-impl Monitor for Impatient {
-    fn interrupted(&mut self) -> bool {
-        self.0 == 0
-    }
-    fn epoch(&mut self, _record: &Record) {
-        self.0 = self.0.saturating_sub(1);
-    }
-}
-
-#[test]
-fn an_interrupted_loop_returns_its_state_with_a_certificate() {
-    let (kernel, signs) = data(8);
-    let kernel = KernelRows::stored(&kernel, N).unwrap();
-    let bound = 1.0 / N as f64;
-    let bounds = [bound; N * Q];
-    let problem = Problem::new(&kernel, &signs, &bounds, 0.1).unwrap();
-    let (settings, threads) = (settings(1e-12), Threads::default());
-    let omega = symmetric::independent(Q);
-    for solution in [
-        splitting(&problem, &settings, &threads, &mut Impatient(1)).unwrap(),
-        alternating(&problem, 0.0, &settings, &threads, &mut Impatient(0)).unwrap(),
-        fixed(&problem, &omega, &settings, &threads, &mut Impatient(0)).unwrap(),
-    ] {
-        assert_eq!(solution.report.status, Status::Interrupted);
-        assert!(solution.report.gap() >= 0.0);
-        for (z, y) in solution.dual.chunks_exact(N).zip(signs.chunks_exact(N)) {
-            assert!(z.iter().sum::<f64>().abs() < 1e-15);
-            let mut alphas = z.iter().zip(y).map(|(z, y)| z * y);
-            assert!(alphas.all(|alpha| (0.0..=bound).contains(&alpha)));
-        }
     }
 }
 
