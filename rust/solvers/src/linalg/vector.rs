@@ -136,9 +136,9 @@ const ROUNDING: f64 = 6_755_399_441_055_744.0;
 const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// Coefficients, highest first and without the constant 1, of the near-minimax polynomial of degree 11 of `exp` on
+/// Coefficients, highest first, of the near-minimax polynomial of degree 11 of `exp` on
 /// `|r| <= ln(2)/2` (Chebyshev interpolation; error 3e-18).
-const EXP: [f64; 11] = [
+const EXP: [f64; 12] = [
     2.511_003_772_194_656e-8,
     2.763_263_978_986_839_4e-7,
     2.755_724_091_826_552_5e-6,
@@ -150,6 +150,7 @@ const EXP: [f64; 11] = [
     0.166_666_666_666_666_8,
     0.500_000_000_000_001_8,
     1.0,
+    1.0,
 ];
 
 /// `a b + c`, in one rounding where the processor has an instruction for it (elsewhere that would be a function call).
@@ -158,10 +159,10 @@ fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// `(exp(r) - 1) / r`, `r` and `2^k` with `x = r + k ln(2)`, `|r| <= ln(2)/2`, in operations that vectorise. Arguments are
-/// clamped to the range in which `exp(x)` is a normal number.
+/// `exp(x)` with an error below two units in the last place, in operations that vectorise: `2^k exp(r)` with
+/// `x = r + k ln(2)`, `|r| <= ln(2)/2`; 0 below the range of normal numbers, and their largest above it.
 #[inline(always)]
-fn reduced_exp<const FUSED: bool>(x: f64) -> (f64, f64, f64) {
+fn exp<const FUSED: bool>(x: f64) -> f64 {
     let clamped = x.clamp(EXP_UNDERFLOW, EXP_OVERFLOW);
     let shifted = multiply_add::<FUSED>(clamped, std::f64::consts::LOG2_E, ROUNDING);
     let k = shifted - ROUNDING;
@@ -172,18 +173,7 @@ fn reduced_exp<const FUSED: bool>(x: f64) -> (f64, f64, f64) {
         p = multiply_add::<FUSED>(p, r, coefficient);
     }
     let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
-    (p, r, power)
-}
-
-/// `exp(x)` with an error below two units in the last place; 0 below the range of normal numbers.
-#[inline(always)]
-fn exp<const FUSED: bool>(x: f64) -> f64 {
-    let (p, r, power) = reduced_exp::<FUSED>(x);
-    if x < EXP_UNDERFLOW {
-        0.0
-    } else {
-        multiply_add::<FUSED>(p, r, 1.0) * power
-    }
+    if x < EXP_UNDERFLOW { 0.0 } else { p * power }
 }
 
 #[inline(always)]
@@ -227,23 +217,10 @@ pub fn polynomial(products: &mut [f64], gamma: f64, coef0: f64, degree: u32) {
     }
 }
 
-#[inline(always)]
-fn sigmoid_loop<const FUSED: bool>(products: &mut [f64], gamma: f64, coef0: f64) {
-    for product in products.iter_mut() {
-        let (p, r, power) = reduced_exp::<FUSED>(2.0 * (gamma * *product + coef0));
-        // exp(2x) - 1 without the cancellation that would cost small values all their digits.
-        let expm1 = multiply_add::<FUSED>(p * r, power, power - 1.0);
-        *product = expm1 / (expm1 + 2.0);
-    }
-}
-
 /// Turns inner products `p` into `tanh(gamma p + coef0)`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 pub fn sigmoid(products: &mut [f64], gamma: f64, coef0: f64) {
-    if target_cfg_f!(target_feature = "fma") {
-        sigmoid_loop::<true>(products, gamma, coef0);
-    } else {
-        sigmoid_loop::<false>(products, gamma, coef0);
+    for product in products {
+        *product = (gamma * *product + coef0).tanh();
     }
 }
 
@@ -297,28 +274,5 @@ mod tests {
         assert_eq!(exp::<true>(0.0), 1.0);
         assert_eq!(exp::<true>(-1e4), 0.0);
         assert!(exp::<true>(1e4).is_finite());
-    }
-
-    #[test]
-    fn sigmoid_is_tanh() {
-        let mut random = fastrand::Rng::with_seed(2);
-        let x: Vec<f64> = (0..10_000).map(|_| 40.0 * (random.f64() - 0.5)).collect();
-        let mut y = x.clone();
-        sigmoid(&mut y, 1.0, 0.0);
-        for (x, y) in x.iter().zip(&y) {
-            assert!((x.tanh() - y).abs() < 4.0 * f64::EPSILON, "{x}");
-        }
-    }
-
-    #[test]
-    fn sigmoid_of_small_and_huge_arguments_is_tanh() {
-        let mut random = fastrand::Rng::with_seed(3);
-        for exponent in -300..=300 {
-            let x = (random.f64() - 0.5) * 10.0_f64.powi(exponent);
-            let mut y = [x, 0.0];
-            sigmoid(&mut y, 1.0, 0.0);
-            assert!((y[0] / x.tanh() - 1.0).abs() < 4.0 * f64::EPSILON, "{x}");
-            assert_eq!(y[1], 0.0);
-        }
     }
 }
