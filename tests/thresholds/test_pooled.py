@@ -77,6 +77,17 @@ def test_rows_of_zeros_and_labels_of_one_value():
     assert p.max() < 0.01
 
 
+def test_scores_that_differ_by_rounding_have_one_rank():
+    """Solutions of hinges tie labels, and products of other rows round their scores otherwise."""
+    scores, y = problem()
+    scores[:, 2] = scores[:, 1]
+    calibration = PooledCalibration().fit(scores, y)
+    rounded = scores.copy()
+    rounded[::2, 2] *= 1.0 + 1e-15
+    odds, of_rounded = map(calibration.decision_function, (scores, rounded))
+    np.testing.assert_allclose(of_rounded, odds, rtol=1e-12)
+
+
 def test_a_first_guess_changes_nothing():
     scores, y = problem(4)
     start = PooledCalibration().fit(scores[:60], y[:60])

@@ -5,6 +5,7 @@ import numpy as np
 from multimargin.onnx.graph import Graph, Node
 from multimargin.onnx.labels import columns, integers
 from multimargin.thresholds import PooledCalibration
+from multimargin.thresholds.pooled import ROUNDING
 
 
 def add_odds(graph: Graph, calibration: PooledCalibration, scores: Node) -> Node:
@@ -33,10 +34,12 @@ def _sorted(graph: Graph, q: int, scores: Node) -> tuple[Node, Node]:
     # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
     more = graph.add("Pad", scores, integers([0, 0, 1, 0]), 0.0)
     ordered = graph.add("TopK", more, integers([q]), axis=1, largest=1, sorted=1)
+    largest = graph.add("ReduceMax", graph.add("Abs", ordered), axes=[1])
+    above = graph.add("Slice", ordered, *columns(0, q - 1))
     falls = graph.add(
         "Less",
         graph.add("Slice", ordered, *columns(1, q)),
-        graph.add("Slice", ordered, *columns(0, q - 1)),
+        graph.add("Sub", above, graph.add("Mul", largest, ROUNDING)),
     )
     places = graph.add("Where", falls, np.arange(1.0, q)[None, :], 0.0)
     places = graph.add("Pad", places, integers([0, 1, 0, 0]), 0.0)

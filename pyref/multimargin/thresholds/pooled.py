@@ -22,6 +22,8 @@ _OWN = np.array([[0.5], [0.3]])
 # Of the common intercept, which nothing else bounds where all labels are alike.
 _RIDGE = 1e-6
 _MAX_STEPS = 100
+# Share of a row's largest score below which two of its scores differ by rounding.
+ROUNDING = 1e-10
 
 
 class PooledCalibration(BaseEstimator):  # type: ignore[misc]
@@ -184,9 +186,11 @@ def features_of(scores: NDArray[Any]) -> list[Matrix]:
     f = scores.astype(np.float64, copy=False)
     descending = np.argsort(-f, axis=1, kind="stable")
     ordered = np.take_along_axis(f, descending, axis=1)
-    # Equal scores have the rank of the first of them.
+    # Scores that are equal but for rounding have the rank of the first of them.
+    rounding = ROUNDING * np.abs(f).max(axis=1, keepdims=True)
+    falls = ordered[:, 1:] < ordered[:, :-1] - rounding
     places = np.zeros(f.shape, dtype=np.intp)
-    places[:, 1:] = np.where(ordered[:, 1:] < ordered[:, :-1], np.arange(1, f.shape[1]), 0)
+    places[:, 1:] = np.where(falls, np.arange(1, f.shape[1]), 0)
     places = np.maximum.accumulate(places, axis=1)
     rank = np.empty(f.shape)
     np.put_along_axis(rank, descending, np.log1p(places), axis=1)
