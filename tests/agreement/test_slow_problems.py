@@ -62,16 +62,19 @@ def test_standardised_columns(method):
 
 @pytest.mark.parametrize("bias", ["free", "none"])
 def test_a_fit_that_ends_early_returns_the_better_model(bias):
-    for seed in range(4):
-        X, Y = noisy_linear_problem(seed, 80, 4, 4)
+    shared = {"C": 300.0, "kernel": "linear", "bias": bias, "tol": 1e-12, "max_iter": 600}
+    ratios = []
+    for seed in range(8):
+        X, Y = noisy_linear_problem(seed % 4, 80, 4, 4)
         X = StandardScaler().fit_transform(X)
-        model = RankSVM(C=300.0, kernel="linear", bias=bias, tol=1e-12, max_iter=600)
+        model = RankSVM(**shared, random_state=seed)
         with pytest.warns(ConvergenceWarning):
             model.fit(X, Y)
-        before, last = (model.history_["primal"] - model.history_["dual"])[[-2, -1]]
-        # The last epoch, which no iteration on all blocks follows, does not gain as much.
-        assert 0.0 < last < 0.8 * before
+        gaps = model.history_["primal"] - model.history_["dual"]
+        ratios.append(gaps[-1] / gaps[-2])
         assert model.objective_ == pytest.approx(certificates.objective(model, X, Y), rel=1e-12)
+    # The last epoch, which no iteration on all blocks follows, does not gain as much.
+    assert 0.0 < np.exp(np.mean(np.log(ratios))) < 0.7
 
 
 def test_a_label_that_every_instance_has():

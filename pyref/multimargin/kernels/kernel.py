@@ -235,6 +235,8 @@ def offset_of(X: Any) -> Matrix | None:
     A column that is mostly zeros has no such mean, so that sparse features stay sparse.
     """
     n = X.shape[0]
+    if sparse.issparse(X) and not _fills_a_column(X):
+        return None
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     if sparse.issparse(X):
         X = canonical(X)
@@ -247,3 +249,10 @@ def offset_of(X: Any) -> Matrix | None:
     far = mean**2 > _OFFSETS_OF_SPREAD * variance.mean()
     far &= mean**2 > _OFFSETS_OF_OWN_SPREAD * variance
     return np.where(far, mean, 0.0) if far.any() else None
+
+
+def _fills_a_column(X: Any) -> bool:
+    """Return whether some column of a CSR matrix has so few zeros that its mean may dwarf them."""
+    stored = np.bincount(X.indices, minlength=1).max()
+    # With a share p of values alike, the mean squared is p / (1 - p) variances.
+    return bool(stored * (1.0 + 1.0 / _OFFSETS_OF_OWN_SPREAD) >= X.shape[0])

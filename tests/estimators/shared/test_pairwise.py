@@ -73,9 +73,11 @@ def test_callable_and_precomputed_kernels_give_the_same_model(estimator, problem
 )
 def test_warm_start_ends_at_once_at_the_solution(estimator, problem):
     X, Y = problem
-    model = clone(estimator).set_params(warm_start=True, random_state=0).fit(X, Y)
+    model = clone(estimator).set_params(warm_start=True, random_state=0)
+    # At a gap of barely the tolerance, where chance ends a fit, an epoch may lead above it again.
+    model.set_params(tol=estimator.tol / 2).fit(X, Y)
     first, objective = model.n_iter_, model.objective_
-    model.fit(X, Y)
+    model.set_params(tol=estimator.tol).fit(X, Y)
     assert model.n_iter_ <= 1 < first
     assert model.objective_ == pytest.approx(objective, rel=2 * model.tol)
     model.set_params(C=1.5).fit(X, 1 - Y)  # other labels, other C: merely a start

@@ -41,7 +41,7 @@ impl<S: Scores> Surroundings<'_, S> {
 
 /// Passes end when one gains less than this share of the first: a pass costs about so much of an epoch's visit, whose
 /// product with the kernel reaches all instances.
-const LEAST_GAIN: f64 = 0.15;
+const LEAST_GAIN: f64 = 0.06;
 
 /// An instance that gains less than this share of the mean of the pass before rests until the next epoch.
 const LEAST_SHARE: f64 = 0.3;

@@ -267,6 +267,9 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     pub fn epoch(&mut self, monitor: &mut dyn Monitor) -> Epoch {
         if self.settings.shuffle {
             self.random.shuffle(&mut self.order);
+            if self.repeats() && self.epochs.is_multiple_of(2) {
+                self.join_neighbours();
+            }
         }
         if let Some(outcome) = self.visit_hardest(monitor) {
             self.epochs += 1;
@@ -368,6 +371,22 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     fn repeats(&self) -> bool {
         let free = self.settings.acceleration && self.settings.block_size == 0;
         free && T::PASSES > 1 && self.chains.len() == 1 && self.epochs >= SINGLE_EPOCHS
+    }
+
+    /// Makes chains of an instance each and those that it has the largest kernel values with: solved several times in a row,
+    /// they settle among themselves what they would else need epochs for. Every second order is left as it is, for what
+    /// such chains never settle.
+    fn join_neighbours(&mut self) {
+        let length = self.chain_length();
+        let mut rest = &mut *self.order;
+        while rest.len() > length && length > 1 {
+            let Some(row) = self.scores.stored_row(rest[0]) else {
+                return;
+            };
+            let size = |i: &u32| row[*i as usize].abs();
+            rest[1..].select_nth_unstable_by(length - 2, |i, j| size(j).total_cmp(&size(i)));
+            rest = &mut rest[length..];
+        }
     }
 
     /// Number of instances in a chain.

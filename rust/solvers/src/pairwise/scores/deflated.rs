@@ -174,6 +174,10 @@ impl<S: DenseScores> Scores for Deflated<S> {
         }
     }
 
+    fn stored_row(&self, i: u32) -> Option<&[f64]> {
+        self.inner.stored_row(i)
+    }
+
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         let sums = self.sums(moved.changes, moved.instances.iter().map(|&i| i as usize));
         self.inner.close(moved, threads);

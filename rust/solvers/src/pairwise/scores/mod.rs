@@ -101,6 +101,11 @@ pub trait Scores: Sync {
     /// `scratch` is memory that only `open` and `rows` of one kind of scores use.
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>);
 
+    /// A row of the kernel that is stored, a part that the scores leave out included.
+    fn stored_row(&self, _i: u32) -> Option<&[f64]> {
+        None
+    }
+
     /// Closes a block: `F += K[:, instances] changes`.
     fn close(&mut self, moved: Moved<'_>, threads: &Threads);
 

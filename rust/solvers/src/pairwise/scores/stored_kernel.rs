@@ -89,6 +89,11 @@ impl Scores for StoredKernel<'_> {
         }
     }
 
+    fn stored_row(&self, i: u32) -> Option<&[f64]> {
+        let n = self.instances();
+        self.matrix.get(i as usize * n..(i as usize + 1) * n)
+    }
+
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         let (n, q, count) = (self.instances(), self.labels, moved.instances.len());
         let matrix = self.matrix;
