@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 __all__ = [
     "best_bias_without_features",
+    "first_band",
+    "flow_of_parts",
     "improve_part",
     "kernel_matrix",
     "kernel_product",
     "looks_for_signals",
     "loss_prox",
-    "residual_band",
-    "residual_capacities",
-    "residual_flow",
-    "residual_moves",
+    "mixed_rows",
+    "pairs_near_margin",
     "route_label_sums",
     "solve_label_features",
     "solve_mlrl",
@@ -96,11 +96,13 @@ def improve_part(
 def looks_for_signals() -> bool: ...
 def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...
 
-class _ResidualDefaults(TypedDict, total=False):
+class _FlowDefaults(TypedDict, total=False):
+    label_weights: _Matrix | None
     prices: _Matrix | None
     spread: float
+    share: float
 
-class _ResidualRequest(_ResidualDefaults):
+class _FlowRequest(_FlowDefaults):
     pair_weights: _Matrix
     dual: _Matrix
     weights: _Matrix
@@ -109,17 +111,22 @@ class _ResidualRequest(_ResidualDefaults):
     threads: int
     bands: _Matrix
 
-def residual_capacities(
-    indicator: _Labels, features: _Features, **request: Unpack[_ResidualRequest]
-) -> _Matrix: ...
-def residual_moves(
-    indicator: _Labels, features: _Features, **request: Unpack[_ResidualRequest]
+def pairs_near_margin(
+    indicator: _Labels, features: _Features, **request: Unpack[_FlowRequest]
+) -> dict[str, Any]: ...
+def mixed_rows(
+    indicator: _Labels, features: _Features, **request: Unpack[_FlowRequest]
 ) -> _Matrix: ...
 def best_bias_without_features(capacity: _Matrix) -> _Matrix: ...
-def residual_band(sum: _Matrix, pair_weight: float) -> float: ...
-def residual_flow(
-    sum: _Matrix, bands: _Matrix, capacities: _Matrix
-) -> tuple[_Matrix, _Matrix | None, float] | None: ...
+def first_band(sum: _Matrix, pair_weight: float) -> float: ...
+def flow_of_parts(
+    sum: _Matrix,
+    bands: _Matrix,
+    capacities: _Matrix,
+    sum_of_best: _Matrix,
+    distance: float,
+    negligible: float,
+) -> tuple[_Matrix, tuple[_Matrix, float, float, _Matrix] | None] | None: ...
 
 class _SimplexDefaults(TypedDict, total=False):
     pair_weights: _Matrix | None

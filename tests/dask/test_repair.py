@@ -25,7 +25,7 @@ def request_of(**changes: Any) -> dict[str, Any]:
     return {**good, **changes}
 
 
-@pytest.mark.parametrize("function", [_rust.residual_capacities, _rust.residual_moves])
+@pytest.mark.parametrize("function", [_rust.pairs_near_margin, _rust.mixed_rows])
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -45,17 +45,29 @@ def test_parts_name_what_does_not_fit(function: Any, name: str, value: Any) -> N
 
 def test_moves_need_a_price_for_each_label() -> None:
     with pytest.raises(ValueError, match=r"^prices is 0 numbers"):
-        _rust.residual_moves(Y, np.ones((N, D)), **request_of(prices=None))
+        _rust.mixed_rows(Y, np.ones((N, D)), **request_of(prices=None))
+
+
+STEPS = 16
 
 
 @pytest.mark.parametrize(
-    ("name", "labels", "bands", "entries"),
-    [("bands", Q, 2, 1.0), ("capacities", 3, 3, 1.0), ("sum", 0, 0, 1.0), ("sum", Q, Q, np.nan)],
+    ("name", "labels", "bands", "best", "entries"),
+    [
+        ("bands", Q, 2, Q, 1.0),
+        ("capacities", 3, 3, 3, 1.0),
+        ("sum", 0, 0, 0, 1.0),
+        ("sum", Q, Q, Q, np.nan),
+        ("sum of the best rows", Q, Q, 2, 1.0),
+    ],
 )
-def test_flows_name_what_does_not_fit(name: str, labels: int, bands: int, entries: float) -> None:
+def test_flows_name_what_does_not_fit(
+    name: str, labels: int, bands: int, best: int, entries: float
+) -> None:
+    capacities = np.zeros((Q * Q if labels else 0, STEPS))
     with pytest.raises(ValueError, match=f"^{name} "):
-        _rust.residual_flow(
-            np.full(labels, entries), np.ones(bands), np.zeros((Q * Q if labels else 0, 12))
+        _rust.flow_of_parts(
+            np.full(labels, entries), np.ones(bands), capacities, np.ones(best), 1.0, 0.0
         )
 
 
@@ -66,11 +78,11 @@ def test_a_bias_without_features_needs_a_network(capacity: Any) -> None:
 
 
 def test_a_flow_that_no_pair_can_carry_is_none_once_the_bands_are_widest() -> None:
-    demand, bands, looks = np.array([1.0, -1.0, 0.0, 0.0]), np.ones(Q), 0
-    while (found := _rust.residual_flow(demand, bands, np.zeros((Q * Q, 12)))) is not None:
-        wider, prices, _ = found
-        assert prices is None
-        assert (wider[:2] > bands[:2]).all()
-        assert (wider[2:] == bands[2:]).all()
-        bands, looks = wider, looks + 1
-    assert looks > 0
+    best, bands = np.array([1.0, -1.0, 0.0, 0.0]), np.ones(Q)
+    found = _rust.flow_of_parts(np.zeros(Q), bands, np.zeros((Q * Q, STEPS)), best, 1.0, 0.0)
+    assert found is not None
+    wider, flow = found
+    assert flow is None
+    assert (wider[:2] > bands[:2]).all()
+    assert (wider[2:] == bands[2:]).all()
+    assert _rust.flow_of_parts(np.zeros(Q), wider, np.zeros((Q * Q, STEPS)), best, 1.0, 0.0) is None

@@ -285,7 +285,7 @@ def test_a_fit_that_is_stopped_is_certified(name: str) -> None:
         assert 0.1 * exact <= solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
 
 
-@pytest.mark.parametrize("interrupted", ["residual_capacities", "rerouted", "certify"])
+@pytest.mark.parametrize("interrupted", ["pairs_near_margin", "rerouted", "certify"])
 def test_ctrl_c_in_the_middle_of_a_repair_leaves_a_bound(
     interrupted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

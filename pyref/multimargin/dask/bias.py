@@ -32,11 +32,18 @@ _LARGEST_GROWTH = 1e12
 # for at this gap first, and at so many times less each time.
 _AFTER_REPAIR = 0.75
 _FIRST_GAP = 0.03
-_FEWER = 3.0
+_FEWER = 1.5
 
 # The capacities of a flow, so many bytes for two labels, may take as much as the weights, or this.
-_BYTES_OF_CAPACITIES = 96
+_BYTES_OF_CAPACITIES = 128
 _ALWAYS_ROOM = 2**29
+
+# What a repair may lose of the tolerated gap without looking for a better one, as in the
+# compiled loop.
+_NEGLIGIBLE = 0.1
+
+# Most looks at the pairs for a flow.
+_LOOKS = 8
 
 
 def augmentation(about: Sums, labels: int) -> float:
@@ -92,10 +99,10 @@ class FreeRounds(Rounds):
     """The rounds of a problem with a free bias, by the augmented Lagrangian.
 
     The multiplier b follows b + sigma g after each round, g the sum of all dual rows, from the bias
-    that is best without features on. A certificate needs g = 0: the dual rows are moved there by a
-    flow through the pairs near the margin (`repair.rerouted`) or, where that fails at the end, by
-    mixing them with a flow through the network of the labels (`repair.mixed`). The prices of the
-    first flow give a better bias, which is all that is asked of it in the first rounds.
+    that is best without features on. A certificate needs g = 0: the dual rows are mixed with others
+    that sum to a multiple of -g, good ones near by (`repair.rerouted`) or, where that fails at the
+    end, a flow through the network of the labels (`repair.mixed`). With the first ones comes the
+    best bias for the scores, which is all that is asked of them in the first rounds.
     """
 
     def __init__(
@@ -142,7 +149,7 @@ class FreeRounds(Rounds):
         if self.better is None and gap <= self.next_gap:
             self.next_gap = gap / _FEWER
             flow = self._flow(number)
-            self.better = None if flow is None else centred(bias - flow.prices)
+            self.better = None if flow is None else centred(bias - flow.best)
         return None
 
     def _attempt(self, number: int, bias: Matrix, last: str | None) -> Solution | None:
@@ -198,7 +205,7 @@ class FreeRounds(Rounds):
         return min(filter(None, found), key=lambda solution: solution.gap, default=None)
 
     def _rerouted(self, number: int, bias: Matrix) -> Solution | None:
-        """Move along the pairs near the margin, which costs least."""
+        """Mix the dual rows with good ones near by, which costs least."""
         flow = self._flow(number)
         if flow is None:
             return None
@@ -207,7 +214,7 @@ class FreeRounds(Rounds):
         )
         self.point.step = 1.0
         self._gathered(total)
-        priced = self._with_bias(number, centred(bias - flow.prices))
+        priced = self._with_bias(number, centred(bias - flow.best))
         if priced.gap <= self.settings.tol:
             return priced
         plain = self._with_bias(number, bias)
@@ -216,27 +223,35 @@ class FreeRounds(Rounds):
         return found
 
     def _flow(self, number: int) -> Flow | None:
-        """Return the flow that makes the dual rows sum to 0; None if no pairs can carry it.
+        """Return the flow that makes the mixture sum to 0; None if no pairs can carry it.
 
-        Also None where its capacities would be larger than anything else, and where pairs do not
-        all count the same.
+        Also None where its capacities would be larger than anything else, and where only the pairs
+        with the highest irrelevant labels count.
         """
-        if not self.about["plain"]:
+        if not self.about["all_pairs"]:
             return None
         size = _BYTES_OF_CAPACITIES * self.capacity.size
         if size > max(self.point.weights.nbytes, _ALWAYS_ROOM):
             return None
         total = self.capacity.sum()
-        bands = np.full(self.point.sum.size, _rust.residual_band(self.point.sum, total))
+        bands = np.full(self.point.sum.size, _rust.first_band(self.point.sum, total))
         common = self._common(number, epochs=0)
-        while True:
-            answer = self.cluster.state_sums(repair.residual_capacities, common, self.model, bands)
-            found = _rust.residual_flow(self.point.sum, bands, answer["capacities"])
+        for _ in range(_LOOKS):
+            answer = self.cluster.state_sums(repair.pairs_near_margin, common, self.model, bands)
+            found = _rust.flow_of_parts(
+                self.point.sum,
+                bands,
+                answer["capacities"],
+                answer["sum"],
+                answer["distance"],
+                _NEGLIGIBLE * self.settings.tol * abs(self.certified.primal),
+            )
             if found is None:
                 return None
-            bands, prices, spread = found
-            if prices is not None:
-                return Flow(bands, prices, spread)
+            bands, flow = found
+            if flow is not None:
+                return Flow(bands, *flow)
+        return None
 
     def _mixed(self, number: int, bias: Matrix) -> Solution | None:
         """Mix the dual rows with a flow that sums to what they lack; None if there is none."""

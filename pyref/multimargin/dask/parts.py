@@ -393,7 +393,7 @@ def describe(part: Part) -> Sums:
         "rows_with_pairs": int(with_pairs.sum()),
         "squared_norms": float(squares.sum()),
         "pair_weight": float(part.weights_of_rows().sum()),
-        "plain": part.label_weights is None and part.top is None,
+        "all_pairs": part.top is None,
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
         "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
     }

@@ -27,12 +27,13 @@ from multimargin.kernels import rust_matrix
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow through the pairs near the margin, which makes the dual rows of all parts sum to 0."""
+    """Dual rows that are best to first order, and sum to a multiple of what all parts lack."""
 
     bands: Matrix  # (q,): How far from the margin the pairs of each label may be
-    # (q,): The labels' prices: a bias that is lower by as much makes the flow cost nothing
-    prices: Matrix
+    prices: Matrix  # (q,): The biases at which these rows are the best are lower by as much
     spread: float  # The share of each capacity that opens evenly with the difference of prices
+    share: float  # Their share of the mixture that sums to 0
+    best: Matrix  # (q,): The best biases for the scores are lower by as much
 
 
 def mixed(part: Part, state: State, step: float, share: Matrix, eps: float) -> State:
@@ -47,39 +48,40 @@ def mixed(part: Part, state: State, step: float, share: Matrix, eps: float) -> S
     return state_of(dual, sums_of_pairs(part, dual))
 
 
-def residual_capacities(
+def pairs_near_margin(
     part: Part, state: State, common: Common, model: Model, bands: Matrix
 ) -> Sums:
     """Return what the part's pairs within the bands of their labels can carry, by cost."""
-    part = aligned_part(part)
-    return {
-        "capacities": _rust.residual_capacities(
-            part.indicator, rust_matrix(part.X), **_residual(part, state, common, model, bands)
-        )
-    }
+    return _rust.pairs_near_margin(*_features(part), **_request(part, state, common, model, bands))
 
 
 def rerouted(
     part: Part, state: State, common: Common, model: Model, flow: Flow
 ) -> tuple[State, Sums]:
-    """Return a hinge state after its share of a flow, and its contribution."""
-    part = aligned_part(part)
-    dual = _rust.residual_moves(
-        part.indicator,
-        rust_matrix(part.X),
+    """Return a hinge state mixed with its share of a flow, and its contribution."""
+    dual = _rust.mixed_rows(
+        *_features(part),
         prices=flow.prices,
         spread=flow.spread,
-        **_residual(part, state, common, model, flow.bands),
+        share=flow.share,
+        **_request(part, state, common, model, flow.bands),
     )
     new = state_of(dual, sums_of_pairs(part, dual))
     return new, contribution(part, new, 1.0)
 
 
-def _residual(
+def _features(part: Part) -> tuple[Any, Any]:
+    part = aligned_part(part)
+    return part.indicator, rust_matrix(part.X)
+
+
+def _request(
     part: Part, state: State, common: Common, model: Model, bands: Matrix
 ) -> dict[str, Any]:
+    weights = part.label_weights
     return {
-        "pair_weights": part.pair_weights,
+        "pair_weights": aligned(part.pair_weights),
+        "label_weights": None if weights is None else aligned(weights),
         "dual": aligned(dense(settled(state, common.step).dual)),
         "weights": aligned(common.weights, np.float64),
         "offset": aligned(common.offset),

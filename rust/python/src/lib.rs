@@ -3,6 +3,7 @@
 mod answers;
 mod arguments;
 mod boundary;
+mod flows;
 mod kernels;
 mod keywords;
 mod label_features;
@@ -12,7 +13,6 @@ mod monitor;
 mod pairwise;
 mod parts;
 mod relationships;
-mod residuals;
 mod simplex;
 
 use pyo3::prelude::*;
@@ -23,6 +23,10 @@ static ALLOCATOR: memory::Allocator = memory::Allocator;
 /// The compiled loops of multimargin. Private: the public interface is in the Python modules.
 #[pymodule]
 mod _rust {
+    #[pymodule_export]
+    use super::flows::{
+        best_bias_without_features, first_band, flow_of_parts, mixed_rows, pairs_near_margin,
+    };
     #[pymodule_export]
     use super::kernels::{kernel_matrix, kernel_product, sparse_product};
     #[pymodule_export]
@@ -37,11 +41,6 @@ mod _rust {
     use super::parts::{improve_part, route_label_sums};
     #[pymodule_export]
     use super::relationships::solve_mlrl;
-    #[pymodule_export]
-    use super::residuals::{
-        best_bias_without_features, residual_band, residual_capacities, residual_flow,
-        residual_moves,
-    };
     #[pymodule_export]
     use super::simplex::solve_simplex;
 }

@@ -101,6 +101,13 @@ pub struct Prices<const STEPS: usize> {
     pub unmet: Vec<f64>,
 }
 
+impl<const STEPS: usize> Prices<STEPS> {
+    /// Whether all of the demand is carried.
+    pub fn is_met(&self) -> bool {
+        self.unmet.iter().all(|&amount| amount == 0.0)
+    }
+}
+
 impl<const STEPS: usize> Network<STEPS> {
     /// A network without arcs.
     pub fn new(nodes: usize, steps: Steps<STEPS>) -> Self {
@@ -136,45 +143,26 @@ impl<const STEPS: usize> Network<STEPS> {
         self.capacities[place] += capacity;
     }
 
-    /// What all arcs of each node can carry, out of it and into it.
-    pub fn totals(&self) -> (Vec<f64>, Vec<f64>) {
+    /// The network with all of its arcs.
+    pub fn closed(mut self) -> Closed<STEPS> {
         let (mut out, mut into) = (vec![0.0; self.nodes], vec![0.0; self.nodes]);
-        for (out, row) in out
-            .iter_mut()
-            .zip(self.capacities.chunks_exact(self.nodes * STEPS))
-        {
-            for (into, by_step) in into.iter_mut().zip(row.chunks_exact(STEPS)) {
-                let capacity: f64 = by_step.iter().sum();
-                *out += capacity;
-                *into += capacity;
+        let rows = self.capacities.chunks_exact_mut(self.nodes * STEPS);
+        for (out, row) in out.iter_mut().zip(rows) {
+            for (into, by_step) in into.iter_mut().zip(row.chunks_exact_mut(STEPS)) {
+                let mut before = 0.0;
+                for capacity in by_step {
+                    before += *capacity;
+                    *capacity = before;
+                }
+                *out += before;
+                *into += before;
             }
         }
-        (out, into)
-    }
-
-    /// The prices at which every node `k` has the net outflow `demand[k]`; `None` when `interrupted` returns true.
-    pub fn priced(
-        mut self,
-        demand: &[f64],
-        interrupted: &mut dyn FnMut() -> bool,
-    ) -> Option<Prices<STEPS>> {
-        let dearest = self.steps.ends[STEPS - 1];
-        let (out, into) = self.totals();
-        let both = out.iter().zip(&into);
-        let scale: Vec<f64> = both.map(|(out, into)| (out + into) / dearest).collect();
-        for steps in self.capacities.chunks_exact_mut(STEPS) {
-            let mut before = 0.0;
-            for capacity in steps {
-                before += *capacity;
-                *capacity = before;
-            }
+        Closed {
+            network: self,
+            out,
+            into,
         }
-        let found = Newton::new(&self, demand, &scale).solve(interrupted)?;
-        if found.unmet.iter().all(|&amount| amount == 0.0) {
-            return Some(found);
-        }
-        self.steps.spread = SPREAD;
-        Newton::new(&self, demand, &scale).solve(interrupted)
     }
 
     /// What an arc carries at a difference of prices, and its slope there.
@@ -195,6 +183,36 @@ impl<const STEPS: usize> Network<STEPS> {
             own + steps.spread * (evenly * difference - own),
             slope + steps.spread * (evenly - slope),
         )
+    }
+}
+
+/// A network that has all of its arcs.
+pub struct Closed<const STEPS: usize> {
+    network: Network<STEPS>,
+    /// What all arcs of each node can carry, out of it.
+    pub out: Vec<f64>,
+    /// The same into it.
+    pub into: Vec<f64>,
+}
+
+impl<const STEPS: usize> Closed<STEPS> {
+    /// The prices at which every node `k` has the net outflow `demand[k]`; `None` when `interrupted` returns true.
+    pub fn priced(
+        &mut self,
+        demand: &[f64],
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Option<Prices<STEPS>> {
+        let dearest = self.network.steps.ends[STEPS - 1];
+        let both = self.out.iter().zip(&self.into);
+        let scale: Vec<f64> = both.map(|(out, into)| (out + into) / dearest).collect();
+        let found = Newton::new(&self.network, demand, &scale).solve(interrupted)?;
+        if found.is_met() {
+            return Some(found);
+        }
+        let spread = std::mem::replace(&mut self.network.steps.spread, SPREAD);
+        let found = Newton::new(&self.network, demand, &scale).solve(interrupted);
+        self.network.steps.spread = spread;
+        found
     }
 }
 
@@ -236,10 +254,11 @@ impl<'a, const STEPS: usize> Newton<'a, STEPS> {
             if interrupted() {
                 return None;
             }
-            let share = largest(&self.left) / total;
-            if share * total <= rounding {
+            let most = largest(&self.left);
+            if most <= rounding {
                 break;
             }
+            let share = most / total;
             let direction = self.direction((share * share).clamp(EXACT, FORCING), interrupted)?;
             let length = self.search(&direction);
             self.damping *= if length < SHORT {
@@ -399,7 +418,7 @@ mod tests {
             let place = network.places().of(tail, head, cost);
             network.add(place, capacity);
         }
-        network.priced(demand, &mut || false).unwrap()
+        network.closed().priced(demand, &mut || false).unwrap()
     }
 
     #[test]

@@ -4,19 +4,20 @@
 //! The engine sees the scores `F + sigma g + b` with `g = sum_i beta_i`, which is the kernel `K + sigma` and a constant `b`;
 //! after each epoch the multiplier moves to `b + sigma g`, at first from the best bias without features ([`super::start`]).
 //! The dual value at such a point bounds the problem with the bias held, not the problem itself, unless `g = 0`. So before
-//! stopping, the point is repaired: at least cost ([`super::residual`]), or where that fails by mixing it with a routing of
-//! `-g` ([`super::repair`]). The prices of the cheap repair give better biases; where it does not end the loop yet, they are
-//! the next multiplier.
+//! stopping, the point is repaired by mixing it with another one whose sum is a multiple of `-g`: a good one near by
+//! ([`super::oracle`]), or where that fails a routing of `-g` ([`super::repair`]). The first one comes with the best biases for
+//! the scores, which are the next multiplier at some points before.
 
 use super::components::Components;
-use super::repair::{centred, repaired};
-use super::residual;
-use super::transport::At;
+use super::margins::At;
+use super::oracle;
+use super::repair::{centred, comes_out_even, repaired};
 
 use crate::labels::Labels;
-use crate::linalg::vector::{axpy, mean};
+use crate::linalg::vector::mean;
 use crate::pairwise::admm::Beside;
 use crate::pairwise::bcd::{Certificate, Engine, Snapshot, Step, hinge_dual_terms};
+use crate::pairwise::loss::{Hinge, sum_of_losses};
 use crate::pairwise::outer::{Point, Rule};
 use crate::pairwise::scores::DenseScores;
 use crate::report::{Monitor, relative, relative_gap};
@@ -30,10 +31,13 @@ const PER_LABEL: f64 = 3.0;
 /// What a repair leaves of the gap at a held bias, for it finds a better bias: measured, 0.6 to 0.8 of it.
 const AFTER_REPAIR: f64 = 0.75;
 
+/// What a repair may lose of the tolerated gap without looking for a better one.
+const NEGLIGIBLE: f64 = 0.1;
+
 /// Epochs in which the biases wait for blocks that have farther to go.
 const EARLY: usize = 10;
 
-/// The first repair is tried at this gap at the latest, and the next ones at so many times less.
+/// Better biases are looked for at this gap first, and at so many times less each time.
 const FIRST_GAP: f64 = 1e-3;
 const FEWER: f64 = 20.0;
 
@@ -78,9 +82,9 @@ pub(super) struct Free<'a> {
     pub sigma: f64,
     /// The epoch from which on another repair may be tried.
     next_attempt: usize,
-    /// The gap at which a repair is worth while, though it cannot end the loop: it finds better biases.
+    /// The gap at which to look for better biases.
     next_gap: f64,
-    /// The bias of a repair that did not end the loop.
+    /// What was found.
     better_bias: Option<Vec<f64>>,
     /// The best bound of the repairs so far; at first that of `B = 0`.
     bound: f64,
@@ -109,17 +113,20 @@ impl<'a> Free<'a> {
     }
 
     /// Moves the engine to the point mixed with a routing of `-g`, and certifies it; `None` (at the old point) when there
-    /// is none.
+    /// is none, or none whose share of the mixture is at most `most`.
     fn mix<S: DenseScores, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
+        most: f64,
         monitor: &mut dyn Monitor,
     ) -> Option<Certificate> {
+        let sum = self.components.centred(&engine.sum);
         let dual = repaired(
             self.labels,
             self.capacity,
             &engine.dual,
-            &self.components.centred(&engine.sum),
+            &sum,
+            most,
             monitor,
         )?;
         if !engine.recompute_for(&dual, monitor) {
@@ -130,44 +137,58 @@ impl<'a> Free<'a> {
         Some(settle(engine))
     }
 
-    /// Moves the engine to the cheapest repair with the bias that its prices make better, and certifies it; `None` when
-    /// there is no repair: the engine is to be restored then.
-    fn reroute<S: DenseScores, T: Step>(
-        &mut self,
+    /// The best biases at the engine's scores, or the engine's where these are better; `None` when the oracle has no answer.
+    /// With `mixed` the engine's dual matrix is mixed with the answer.
+    fn ask<S: DenseScores, T: Step>(
+        &self,
         engine: &mut Engine<'_, S, T>,
-        kept: &Snapshot<S>,
+        from: &Point,
+        mixed: bool,
         monitor: &mut dyn Monitor,
-    ) -> Option<Point> {
-        if !self.labels.are_plain() {
-            // Its boxes are those of pairs that count the same.
+    ) -> Option<Vec<f64>> {
+        if self.labels.have_top() {
             return None;
         }
         let (scores, bias) = (engine.all_scores(), engine.bias());
         let at = At {
             labels: self.labels,
-            dual: &kept.dual,
             scores: &scores,
             bias: &bias,
-            mixtures: false,
+            diagonal: engine.scores.diagonal(),
         };
-        let sum = self.components.centred(&engine.sum);
-        let mut plan = residual::plan(&at, &sum, engine.threads, monitor)?;
-        let q = self.labels.count();
-        let complete = plan.moves(&at, engine.threads, monitor, |i, change| {
-            let row = &mut engine.dual[i * q..(i + 1) * q];
-            axpy(1.0, change, row);
-            engine.dual_terms[i] = self.labels.sum_of_pairs(i, row);
-        });
-        drop(scores);
-        if !(complete && engine.recompute(monitor)) {
+        let flow = oracle::flow(
+            &at,
+            &mut engine.dual,
+            &engine.sum,
+            self.components,
+            NEGLIGIBLE * self.tolerance * from.primal.abs(),
+            engine.threads,
+            monitor,
+        )?;
+        if mixed && !oracle::mix(&at, &mut engine.dual, &flow, engine.threads, monitor) {
             return None;
         }
+        let best = bias.iter().zip(&flow.best).map(|(b, price)| b - price);
+        let best = centred(best.collect());
+        let better = sum_of_losses(&Hinge, self.labels, &scores, &best) < losses(from);
+        Some(if better { best } else { bias })
+    }
+
+    /// Moves the engine to its point mixed with the oracle's, with the best biases, and certifies it; `None` when there is none:
+    /// the engine is to be restored then.
+    fn reroute<S: DenseScores, T: Step>(
+        &self,
+        engine: &mut Engine<'_, S, T>,
+        from: &Point,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Point> {
+        let bias = self.ask(engine, from, true, monitor)?;
+        if !(comes_out_even(&engine.dual, self.labels.count()) && engine.recompute(monitor)) {
+            return None;
+        }
+        engine.dual_terms = hinge_dual_terms(self.labels, &engine.dual);
+        engine.offset = bias;
         engine.sum.fill(0.0);
-        let prices = bias
-            .iter()
-            .zip(&plan.flow.prices)
-            .map(|(b, price)| b - price);
-        engine.offset = centred(prices.collect());
         Some(Self::exactly(&engine.certify()))
     }
 
@@ -176,17 +197,26 @@ impl<'a> Free<'a> {
         &mut self,
         engine: &mut Engine<'_, S, T>,
         kept: &Snapshot<S>,
+        from: &Point,
         last: bool,
         monitor: &mut dyn Monitor,
     ) -> Option<Point> {
-        let cheap = self.reroute(engine, kept, monitor);
+        let cheap = self.reroute(engine, from, monitor);
         let found = match cheap {
-            Some(point) if point.gap <= self.tolerance || !last => return Some(point),
+            Some(point) if point.gap <= self.tolerance => return Some(point),
             Some(point) => Some((point, engine.snapshot())),
             None => None,
         };
         engine.restore(kept);
-        let mixed = self.mix(engine, monitor).map(|sums| Self::exactly(&sums));
+        // To first order the mixture loses its share of the losses.
+        let most = if last {
+            1.0
+        } else {
+            self.tolerance * from.primal / losses(from)
+        };
+        let mixed = self
+            .mix(engine, most, monitor)
+            .map(|sums| Self::exactly(&sums));
         let better = |point: &Point| {
             found
                 .as_ref()
@@ -212,6 +242,11 @@ impl<'a> Free<'a> {
     fn exactly(sums: &Certificate) -> Point {
         Point::certified(sums, sums.quadratic)
     }
+}
+
+/// The sum of the losses at a point.
+fn losses(point: &Point) -> f64 {
+    point.primal - 0.5 * point.quadratic
 }
 
 /// Makes a matrix with `g = 0` the engine's point: the bias stays.
@@ -256,10 +291,14 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         if !(last || close && epochs >= self.next_attempt) {
             return;
         }
-        let kept = engine.snapshot();
-        let found = self.repair(engine, &kept, last, monitor);
         self.next_attempt = epochs + 1 + epochs / 10;
         self.next_gap = point.gap / FEWER;
+        if !last && point.gap > self.tolerance {
+            self.better_bias = self.ask(engine, point, false, monitor);
+            return;
+        }
+        let kept = engine.snapshot();
+        let found = self.repair(engine, &kept, point, last, monitor);
         if let Some(found) = &found {
             self.keep_bound(found);
         }
@@ -306,16 +345,17 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
     fn bound(
         &mut self,
         engine: &mut Engine<'_, S, T>,
-        _: &Point,
+        from: &Point,
         good: &dyn Fn(f64) -> bool,
         monitor: &mut dyn Monitor,
     ) -> Option<f64> {
         let kept = engine.snapshot();
-        for by_prices in [true, false] {
-            let found = if by_prices {
-                self.reroute(engine, &kept, monitor)
+        for by_oracle in [true, false] {
+            let found = if by_oracle {
+                self.reroute(engine, from, monitor)
             } else {
-                self.mix(engine, monitor).map(|sums| Self::exactly(&sums))
+                self.mix(engine, 1.0, monitor)
+                    .map(|sums| Self::exactly(&sums))
             };
             if let Some(found) = found {
                 self.keep_bound(&found);

@@ -1,113 +1,111 @@
-//! The cheap repair of a point with a free bias whose rows are dealt to many machines ([`super::residual`]): what a part
-//! does, and what is known from the sum over the parts.
+//! The cheap repair of a point with a free bias whose rows are dealt to many machines ([`super::oracle`]): what a part
+//! does, and what is known from the sums over the parts.
 
-use super::residual::{self, Carried, Flow, Network, Plan, Rows, STEPS};
-use super::transport::At;
+use super::margins::At;
+use super::oracle::{self, Carried, Flow, Network, STEPS, Summary};
+use super::repair::centred;
 use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
-use crate::linalg::vector::axpy;
 use crate::pairwise::bcd::PartPoint;
 use crate::pairwise::scores::DenseScores;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
-/// The band to begin with, for the sum of the dual rows and what all pairs weigh together.
-pub fn residual_band(sum: &[f64], weight_of_pairs: f64) -> f64 {
-    residual::first_band(&residual::demand_of(sum), weight_of_pairs)
+pub use oracle::first_band;
+
+/// What a part knows of its pairs within some bands; the sums over the parts are known of all.
+#[derive(Clone, Debug)]
+pub struct PartSummary {
+    /// What they weigh, by tail, head and step of costs.
+    pub capacities: Vec<f64>,
+    /// The sum of the best dual rows.
+    pub sum: Vec<f64>,
+    /// How far these are from the part's, squared and weighted by the diagonal of the kernel.
+    pub distance: f64,
 }
 
-/// What the part's pairs can carry between any two labels, by tail, head and step of costs; `None` when interrupted.
+/// The part's pairs within the bands of their labels; `None` when interrupted.
 ///
 /// # Errors
 /// When the sizes do not fit together.
-pub fn residual_capacities<S: DenseScores>(
+pub fn pairs_near_margin<S: DenseScores>(
     labels: &Labels,
-    scores: S,
+    mut scores: S,
     point: PartPoint<'_>,
     bands: &[f64],
     threads: &Threads,
     monitor: &mut dyn Monitor,
-) -> Result<Option<Vec<f64>>, SolverError> {
+) -> Result<Option<PartSummary>, SolverError> {
     check_size("bands", bands.len(), labels.count())?;
-    let scores = common_scores(labels, scores, point, threads)?;
-    let mut near = residual::nearest(labels);
-    let at = at(labels, &scores, point);
-    let network = residual::capacities(&at, bands, Rows::ALL, &mut near, threads, monitor);
-    Ok(network.map(Network::into_capacities))
+    point.place(labels, &mut scores)?;
+    let all = scores.all(threads);
+    let at = at(labels, &all, point, scores.diagonal());
+    let mut dual = point.dual.to_vec();
+    let found = oracle::summary(&at, &mut dual, bands, threads, monitor);
+    Ok(found.map(|found| PartSummary {
+        capacities: found.network.into_capacities(),
+        sum: found.sum,
+        distance: found.distance,
+    }))
 }
 
-/// The prices at which the capacities of all parts within the bands carry what makes the dual rows sum to 0; `None` when
-/// interrupted, or when no pairs can.
+/// The flow that makes the dual rows, which sum to `g`, sum to 0 by what is known of all pairs within the bands, where it
+/// may lose what is `negligible`; `None` when interrupted, or when no pairs can carry it.
 ///
 /// # Errors
 /// When the sizes do not fit together.
-pub fn residual_flow(
+pub fn flow_of_parts(
     sum: &[f64],
     bands: Vec<f64>,
-    capacities: Vec<f64>,
+    all: PartSummary,
+    negligible: f64,
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Carried>, SolverError> {
     let q = sum.len();
     check_size("bands", bands.len(), q)?;
-    check_size("capacities", capacities.len(), q * q * STEPS)?;
-    let network = Network::of(q, residual::steps(&bands), capacities);
-    let demand = residual::demand_of(sum);
-    let lacking = residual::shortages(&demand, &network);
-    Ok(residual::carried(&demand, bands, network, lacking, monitor))
+    check_size("sum of the best rows", all.sum.len(), q)?;
+    check_size("capacities", all.capacities.len(), q * q * STEPS)?;
+    let summary = Summary {
+        network: Network::of(q, oracle::steps(&bands), all.capacities),
+        sum: centred(all.sum),
+        distance: all.distance,
+    };
+    let sum = centred(sum.to_vec());
+    Ok(oracle::carried(&sum, bands, summary, negligible, monitor))
 }
 
-/// The part's dual rows after their share of a flow; `None` when interrupted.
+/// The part's dual rows mixed with their share of a flow; `None` when interrupted.
 ///
 /// # Errors
 /// When the sizes do not fit together.
-pub fn residual_moves<S: DenseScores>(
-    labels: &Labels,
-    scores: S,
-    point: PartPoint<'_>,
-    flow: Flow,
-    threads: &Threads,
-    monitor: &mut dyn Monitor,
-) -> Result<Option<Vec<f64>>, SolverError> {
-    let q = labels.count();
-    check_size("bands", flow.bands.len(), q)?;
-    check_size("prices", flow.prices.len(), q)?;
-    let scores = common_scores(labels, scores, point, threads)?;
-    let near = residual::nearest(labels);
-    let mut plan = Plan {
-        flow,
-        rows: Rows::ALL,
-        near,
-    };
-    let mut dual = point.dual.to_vec();
-    let complete = plan.moves(
-        &at(labels, &scores, point),
-        threads,
-        monitor,
-        |i, change| {
-            axpy(1.0, change, &mut dual[i * q..(i + 1) * q]);
-        },
-    );
-    Ok(complete.then_some(dual))
-}
-
-/// The scores of the part's rows by the common weights.
-fn common_scores<S: DenseScores>(
+pub fn mixed_rows<S: DenseScores>(
     labels: &Labels,
     mut scores: S,
     point: PartPoint<'_>,
+    flow: &Flow,
     threads: &Threads,
-) -> Result<Vec<f64>, SolverError> {
+    monitor: &mut dyn Monitor,
+) -> Result<Option<Vec<f64>>, SolverError> {
+    check_size("bands", flow.bands.len(), labels.count())?;
+    check_size("prices", flow.prices.len(), labels.count())?;
     point.place(labels, &mut scores)?;
-    Ok(scores.all(threads))
+    let all = scores.all(threads);
+    let mut dual = point.dual.to_vec();
+    let at = at(labels, &all, point, scores.diagonal());
+    let complete = oracle::mix(&at, &mut dual, flow, threads, monitor);
+    Ok(complete.then_some(dual))
 }
 
-fn at<'a>(labels: &'a Labels, scores: &'a [f64], point: PartPoint<'a>) -> At<'a> {
+fn at<'a>(
+    labels: &'a Labels,
+    scores: &'a [f64],
+    point: PartPoint<'a>,
+    diagonal: &'a [f64],
+) -> At<'a> {
     At {
         labels,
-        dual: point.dual,
         scores,
         bias: point.offset,
-        // The steps of the rounds mix.
-        mixtures: true,
+        diagonal,
     }
 }

@@ -126,12 +126,14 @@ pub fn routing_of(sum: &[f64], capacity: &[f64], monitor: &mut dyn Monitor) -> O
     (routing.scale > 0.0).then_some(routing)
 }
 
-/// The dual matrix moved to `sum_i beta_i = 0`; `None` when interrupted or when `g` cannot be routed.
+/// The dual matrix moved to `sum_i beta_i = 0`; `None` when interrupted, or when `g` cannot be routed with a share of the
+/// mixture of at most `most`.
 pub(super) fn repaired(
     labels: &Labels,
     capacity: &[f64],
     dual: &[f64],
     sum: &[f64],
+    most: f64,
     monitor: &mut dyn Monitor,
 ) -> Option<Vec<f64>> {
     let mut repaired = memory::copied(dual);
@@ -140,6 +142,9 @@ pub(super) fn repaired(
     }
     let routing = routing_of(sum, capacity, monitor)?;
     let eps = 1.0 / (1.0 + routing.scale);
+    if eps > most {
+        return None;
+    }
     repaired.iter_mut().for_each(|beta| *beta *= 1.0 - eps);
     add_flow(labels, capacity, &routing.flow, eps, &mut repaired);
     comes_out_even(&repaired, labels.count()).then_some(repaired)

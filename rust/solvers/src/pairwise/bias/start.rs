@@ -54,10 +54,12 @@ pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec
         }
     }
     // At b = 0 label m has more of the dual variables than it should by what its pairs outweigh the others'.
-    let (out, into) = network.totals();
+    let mut network = network.closed();
     let demand = centred(
-        out.iter()
-            .zip(&into)
+        network
+            .out
+            .iter()
+            .zip(&network.into)
             .map(|(out, into)| out - into)
             .collect(),
     );
