@@ -117,10 +117,12 @@ def certified(problem: Problem, fit: Fit, stored: Stored) -> Fit:
         loss = pairwise_loss(problem, own, rows, fit.margin)
         if rows.size == n:
             return _own_bounds(problem, fit, stored, own, loss)
-        change = loss - pairwise_loss(problem, said[rows] + fit.bias, rows, fit.margin)
+        known = pairwise_loss(problem, said[rows] + fit.bias, rows, fit.margin)
+        change = loss - known
         if fit.margin is not None:
-            # The objective at a margin of 1 is 1/(4 objective) at the optimum.
-            change *= 4.0 * fit.primal**2
+            # At a margin of 1 the objective is 1/(4 objective) at the optimum, else larger.
+            largest = known * n / rows.size
+            change *= min(4.0 * fit.primal**2, fit.primal / largest if largest > 0.0 else np.inf)
         return fit.primal + change * n / rows.size, fit.dual_objective
 
     return with_own_certificate(fit, n, problem.tol, bounds)
