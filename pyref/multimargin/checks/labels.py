@@ -49,10 +49,10 @@ def check_indicator(
     return np.ascontiguousarray(values, dtype=np.uint8)
 
 
-def has_unknown(indicator: NDArray[np.uint8]) -> bool:
-    """Return whether an indicator from `check_indicator` has unknown labels."""
-    marks = np.asarray(indicator.data if sparse.issparse(indicator) else indicator)
-    return bool(np.any(marks == UNKNOWN))
+def count_unknown(indicator: Any) -> int:
+    """Return how many labels of an indicator from `check_indicator` are unknown."""
+    marks = indicator.data if sparse.issparse(indicator) else indicator
+    return int(np.count_nonzero(marks == UNKNOWN))
 
 
 def count_labels(indicator: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -76,7 +76,7 @@ def complete_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
 
 def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
     """Return an indicator from `check_indicator`, as floats with NaN if labels are unknown."""
-    if not has_unknown(indicator):
+    if count_unknown(indicator) == 0:
         return indicator
     return np.where(indicator == UNKNOWN, np.nan, indicator)
 

@@ -14,7 +14,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import check_readable
-from multimargin.checks.labels import check_indicator, count_labels, known_both
+from multimargin.checks.labels import check_indicator, count_unknown, known_both
 from multimargin.notices import warn
 
 
@@ -120,14 +120,12 @@ def _kind(row: Any) -> str:
 
 def warn_of_unknown(targets: Targets) -> None:
     """Warn of NaN in the targets of a fit: a missing cell is easily one by accident."""
-    relevant, irrelevant = count_labels(targets.indicator, axis=1)
-    places = math.prod(targets.indicator.shape)
-    unknown = places - relevant.sum() - irrelevant.sum()
+    unknown = count_unknown(targets.indicator)
     if unknown > 0:
         warn(
-            f"y has NaN in {unknown} of {places} places, read as unknown labels, whose loss is "
-            "left out; write 0 where a label is not relevant. If NaN is meant, ignore "
-            "UnknownLabelsWarning.",
+            f"y has NaN in {unknown} of {math.prod(targets.indicator.shape)} places, read as "
+            "unknown labels, whose loss is left out; write 0 where a label is not relevant. If NaN "
+            "is meant, ignore UnknownLabelsWarning.",
             UnknownLabelsWarning,
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from multimargin.checks.labels import UNKNOWN, has_unknown
+from multimargin.checks.labels import UNKNOWN, count_unknown
 from multimargin.thresholds.base import Vector, middle
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.
@@ -30,7 +30,7 @@ def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
 
 def _best_thresholds_of_chunk(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
     m, q = scores.shape
-    if has_unknown(Y):
+    if count_unknown(Y) > 0:
         # Beyond all known scores there is no interval between them.
         scores = np.where(Y == UNKNOWN, np.inf, scores)
     ascending = np.argsort(scores, axis=1)

@@ -27,31 +27,24 @@ pub fn row_major<'a, T: Element>(
     }
 }
 
-/// A feature matrix: a C-contiguous float64 array, or the tuple `(data, indices, indptr, n_columns)` of a CSR matrix.
+/// A matrix: a C-contiguous array, or the tuple `(data, indices, indptr, n_columns)` of a CSR matrix.
 #[derive(FromPyObject)]
-pub enum FeatureArrays<'py> {
+pub enum MatrixArrays<'py, T: Element> {
     #[pyo3(transparent)]
-    Dense(PyReadonlyArray2<'py, f64>),
+    Dense(PyReadonlyArray2<'py, T>),
     Sparse(
-        PyReadonlyArray1<'py, f64>,
+        PyReadonlyArray1<'py, T>,
         PyReadonlyArray1<'py, i32>,
         PyReadonlyArray1<'py, i32>,
         usize,
     ),
 }
 
-/// Marks of labels: a C-contiguous uint8 array, or the tuple `(marks, labels, starts, q)` of a CSR matrix.
-#[derive(FromPyObject)]
-pub enum IndicatorArrays<'py> {
-    #[pyo3(transparent)]
-    Dense(PyReadonlyArray2<'py, u8>),
-    Sparse(
-        PyReadonlyArray1<'py, u8>,
-        PyReadonlyArray1<'py, i32>,
-        PyReadonlyArray1<'py, i32>,
-        usize,
-    ),
-}
+/// A feature matrix, in float64.
+pub type FeatureArrays<'py> = MatrixArrays<'py, f64>;
+
+/// Marks of labels, in uint8.
+pub type IndicatorArrays<'py> = MatrixArrays<'py, u8>;
 
 impl IndicatorArrays<'_> {
     /// The labels, each pair of an instance with the weight `c` over their number.

@@ -178,14 +178,6 @@ impl Labels {
         Ok(labels)
     }
 
-    /// Reads an `n x q` row-major indicator matrix with the weight `c_i` of the pairs of every instance given.
-    ///
-    /// # Errors
-    /// When the matrix is not `n x q` for `n` weights, or a weight is negative or not finite.
-    pub fn weighted(indicator: &[u8], q: usize, weights: &[f64]) -> Result<Self, SolverError> {
-        Self::new(indicator, q, 1.0)?.with_weights(weights)
-    }
-
     /// The same label sets with the weight `c_i` of the pairs of every instance given.
     ///
     /// # Errors
