@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from multimargin import RankSVM
 from multimargin.estimators.shared.pair_weights import number_at_the_top
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
@@ -27,3 +28,12 @@ def test_a_warm_start_reaches_the_optimum(method):
         model.set_params(top_k=top_k).fit(X, Y)
         cold = method(**SETTINGS, top_k=top_k).fit(X, Y)
         assert model.objective_ == pytest.approx(cold.objective_, rel=1e-6)
+
+
+def test_a_free_bias_is_certified_beside_labels_without_pairs():
+    X, Y = noisy_linear_problem(1, 200, 40, 23, cut=1.2)
+    Y[:, [3, 7]] = [0, 1]
+    for top_k in (1, 2, 3, 5):
+        model = RankSVM(C=1.0, kernel="linear", top_k=top_k, max_iter=400, random_state=0)
+        model.fit(X, Y)
+        assert model.status_ == "converged", (top_k, model.dual_gap_)

@@ -74,8 +74,8 @@ pub fn largest_routing(
         return Some(nothing(limit));
     }
 
-    let mut scale = limit.min(single_node_bound(&demand, capacity));
     let saturated = 2.0 * nodes as f64 * f64::EPSILON;
+    let mut scale = limit.min(single_node_bound(&demand, capacity, saturated * total));
     let mut reduction = 4.0 * f64::EPSILON;
     for _ in 0..MOST_CUTS {
         let sent = scale * total;
@@ -118,8 +118,8 @@ fn balanced(demand: &[f64]) -> Option<Vec<f64>> {
     Some(demand.iter().map(|&amount| scaled(amount)).collect())
 }
 
-/// The least ratio over the cuts around a single node.
-fn single_node_bound(demand: &[f64], capacity: &[f64]) -> f64 {
+/// The least ratio over the cuts around a single node whose demand is above `rounding`.
+fn single_node_bound(demand: &[f64], capacity: &[f64], rounding: f64) -> f64 {
     let nodes = demand.len();
     let (mut outgoing, mut incoming) = (vec![0.0; nodes], vec![0.0; nodes]);
     for (from, row) in capacity.chunks_exact(nodes).enumerate() {
@@ -130,9 +130,9 @@ fn single_node_bound(demand: &[f64], capacity: &[f64]) -> f64 {
     }
     let mut bound = f64::INFINITY;
     for ((&amount, &outgoing), &incoming) in demand.iter().zip(&outgoing).zip(&incoming) {
-        if amount > 0.0 {
+        if amount > rounding {
             bound = bound.min(outgoing / amount);
-        } else if amount < 0.0 {
+        } else if amount < -rounding {
             bound = bound.min(incoming / -amount);
         }
     }
@@ -475,6 +475,10 @@ mod tests {
         let cut = [0.0, 0.0, 5.0, 5.0, 0.0, 5.0, 5.0, 0.0, 0.0];
         let routing = route(&[1.0, -1.0, 0.0], &cut, 3.0);
         assert_eq!((routing.scale, routing.flow), (0.0, vec![0.0; 9]));
+        // A node that no arc reaches has demands of rounding when a mean is subtracted.
+        let pair = [0.0, 5.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        assert_eq!(route(&[1.0, -1.0, 1e-17], &pair, 3.0).scale, 3.0);
+        assert_eq!(route(&[1.0, -1.001, 1e-3], &pair, 3.0).scale, 0.0);
         let routing = route(&[0.0, 0.0], &[1.0; 4], 2.5);
         assert_eq!((routing.scale, routing.flow), (2.5, vec![0.0; 4]));
         let none = |demand: &[f64], capacity: f64, interrupted: bool| {
