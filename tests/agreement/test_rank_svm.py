@@ -112,7 +112,7 @@ def test_heuristics_change_no_optimum_of_a_slow_problem(model):
     for switched_off in ("acceleration", "shrinking", "shuffle"):
         other = solve(X, Y, **options, **{switched_off: False})
         assert plain.status == other.status == "converged"
-        assert other.n_iter != plain.n_iter
+        assert (other.n_iter, other.primal) != (plain.n_iter, plain.primal)
         assert other.primal == pytest.approx(plain.primal, rel=2e-7)
         assert other.dual_objective == pytest.approx(plain.dual_objective, rel=2e-7)
 

@@ -7,7 +7,7 @@ use super::dcd::{OnePair, PairLoss};
 use super::loss::sum_of_losses;
 use super::multiplicative::Multiplicative;
 use super::scores::{
-    Deflated, DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
+    DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
 };
 use super::solve::{solve, solve_fixed};
 use super::{Setup, frank_wolfe};
@@ -168,7 +168,7 @@ impl Request<'_> {
                 }
                 match gram.matrix(&threads, monitor) {
                     Some(matrix) => {
-                        self.answer_with_matrix(loss, StoredKernel::new(&matrix, n, q)?, monitor)
+                        self.answer_with_matrix(loss, StoredKernel::new(matrix, n, q)?, monitor)
                     }
                     None => Ok(Answer::interrupted(&self.labels)),
                 }
@@ -216,16 +216,9 @@ impl Request<'_> {
         if self.solver != Solver::Blocks || !self.setup.settings.acceleration {
             return self.answer(loss, &mut scores, monitor);
         }
-        let mean_row = scores.mean_row();
-        let deflated = match self.setup.bias {
-            Bias::Free => Deflated::centred(scores, &mean_row),
-            Bias::Penalized => Deflated::without_mean(scores, &mean_row, 1.0),
-            Bias::None => Deflated::without_mean(scores, &mean_row, 0.0),
-        };
-        match deflated {
-            Ok(mut scores) => self.answer(loss, &mut scores, monitor),
-            Err(mut scores) => self.answer(loss, &mut scores, monitor),
-        }
+        let threads = Arc::clone(&self.setup.threads);
+        let mut scores = scores.deflated(self.setup.bias, self.cache_bytes, &threads);
+        self.answer(loss, &mut scores, monitor)
     }
 
     fn answer<S: DenseScores, L: PairLoss>(

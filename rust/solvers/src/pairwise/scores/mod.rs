@@ -12,7 +12,7 @@ mod linear_sparse;
 mod scaled;
 mod stored_kernel;
 
-pub use deflated::{Deflated, Direction};
+pub use deflated::Direction;
 pub use kernel_blocks::KernelBlocks;
 pub use linear_dense::LinearDense;
 pub use linear_metric::LinearMetric;
@@ -93,6 +93,11 @@ pub trait Scores: Sync {
     /// `K_ii` of every instance.
     fn diagonal(&self) -> &[f64];
 
+    /// The same of the kernel as it was given.
+    fn given_diagonal(&self) -> &[f64] {
+        self.diagonal()
+    }
+
     /// How many instances to solve in turn before the other scores are updated.
     fn chain_length(&self) -> usize;
 
@@ -135,7 +140,7 @@ pub trait Scores: Sync {
             let row = dual.row(i, q, &mut buffer);
             (dot(row, row) * kappa.abs()).sqrt()
         };
-        let total: f64 = self.diagonal().iter().enumerate().map(term).sum();
+        let total: f64 = self.given_diagonal().iter().enumerate().map(term).sum();
         ROUNDING_UNITS * f64::EPSILON * total * total
     }
 

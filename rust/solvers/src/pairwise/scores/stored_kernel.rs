@@ -1,5 +1,6 @@
 //! Scores with the whole kernel matrix in memory.
 
+use super::deflated::{Deflation, Direction};
 use super::{Moved, Scores, copy_rows};
 use crate::error::{SolverError, refused};
 use crate::kernel::gram::{stored_product, with_scratch};
@@ -7,19 +8,24 @@ use crate::linalg::few_columns::{FEW, add_products};
 use crate::linalg::matmul::{View, multiply_add};
 use crate::linalg::vector::axpy;
 use crate::memory;
+use crate::pairwise::bias::Bias;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
+use std::borrow::Cow;
 
 /// Rows of `F` that one chunk of work updates.
 const CHUNK: usize = 512;
 
-/// A stored kernel matrix, owned or borrowed, and `F = K B`.
+/// A stored kernel matrix and `F = K B`.
 #[derive(Clone, Debug)]
 pub struct StoredKernel<'a> {
-    matrix: &'a [f64],
+    matrix: Cow<'a, [f64]>,
     diagonal: Vec<f64>,
+    given_diagonal: Vec<f64>,
     labels: usize,
     scores: Vec<f64>,
+    /// What is no longer in the matrix.
+    deflation: Option<Deflation>,
 }
 
 impl<'a> StoredKernel<'a> {
@@ -27,7 +33,12 @@ impl<'a> StoredKernel<'a> {
     ///
     /// # Errors
     /// When the matrix is not square.
-    pub fn new(matrix: &'a [f64], n: usize, labels: usize) -> Result<Self, SolverError> {
+    pub fn new(
+        matrix: impl Into<Cow<'a, [f64]>>,
+        n: usize,
+        labels: usize,
+    ) -> Result<Self, SolverError> {
+        let matrix = matrix.into();
         if n.checked_mul(n) != Some(matrix.len()) {
             return Err(refused(
                 "X",
@@ -35,25 +46,51 @@ impl<'a> StoredKernel<'a> {
                 "a square matrix",
             ));
         }
-        let diagonal = (0..n).map(|i| matrix[i * n + i]).collect::<Vec<_>>();
+        let diagonal: Vec<f64> = matrix.iter().copied().step_by(n + 1).collect();
         Ok(Self {
-            matrix,
+            given_diagonal: diagonal.clone(),
             diagonal,
+            matrix,
             labels,
             scores: memory::matrix(n, labels),
+            deflation: None,
         })
     }
-}
 
-impl StoredKernel<'_> {
-    /// The mean row of the matrix.
-    pub fn mean_row(&self) -> Vec<f64> {
+    /// Takes the mean direction out, where that pays for the bias: of a copy, which may take so many bytes, where the
+    /// matrix is borrowed.
+    #[must_use]
+    pub fn deflated(self, bias: Bias, bytes: usize, threads: &Threads) -> Self {
         let n = self.instances();
-        let mut total = vec![0.0; n];
+        let mut mean_row = vec![0.0; n];
         for row in self.matrix.chunks_exact(n.max(1)) {
-            axpy(1.0 / n as f64, row, &mut total);
+            axpy(1.0 / n as f64, row, &mut mean_row);
         }
-        total
+        let Some(deflation) = Deflation::of(&mean_row, &self.diagonal, bias) else {
+            return self;
+        };
+        let mut matrix = match self.matrix {
+            Cow::Owned(matrix) => matrix,
+            Cow::Borrowed(matrix) if size_of_val(matrix) > bytes => return self,
+            Cow::Borrowed(matrix) => memory::copied(matrix),
+        };
+        deflation.take_from(&mut matrix, threads);
+        let mut diagonal = self.diagonal;
+        deflation.take_from_diagonal(&mut diagonal);
+        diagonal
+            .iter_mut()
+            .for_each(|kappa| *kappa = kappa.max(0.0));
+        Self {
+            matrix: Cow::Owned(matrix),
+            diagonal,
+            deflation: Some(deflation),
+            ..self
+        }
+    }
+
+    fn row(&self, i: u32) -> &[f64] {
+        let n = self.instances();
+        &self.matrix[i as usize * n..][..n]
     }
 }
 
@@ -73,15 +110,18 @@ impl Scores for StoredKernel<'_> {
         &self.diagonal
     }
 
+    fn given_diagonal(&self) -> &[f64] {
+        &self.given_diagonal
+    }
+
     fn chain_length(&self) -> usize {
         64
     }
 
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
-        let n = self.instances();
         self.rows(block, scores, scratch);
         for (k, &i) in block.iter().enumerate() {
-            let row = &self.matrix[i as usize * n..(i as usize + 1) * n];
+            let row = self.row(i);
             let values = &mut kernel[k * block.len()..(k + 1) * block.len()];
             for (value, &j) in values.iter_mut().zip(block).skip(k + 1) {
                 *value = row[j as usize];
@@ -90,13 +130,12 @@ impl Scores for StoredKernel<'_> {
     }
 
     fn stored_row(&self, i: u32) -> Option<&[f64]> {
-        let n = self.instances();
-        self.matrix.get(i as usize * n..(i as usize + 1) * n)
+        Some(self.row(i))
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         let (n, q, count) = (self.instances(), self.labels, moved.instances.len());
-        let matrix = self.matrix;
+        let matrix = &self.matrix;
         threads.for_each_chunk(&mut self.scores, CHUNK * q, |chunk, scores| {
             let (first, length) = (chunk * CHUNK, scores.len() / q);
             let rows = moved.instances.iter().map(|&i| {
@@ -128,12 +167,31 @@ impl Scores for StoredKernel<'_> {
 
     fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (n, q) = (self.instances(), self.labels);
-        match stored_product(self.matrix, n, dual, q, threads, monitor) {
+        match stored_product(&self.matrix, n, dual, q, threads, monitor) {
             Some(scores) => {
                 self.scores = scores;
                 true
             }
             None => false,
+        }
+    }
+
+    fn direction(&self) -> Option<&Direction> {
+        self.deflation.as_ref()?.direction.as_ref()
+    }
+
+    fn whole(&self, dual: &Vec<f64>, threads: &Threads) -> Vec<f64> {
+        let mut scores = self.all(threads);
+        if let Some(deflation) = &self.deflation {
+            deflation.add_to(&mut scores, dual, self.labels);
+        }
+        scores
+    }
+
+    fn constant(&self, dual: &Vec<f64>) -> Vec<f64> {
+        match &self.deflation {
+            Some(deflation) => deflation.constant(dual, self.labels),
+            None => vec![0.0; self.labels],
         }
     }
 }
