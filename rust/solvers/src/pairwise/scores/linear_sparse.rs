@@ -10,8 +10,8 @@ use crate::report::Monitor;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Rows of the weights that one chunk of work changes.
-const ROWS: usize = 32;
+/// Parts of the weights for each of several threads, as some features have more nonzeros than others.
+const PARTS: usize = 4;
 
 /// Rows of `B` that are multiplied between two questions to the monitor, and most numbers of these: few enough for the cache.
 const SLAB: usize = 256;
@@ -37,9 +37,6 @@ pub struct LinearSparse<'a, T = f64, D = Vec<f64>> {
     /// Where the changes of instances that moved are not 0, one after the other, and where those of each one start.
     nonzeros: Vec<u32>,
     nonzero_starts: Vec<usize>,
-    /// The entries of instances that moved, by chunks of the weights, and where those of each chunk start.
-    entries: Vec<Entry>,
-    starts: Vec<usize>,
 }
 
 impl<'a> LinearSparse<'a> {
@@ -63,8 +60,6 @@ impl<'a, T: Number, D: Rows> LinearSparse<'a, T, D> {
             dual: PhantomData,
             nonzeros: Vec::new(),
             nonzero_starts: Vec::new(),
-            entries: Vec::new(),
-            starts: Vec::new(),
         }
     }
 
@@ -72,16 +67,6 @@ impl<'a, T: Number, D: Rows> LinearSparse<'a, T, D> {
     pub fn into_weights(self) -> Vec<T> {
         self.weights
     }
-}
-
-/// One instance's entry of a feature.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    /// The feature's row within its chunk of the weights.
-    row: u32,
-    /// The place of the instance among those that moved.
-    moved: u32,
-    value: f64,
 }
 
 impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
@@ -96,77 +81,43 @@ impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
         }
     }
 
-    /// Sorts the entries of some instances in some chunks of the weights by these, so that each chunk comes from memory
-    /// once; within a chunk the order of the instances stays.
-    fn sort_entries(&mut self, instances: &[u32], within: &Range<usize>) {
-        let chunks = within.len();
-        let chunk = |f: i32| {
-            let chunk = (f as usize / ROWS).checked_sub(within.start)?;
-            (chunk < chunks).then_some(chunk)
-        };
-        let starts = &mut self.starts;
-        starts.clear();
-        starts.resize(chunks + 2, 0);
-        for &i in instances {
-            for &f in self.features.row(i as usize).0 {
-                if let Some(chunk) = chunk(f) {
-                    starts[chunk + 2] += 1;
-                }
-            }
-        }
-        for chunk in 2..starts.len() {
-            starts[chunk] += starts[chunk - 1];
-        }
-        self.entries.clear();
-        memory::resize(&mut self.entries, starts[chunks + 1], Entry::default());
-        for (&i, moved) in instances.iter().zip(0..) {
-            let (indices, values) = self.features.row(i as usize);
-            for (&f, &value) in indices.iter().zip(values) {
-                let Some(chunk) = chunk(f) else { continue };
-                // Counts from where the chunk starts to where it ends, which is where the next one starts.
-                let next = &mut starts[chunk + 1];
-                self.entries[*next] = Entry {
-                    row: (f as usize % ROWS) as u32,
-                    moved,
-                    value,
-                };
-                *next += 1;
-            }
-        }
-    }
-
-    /// Adds the rows of `X[instances]^T changes` that belong to some chunks of the weights.
+    /// Adds the rows of `X[instances]^T changes` from `first` on, as many as there are weights.
     fn add<N: Number>(
         &mut self,
         moved: Moved<'_>,
-        within: Range<usize>,
+        first: usize,
         weights: &mut [N],
         threads: &Threads,
     ) {
         let q = self.labels;
-        self.sort_entries(moved.instances, &within);
         self.find_nonzeros(moved.changes);
-        let (entries, starts) = (&self.entries, &self.starts);
-        let (nonzeros, nonzero_starts) = (&self.nonzeros, &self.nonzero_starts);
-        threads.for_each_chunk(weights, ROWS * q, |chunk, weights| {
-            for entry in &entries[starts[chunk]..starts[chunk + 1]] {
-                let moving = entry.moved as usize;
+        let (nonzeros, starts) = (&self.nonzeros, &self.nonzero_starts);
+        let parts = match threads.count() {
+            1 => 1,
+            count => PARTS * count,
+        };
+        let rows = (weights.len() / q).div_ceil(parts);
+        threads.for_each_chunk(weights, rows * q, |part, weights| {
+            let first = first + part * rows;
+            for (k, &i) in moved.instances.iter().enumerate() {
                 let change = Change {
-                    values: &moved.changes[moving * q..][..q],
-                    nonzeros: &nonzeros[nonzero_starts[moving]..nonzero_starts[moving + 1]],
+                    values: &moved.changes[k * q..][..q],
+                    nonzeros: &nonzeros[starts[k]..starts[k + 1]],
                 };
-                let row = &mut weights[entry.row as usize * q..][..q];
-                add_to_row(row, entry.value, change);
+                let (indices, values) = self.features.row(i as usize);
+                for (&f, &x) in indices.iter().zip(values) {
+                    let row = (f as usize).wrapping_sub(first);
+                    // Others have the other rows.
+                    if row < weights.len() / q {
+                        add_to_row(&mut weights[row * q..][..q], x, change);
+                    }
+                }
             }
         });
     }
 
-    fn chunks(&self) -> usize {
-        self.features.columns().div_ceil(ROWS)
-    }
-
-    /// Replaces the weights by `X^T B`, summed as `N`, some chunks at once; `false` when interrupted, which leaves those
-    /// that were at work as before.
+    /// Replaces the weights by `X^T B`, summed as `N`, some rows at once; `false` when interrupted, which leaves those that
+    /// were at work as before.
     fn anew<N: Number>(
         &mut self,
         dual: &D,
@@ -175,11 +126,10 @@ impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
         monitor: &mut dyn Monitor,
     ) -> bool {
         let (n, d, q) = (self.instances(), self.features.columns(), self.labels);
-        let (at_once, mut buffer) = (at_once.max(1), Vec::new());
+        let mut buffer = Vec::new();
         let slab = (SLAB_NUMBERS / q).clamp(1, SLAB);
-        for chunk in (0..self.chunks()).step_by(at_once) {
-            let within = chunk..self.chunks().min(chunk + at_once);
-            let rows = within.start * ROWS..d.min(within.end * ROWS);
+        for row in (0..d).step_by(at_once.max(1)) {
+            let rows = row..d.min(row + at_once);
             let mut sums: Vec<N> = memory::matrix(rows.len(), q);
             for first in (0..n).step_by(slab) {
                 if monitor.interrupted() {
@@ -191,7 +141,7 @@ impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
                     instances: &instances,
                     changes: dual.rows(first..end, q, &mut buffer),
                 };
-                self.add(moved, within.clone(), &mut sums, threads);
+                self.add(moved, row, &mut sums, threads);
             }
             let weights = &mut self.weights[rows.start * q..rows.end * q];
             for (weight, sum) in weights.iter_mut().zip(sums) {
@@ -243,7 +193,7 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         let mut weights = std::mem::take(&mut self.weights);
-        self.add(moved, 0..self.chunks(), &mut weights, threads);
+        self.add(moved, 0, &mut weights, threads);
         self.weights = weights;
     }
 
@@ -266,12 +216,12 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
     }
 
     fn recompute(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        self.anew::<T>(dual, self.chunks(), threads, monitor)
+        self.anew::<T>(dual, self.features.columns(), threads, monitor)
     }
 
     /// Piece by piece; what an interruption leaves is a mixture of weights before and after.
     fn refresh(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        self.anew::<f64>(dual, ANEW / (ROWS * self.labels), threads, monitor)
+        self.anew::<f64>(dual, ANEW / self.labels, threads, monitor)
     }
 }
 
