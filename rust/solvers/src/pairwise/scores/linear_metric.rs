@@ -5,60 +5,20 @@
 //! would be dense too. What is
 //! certified is computed from `M` itself.
 
-use super::linear_dense::{LinearDense, chunk_rows};
+use super::linear_dense::LinearDense;
 use super::linear_sparse::LinearSparse;
 use super::{Moved, Scores};
 use crate::error::{SolverError, refused};
 use crate::linalg::features::Sparse;
-use crate::linalg::matmul::{View, multiply};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
-use multiversion::multiversion;
-use std::sync::Arc;
 
 /// Rows of the metric that are multiplied between two questions to the monitor.
 const SLAB: usize = 256;
 
 /// Rows of the images that one chunk of work computes.
-const CHUNK: usize = 1024;
-
-/// Columns of the metric that are used together: their sums fit in registers, and the second-level cache holds them
-/// for some thousand features.
-const COLUMNS: usize = 32;
-
-/// Rows of the weights that are changed at once.
-const ROWS: usize = 64;
-
-/// Adds `x_f` times row `f` of a panel of the metric, for the nonzeros of an instance.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn combine(indices: &[i32], values: &[f64], panel: &[[f64; COLUMNS]], sums: &mut [f64; COLUMNS]) {
-    let mut local = [0.0; COLUMNS];
-    for (&f, &x) in indices.iter().zip(values) {
-        for (sum, entry) in local.iter_mut().zip(&panel[f as usize]) {
-            *sum += x * entry;
-        }
-    }
-    *sums = local;
-}
-
-/// The images `M x_i` of consecutive instances from the first one on, row-major.
-fn write_images(features: &Sparse<'_>, metric: &[f64], first: usize, images: &mut [f64]) {
-    let d = features.columns();
-    let mut panel = memory::filled([0.0; COLUMNS], d);
-    let mut sums = [0.0; COLUMNS];
-    for start in (0..d).step_by(COLUMNS) {
-        let width = COLUMNS.min(d - start);
-        for (packed, row) in panel.iter_mut().zip(metric.chunks_exact(d)) {
-            packed[..width].copy_from_slice(&row[start..start + width]);
-        }
-        for (image, i) in images.chunks_exact_mut(d).zip(first..) {
-            let (indices, values) = features.row(i);
-            combine(indices, values, &panel, &mut sums);
-            image[start..start + width].copy_from_slice(&sums[..width]);
-        }
-    }
-}
+const CHUNK: usize = 64;
 
 /// Inner product of an instance and the image of another one.
 fn product(features: &Sparse<'_>, i: usize, image: &[f64]) -> f64 {
@@ -75,7 +35,7 @@ fn product(features: &Sparse<'_>, i: usize, image: &[f64]) -> f64 {
 pub struct LinearMetric<'a> {
     features: Sparse<'a>,
     metric: &'a [f64],
-    images: Arc<Vec<f64>>,
+    images: Vec<f64>,
     diagonal: Vec<f64>,
     labels: usize,
     weights: Vec<f64>,
@@ -103,7 +63,9 @@ impl<'a> LinearMetric<'a> {
         }
         let mut images = memory::matrix(n, d);
         threads.for_each_chunk(&mut images, CHUNK * d, |chunk, images| {
-            write_images(&features, metric, chunk * CHUNK, images);
+            for (image, i) in images.chunks_exact_mut(d).zip(chunk * CHUNK..) {
+                features.row_product(i, metric, image);
+            }
         });
         Ok(Self {
             diagonal: (0..n)
@@ -111,7 +73,7 @@ impl<'a> LinearMetric<'a> {
                 .collect(),
             features,
             metric,
-            images: Arc::new(images),
+            images,
             labels,
             weights: memory::matrix(d, labels),
             panel: Vec::new(),
@@ -163,29 +125,13 @@ impl Scores for LinearMetric<'_> {
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
-        let (d, q, count) = (self.features.columns(), self.labels, moved.instances.len());
+        let (d, q) = (self.features.columns(), self.labels);
         let mut panel = std::mem::take(&mut self.panel);
         panel.clear();
         for &i in moved.instances {
             panel.extend_from_slice(self.image(i));
         }
-        let size = chunk_rows(d, count * q, ROWS);
-        threads.for_each_chunk(&mut self.weights, size * q, |chunk, weights| {
-            // In pieces that stay in the cache until they are added.
-            let mut sums = vec![0.0; ROWS * q];
-            for (piece, weights) in weights.chunks_mut(ROWS * q).enumerate() {
-                let sums = &mut sums[..weights.len()];
-                multiply(
-                    (weights.len() / q, count, q),
-                    View::rows(&panel[chunk * size + piece * ROWS..], d).transposed(),
-                    View::rows(moved.changes, q),
-                    sums,
-                );
-                for (weight, &sum) in weights.iter_mut().zip(sums.iter()) {
-                    *weight += sum;
-                }
-            }
-        });
+        LinearDense::add(&mut self.weights, &panel, moved.changes, d, q, threads);
         self.panel = panel;
     }
 
