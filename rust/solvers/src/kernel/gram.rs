@@ -14,8 +14,8 @@ use std::ops::Range;
 /// Columns of a kernel block that are computed together: they stay in the second-level cache.
 const DENSE_CHUNK: usize = 256;
 
-/// Groups of sparse rows whose products with a row are computed together: the sums stay in the first-level cache.
-const GROUPS: usize = 2;
+/// The same of sparse features: the sums of a row stay in the first-level cache.
+const SPARSE_CHUNK: usize = 4096;
 
 /// Kernel rows that are computed together.
 const ROWS: usize = 64;
@@ -71,9 +71,6 @@ pub struct Gram<'a> {
     same: bool,
 }
 
-/// Entries to mirror between two questions to the monitor.
-const MIRRORED: usize = 1 << 22;
-
 thread_local! {
     static SCRATCH: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
@@ -123,45 +120,21 @@ pub(crate) fn stored_product(
     Some(result)
 }
 
-/// Copies the upper half of an `n x n` matrix to the lower half, for the rows from `first` on that are given: first the
-/// block between their halves, then either half by itself. False when interrupted.
-fn mirror(
-    matrix: &mut [f64],
-    first: usize,
-    n: usize,
-    threads: &Threads,
-    monitor: &mut dyn Monitor,
-) -> bool {
-    let rows = matrix.len() / n.max(1);
-    if rows < 2 {
-        return true;
-    }
-    let half = if rows > ROWS {
-        (rows / 2).next_multiple_of(ROWS)
-    } else {
-        rows / 2
-    };
-    let (above, below) = matrix.split_at_mut(half * n);
-    let slab = (MIRRORED / half).max(1).next_multiple_of(ROWS);
-    for (index, slab_rows) in below.chunks_mut(slab * n).enumerate() {
-        if rows > ROWS && monitor.interrupted() {
+/// Copies the upper half of an `n x n` matrix to the lower half, by tiles that stay in the cache. False when interrupted.
+fn mirror(matrix: &mut [f64], n: usize, monitor: &mut dyn Monitor) -> bool {
+    for top in (0..n).step_by(ROWS) {
+        if monitor.interrupted() {
             return false;
         }
-        threads.for_each_chunk(slab_rows, ROWS * n, |chunk, rows| {
-            let start = first + half + index * slab + chunk * ROWS;
-            // Tiles, so that the lines read by columns are still in the cache for the next row.
-            for tile in (0..half).step_by(ROWS) {
-                let width = ROWS.min(half - tile);
-                for (row, j) in rows.chunks_exact_mut(n).zip(start..) {
-                    let column = above[tile * n + j..].iter().step_by(n);
-                    for (value, &mirrored) in row[first + tile..][..width].iter_mut().zip(column) {
-                        *value = mirrored;
-                    }
+        for left in (0..=top).step_by(ROWS) {
+            for i in top..n.min(top + ROWS) {
+                for j in left..i.min(left + ROWS) {
+                    matrix[i * n + j] = matrix[j * n + i];
                 }
             }
-        });
+        }
     }
-    mirror(above, first, n, threads, monitor) && mirror(below, first + half, n, threads, monitor)
+    true
 }
 
 impl<'a> Gram<'a> {
@@ -290,9 +263,10 @@ impl<'a> Gram<'a> {
 
     /// How many right rows to ask [`Self::block`] for at once.
     pub fn chunk(&self) -> usize {
-        self.right_columns
-            .as_ref()
-            .map_or(DENSE_CHUNK, Columns::group)
+        match self.right_columns {
+            None => DENSE_CHUNK,
+            Some(_) => SPARSE_CHUNK,
+        }
     }
 
     /// Copies the chosen left rows, one below the other, when they are dense.
@@ -303,8 +277,7 @@ impl<'a> Gram<'a> {
     }
 
     /// Kernel values of the chosen left rows (with their panel) with the right rows `range`: a row-major matrix whose
-    /// rows are `stride` apart. The range starts at a multiple of [`Self::chunk`], and ends at one or with the last
-    /// row.
+    /// rows are `stride` apart.
     pub fn block(
         &self,
         rows: &[u32],
@@ -318,7 +291,7 @@ impl<'a> Gram<'a> {
             (Features::Sparse(left), _, Some(columns)) => {
                 for (&i, products) in rows.iter().zip(out.chunks_mut(stride.max(1))) {
                     let products = &mut products[..length];
-                    columns.products(left.row(i as usize), range.clone(), products);
+                    columns.products(left.row(i as usize), range.start, products);
                 }
             }
             (_, Features::Dense(right), _) => {
@@ -369,30 +342,12 @@ impl<'a> Gram<'a> {
 
     /// Kernel values of the chosen left rows with all right rows, row-major.
     pub fn rows_into(&self, rows: &[u32], out: &mut [f64]) {
-        self.rows_from(rows, 0, out, false);
+        self.rows_from(rows, 0, out);
     }
 
-    /// Kernel values of the chosen left rows with the right rows from about `first` on, row-major with an entry for
-    /// every right row. For `upper` rows, values with right rows before them may be left out.
-    fn rows_from(&self, rows: &[u32], first: usize, out: &mut [f64], upper: bool) {
+    /// The values with the right rows from `first` on, row-major with an entry for every right row.
+    fn rows_from(&self, rows: &[u32], first: usize, out: &mut [f64]) {
         let m = self.columns();
-        if let (Features::Sparse(left), Some(columns)) = (&self.left, &self.right_columns) {
-            let step = GROUPS * columns.group();
-            for start in (first - first % step..m).step_by(step) {
-                let end = (start + step).min(m);
-                for (&i, values) in rows.iter().zip(out.chunks_exact_mut(m)) {
-                    let from = if upper { start.max(i as usize) } else { start };
-                    if from > start {
-                        columns.products_from(left, from, end, values);
-                    } else {
-                        columns.products_among(left.row(i as usize), start..end, values);
-                    }
-                    let norms = self.right_norms.get(from..end).unwrap_or(&[]);
-                    self.values(i, from..end, norms, &mut values[from..end]);
-                }
-            }
-            return;
-        }
         let mut panel = Vec::new();
         self.panel(rows, &mut panel);
         for start in (first..m).step_by(self.chunk()) {
@@ -434,10 +389,10 @@ impl<'a> Gram<'a> {
             threads.for_each_chunk(slab_rows, ROWS * m, |chunk, out| {
                 let first = index * slab + chunk * ROWS;
                 let rows: Vec<u32> = (first as u32..(first + out.len() / m) as u32).collect();
-                self.rows_from(&rows, if self.same { first } else { 0 }, out, self.same);
+                self.rows_from(&rows, if self.same { first } else { 0 }, out);
             });
         }
-        if self.same && !mirror(matrix, 0, n, threads, monitor) {
+        if self.same && !mirror(matrix, n, monitor) {
             return false;
         }
         if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {

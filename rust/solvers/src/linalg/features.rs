@@ -1,7 +1,7 @@
 //! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
 
 use crate::error::{SolverError, refused};
-use crate::linalg::vector::{Number, combine_rows, dot};
+use crate::linalg::vector::{Number, axpy, combine_rows, dot};
 use crate::memory;
 use std::ops::Range;
 
@@ -180,26 +180,6 @@ impl Sparse<'_> {
     }
 }
 
-/// `||x - y||^2` of two sparse rows with ascending indices.
-fn sparse_squared_distance(x: (&[i32], &[f64]), y: (&[i32], &[f64])) -> f64 {
-    let (mut k, mut l, mut sum) = (0, 0, 0.0);
-    while k < x.0.len() || l < y.0.len() {
-        let index = |row: (&[i32], &[f64]), at: usize| row.0.get(at).copied().unwrap_or(i32::MAX);
-        let (left, right) = (index(x, k), index(y, l));
-        let mut difference = 0.0;
-        if left <= right && k < x.0.len() {
-            difference += x.1[k];
-            k += 1;
-        }
-        if right <= left && l < y.0.len() {
-            difference -= y.1[l];
-            l += 1;
-        }
-        sum += difference * difference;
-    }
-    sum
-}
-
 /// Dense or sparse features.
 #[derive(Clone, Copy, Debug)]
 pub enum Features<'a> {
@@ -226,19 +206,20 @@ impl Features<'_> {
         }
     }
 
-    /// `||x_i - y_j||^2` for row `j` of other features, from the differences; 0 when one side is dense and the other
-    /// sparse.
-    pub fn squared_distance(&self, i: usize, other: &Self, j: usize) -> f64 {
-        match (self, other) {
-            (Self::Dense(x), Self::Dense(y)) => x
-                .row(i)
-                .iter()
-                .zip(y.row(j))
-                .map(|(a, b)| (a - b) * (a - b))
-                .sum(),
-            (Self::Sparse(x), Self::Sparse(y)) => sparse_squared_distance(x.row(i), y.row(j)),
-            _ => 0.0,
+    /// Adds `scale` times row `i` to a dense vector.
+    fn add_row(&self, i: usize, scale: f64, target: &mut [f64]) {
+        match self {
+            Self::Dense(x) => axpy(scale, x.row(i), target),
+            Self::Sparse(x) => x.scatter(i, scale, target),
         }
+    }
+
+    /// `||x_i - y_j||^2` for row `j` of other features, from the differences.
+    pub fn squared_distance(&self, i: usize, other: &Self, j: usize) -> f64 {
+        let mut difference = memory::zeros(self.columns());
+        self.add_row(i, 1.0, &mut difference);
+        other.add_row(j, -1.0, &mut difference);
+        dot(&difference, &difference)
     }
 
     /// `||x_i||^2` of every row.
