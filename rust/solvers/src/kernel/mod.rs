@@ -1,4 +1,4 @@
-//! Kernel matrices: whole, in blocks, and by rows with a cache.
+//! Kernel matrices: whole, in blocks, and by rows, some of them kept.
 
 pub mod gram;
 pub mod rows;

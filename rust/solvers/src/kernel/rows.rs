@@ -5,10 +5,9 @@ use crate::kernel::gram::{Gram, stored_product};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
-use lru::LruCache;
-use std::num::NonZeroUsize;
-use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::borrow::Cow;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A symmetric kernel matrix of which rows are asked for.
 #[derive(Debug)]
@@ -20,30 +19,14 @@ pub struct KernelRows<'a> {
 #[derive(Debug)]
 enum Source<'a> {
     Stored(&'a [f64]),
-    Computed(Box<Gram<'a>>, Mutex<Cache>),
+    Computed(Box<Gram<'a>>, Kept),
 }
 
-/// The rows used last, as many as fit.
-type Cache = LruCache<usize, Arc<[f64]>>;
-
-/// A kernel row, borrowed or shared with the cache.
-#[derive(Clone, Debug)]
-pub enum Row<'a> {
-    /// A row of a stored matrix.
-    Borrowed(&'a [f64]),
-    /// A computed row.
-    Shared(Arc<[f64]>),
-}
-
-impl Deref for Row<'_> {
-    type Target = [f64];
-
-    fn deref(&self) -> &[f64] {
-        match self {
-            Row::Borrowed(row) => row,
-            Row::Shared(row) => row,
-        }
-    }
+/// The rows that were asked for first, as many as there is room for.
+#[derive(Debug)]
+struct Kept {
+    rows: Vec<OnceLock<Vec<f64>>>,
+    room: AtomicUsize,
 }
 
 impl<'a> KernelRows<'a> {
@@ -65,16 +48,17 @@ impl<'a> KernelRows<'a> {
         })
     }
 
-    /// Computes rows of the kernel matrix of one feature matrix ([`Gram::of`]) when asked for, and keeps those used
-    /// last in about `cache_bytes`.
+    /// Computes rows of the kernel matrix of one feature matrix ([`Gram::of`]) when asked for, and keeps those asked for
+    /// first in about `cache_bytes`.
     pub fn computed(gram: Gram<'a>, cache_bytes: usize) -> Self {
         let n = gram.rows();
-        // Below two rows a pair step would compute both of its rows again and again.
-        let rows = (cache_bytes / (8 * n).max(1)).min(n).max(2);
-        let cache = Cache::new(NonZeroUsize::new(rows).unwrap_or(NonZeroUsize::MIN));
+        let kept = Kept {
+            rows: (0..n).map(|_| OnceLock::new()).collect(),
+            room: AtomicUsize::new(cache_bytes / (8 * n).max(1)),
+        };
         Self {
             diagonal: gram.diagonal(),
-            source: Source::Computed(Box::new(gram), Mutex::new(cache)),
+            source: Source::Computed(Box::new(gram), kept),
         }
     }
 
@@ -98,23 +82,23 @@ impl<'a> KernelRows<'a> {
     }
 
     /// Row `i`.
-    pub fn row(&self, i: usize) -> Row<'_> {
+    pub fn row(&self, i: usize) -> Cow<'_, [f64]> {
         let n = self.instances();
         match &self.source {
-            Source::Stored(matrix) => Row::Borrowed(&matrix[i * n..(i + 1) * n]),
-            Source::Computed(gram, cache) => {
-                let lock = || cache.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(row) = lock().get(&i) {
-                    return Row::Shared(Arc::clone(row));
+            Source::Stored(matrix) => Cow::Borrowed(&matrix[i * n..(i + 1) * n]),
+            Source::Computed(gram, kept) => {
+                if let Some(row) = kept.rows[i].get() {
+                    return Cow::Borrowed(row);
                 }
-                // Computed without the lock: another thread may compute the same row, with the same result.
                 let mut row = memory::zeros_for(n, Purpose::KernelRows);
                 gram.rows_into(&[i as u32], &mut row);
                 row[i] = self.diagonal[i];
-                memory::probe(8 * n, Purpose::KernelRows);
-                let row: Arc<[f64]> = row.into();
-                lock().put(i, Arc::clone(&row));
-                Row::Shared(row)
+                let less = |room: usize| room.checked_sub(1);
+                match kept.room.fetch_update(Relaxed, Relaxed, less) {
+                    // Another thread may have computed the same row, with the same result.
+                    Ok(_) => Cow::Borrowed(kept.rows[i].get_or_init(|| row)),
+                    Err(_) => Cow::Owned(row),
+                }
             }
         }
     }
