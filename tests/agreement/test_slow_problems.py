@@ -105,7 +105,7 @@ def test_iterations_on_all_blocks_count():
     X, Y = wide_kernel_problem(0)
     arguments = {"C": 5.0, "kernel": "rbf", "gamma": 1e-7, "bias": "penalized", "tol": 1e-13}
     longest = []
-    for max_iter in (100, 110, 130, 150):
+    for max_iter in (400, 410, 430, 450):
         model = RankSVM(**arguments, max_iter=max_iter, random_state=0)
         with pytest.warns(ConvergenceWarning):
             model.fit(X, Y)

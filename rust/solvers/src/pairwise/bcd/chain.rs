@@ -92,13 +92,13 @@ pub(super) struct Chain<T: Step> {
 
 #[derive(Debug, Default)]
 struct Buffers {
-    /// `F` of the instances, without the constant part; the kernel among them; and their rows of `B`.
+    /// `F` of the instances, without the constant part, at first and now; the kernel among them; and their rows of `B`.
+    opened: Vec<f64>,
     scores: LocalScores,
     kernel: Vec<f64>,
     dual: Vec<f64>,
     current: Vec<f64>,
     change: Vec<f64>,
-    opened: Vec<f64>,
     shift: Vec<f64>,
     gathered_scores: Vec<f64>,
     gathered_dual: Vec<f64>,
@@ -185,22 +185,14 @@ impl<T: Step> Chain<T> {
         self.changes.clear();
         self.probes.clear();
         self.visits.clear();
+        buffers.opened.resize(count * q, 0.0);
         around.scores.open(
             instances,
-            buffers.scores.rows(count, q),
+            &mut buffers.opened,
             &mut buffers.kernel,
             &mut buffers.scratch,
         );
-        buffers.opened.clear();
-        if around.joint {
-            let probes = buffers
-                .scores
-                .rows(count, q)
-                .chunks_exact(q)
-                .step_by(PROBED);
-            buffers.opened.extend(probes.flatten());
-        }
-        buffers.scores.set();
+        buffers.scores.set(&buffers.opened, q);
         buffers.dual.clear();
         for &i in instances {
             let row = around.old(i, &mut buffers.old);
@@ -358,7 +350,7 @@ impl<T: Step> Chain<T> {
     ) {
         let q = around.labels.count();
         let Buffers { change, opened, .. } = &self.buffers;
-        let opened = &opened[k / PROBED * q..(k / PROBED + 1) * q];
+        let opened = &opened[k * q..(k + 1) * q];
         let product = dot(opened, change);
         let linear = product + around.factors[instance as usize] * dot(around.shift, change);
         let probes = &mut self.probes;

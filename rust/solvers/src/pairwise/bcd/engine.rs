@@ -224,7 +224,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             factors,
             offset: vec![0.0; q],
             sigma,
-            leaps: Leaps::new(S::WEIGHTS),
+            leaps: Leaps::default(),
             // The dual terms of a given start are unknown until its blocks have been visited.
             dual_terms: if at_zero {
                 vec![0.0; n]

@@ -13,85 +13,22 @@ use crate::report::Monitor;
 /// Epochs between two leaps: a dual matrix of all blocks at once is off where the kernel is steep, which block steps mend.
 const REST: usize = 3;
 
-/// Epochs before the first leap, and those to the tolerated gap, at the current pace, beyond which it is taken: most problems
-/// are solved by then. Linear scores need not wait as long, since a leap finds them a model of its own.
-const PATIENCE: usize = 100;
-const CRAWL: f64 = 1000.0;
+/// Epochs before the first leap: most problems are solved by then. Linear scores need not wait as long, since a leap finds
+/// them a model of its own.
+const PATIENCE: usize = 400;
 const PATIENCE_OF_LINEAR: usize = 50;
-const CRAWL_OF_LINEAR: f64 = 50.0;
 
-/// How fast the gap falls.
-#[derive(Clone, Debug)]
-struct Pace {
-    /// Epochs before a problem may count as slow.
-    patience: usize,
-    /// Epochs to the tolerated gap, at the current pace, beyond which it does.
-    crawl: f64,
-    /// Smallest gap so far, in units of the tolerated one.
-    smallest: f64,
-    /// Epochs, and the smallest gap, when there were half as many.
-    before: (usize, f64),
-    next: usize,
-    crawls: bool,
-}
-
-impl Pace {
-    /// Nothing for the first epochs.
-    fn new(patience: usize, crawl: f64) -> Self {
-        Self {
-            patience,
-            crawl,
-            smallest: f64::INFINITY,
-            before: (0, f64::INFINITY),
-            next: patience / 2,
-            crawls: false,
-        }
-    }
-
-    /// Told of the gap after each epoch; whether it has ever been too far from the tolerated one for its pace. That is
-    /// asked each time the epochs have doubled.
-    fn crawls(&mut self, epochs: usize, gap: f64) -> bool {
-        self.smallest = self.smallest.min(gap);
-        if epochs >= self.next {
-            if epochs >= self.patience {
-                let pace = (self.before.1 / self.smallest).ln() / (epochs - self.before.0) as f64;
-                self.crawls |= self.smallest.ln() > self.crawl * pace;
-            }
-            self.before = (epochs, self.smallest);
-            self.next = 2 * epochs;
-        }
-        self.crawls
-    }
-
-    /// No pace is too slow any more.
-    fn give_up(&mut self) {
-        self.next = usize::MAX;
-        self.crawls = false;
-    }
-}
+/// A gap of less than so many times the tolerated one is left to block steps, unless there have been leaps.
+const CLOSE: f64 = 3.0;
 
 /// The leaps of an engine.
+#[derive(Default)]
 pub(super) struct Leaps {
-    pace: Pace,
     admm: Option<Admm>,
+    /// Whether there can be none.
+    given_up: bool,
     /// Epochs until the next one.
     rest: usize,
-}
-
-impl Leaps {
-    /// None so far.
-    pub fn new(linear: bool) -> Self {
-        let (patience, crawl) = if linear {
-            (PATIENCE_OF_LINEAR, CRAWL_OF_LINEAR)
-        } else {
-            (PATIENCE, CRAWL)
-        };
-        Self {
-            pace: Pace::new(patience, crawl),
-            admm: None,
-            rest: 0,
-        }
-    }
 }
 
 impl<S: Scores, T: Step> Engine<'_, S, T> {
@@ -103,12 +40,17 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         beside: Beside,
         monitor: &mut dyn Monitor,
     ) -> (usize, bool) {
-        let gap = gap / self.settings.tolerance;
-        let slow = self.settings.acceleration && self.leaps.pace.crawls(epochs, gap);
+        let patience = if S::WEIGHTS {
+            PATIENCE_OF_LINEAR
+        } else {
+            PATIENCE
+        };
+        let begins = epochs >= patience && gap > CLOSE * self.settings.tolerance;
+        let due = begins && self.settings.acceleration && !self.leaps.given_up;
         // An epoch has to follow.
         let room = self.settings.max_epochs.saturating_sub(epochs + 1);
         let most = ROUND.min(room);
-        if !slow || most == 0 || !applies(self.labels) {
+        if !(due || self.leaps.admm.is_some()) || most == 0 || !applies(self.labels) {
             return (0, false);
         }
         if let Some(rest) = self.leaps.rest.checked_sub(1) {
@@ -119,7 +61,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             self.leaps.admm = self.split(beside, monitor);
         }
         let Some(admm) = &mut self.leaps.admm else {
-            self.leaps.pace.give_up();
+            self.leaps.given_up = true;
             return (0, false);
         };
         self.leaps.rest = REST;
