@@ -33,6 +33,7 @@ from multimargin.estimators.shared.llsf_problem import (
     correlation_of,
     eigenbasis,
     examine,
+    lipschitz,
     published_lipschitz,
     ridge_start,
     smallest_feature_eigenvalue,
@@ -227,14 +228,16 @@ default="scores"
         solver = self.solver if self.convexify else "published"
         if solver == "auto":
             solver = choose_solver(X, sums[0], convexity.coupling, float(self.beta))
-        lipschitz = convexity.largest_eigenvalue
-        if not self.convexify:
-            lipschitz = published_lipschitz(X, convexity.coupling)
+        constant = 0.0
+        if solver == "apg":
+            constant = lipschitz(X, convexity)
+        elif solver == "published":
+            constant = published_lipschitz(X, convexity.coupling)
         request = Request(
             sums=sums,
             beta=float(self.beta),
             solver=solver,
-            lipschitz=lipschitz,
+            lipschitz=constant,
             tol=float(self.tol),
             max_iter=max_iter,
             start=self._start(X, Y),

@@ -7,8 +7,7 @@ use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::refused;
 use multimargin_solvers::llsf::admm::Eigenpairs;
-use multimargin_solvers::llsf::apg::{Published, Variant};
-use multimargin_solvers::llsf::request::{Request, Solver};
+use multimargin_solvers::llsf::{Problem, Solver};
 use multimargin_solvers::memory;
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
@@ -56,22 +55,20 @@ struct LabelFeaturesRequest<'py> {
 }
 
 impl LabelFeaturesRequest<'_> {
-    fn sums(&self, q: usize, d: usize) -> PyResult<(Vec<f64>, Vec<f64>)> {
-        let (correlation, squared_norms) = &self.sums;
-        let correlation = shaped_matrix("sums", correlation, [q, d])?;
-        let squared_norms = squared_norms.as_slice()?.to_vec();
-        Ok((memory::copied(correlation), squared_norms))
-    }
-
-    fn solver(&self) -> PyResult<Solver> {
+    fn solver(&self) -> PyResult<Solver<'_>> {
         let lipschitz = self.lipschitz;
         match self.solver.as_str() {
             "cd" => Ok(Solver::Descent),
-            "admm" => Ok(Solver::Directions),
-            "apg" => Ok(Solver::Gradient(Variant::Restarting {
-                coupling_eigenvalue: lipschitz,
-            })),
-            "published" => Ok(Solver::Gradient(Variant::Printed(Published { lipschitz }))),
+            "admm" => {
+                let needed = || refused("basis", "None", "the eigenpairs of X^T X for 'admm'");
+                let features = self.basis.as_ref().ok_or_else(|| value_error(needed()))?;
+                let coupling = self.coupling_basis.as_ref().map(eigenpairs).transpose()?;
+                Ok(Solver::Directions(eigenpairs(features)?, coupling))
+            }
+            restarting @ ("apg" | "published") => Ok(Solver::Gradient {
+                lipschitz,
+                restarts: restarting == "apg",
+            }),
             other => Err(value_error(refused(
                 "solver",
                 format!("{other:?}"),
@@ -95,17 +92,16 @@ pub fn solve_label_features<'py>(
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let q = asked.sums.0.shape()[0];
         let features = features.features()?;
-        let start = optional_matrix("start", asked.start.as_ref(), [q, features.columns()])?;
-        let problem = Request {
+        let (d, (correlation, squared_norms)) = (features.columns(), &asked.sums);
+        let start = optional_matrix("start", asked.start.as_ref(), [q, d])?;
+        let problem = Problem {
             features,
-            sums: asked.sums(q, features.columns())?,
+            correlation: memory::copied(shaped_matrix("sums", correlation, [q, d])?),
+            squared_norms: squared_norms.as_slice()?.to_vec(),
             coupling: optional_matrix("coupling", asked.coupling.as_ref(), [q, q])?,
             beta: asked.beta,
             anchor: asked.anchor,
             convex: asked.convex,
-            basis: asked.basis.as_ref().map(eigenpairs).transpose()?,
-            coupling_basis: asked.coupling_basis.as_ref().map(eigenpairs).transpose()?,
-            solver: asked.solver()?,
             start: start.map(memory::copied),
             settings: Settings {
                 tolerance: asked.tolerance,
@@ -113,13 +109,14 @@ pub fn solve_label_features<'py>(
                 ..Settings::default()
             },
         };
+        let solver = asked.solver()?;
         let threads = Threads::new(asked.threads);
         let solution = py
-            .detach(|| problem.solve(&threads, &mut monitor))
+            .detach(|| problem.solve(solver, &threads, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
         let fit = reported(py, &solution.report)?;
-        let weights = matrix(py, solution.weights, q, features.columns())?;
+        let weights = matrix(py, solution.weights, q, d)?;
         fit.set_item("weights", weights)?;
         fit.set_item("kkt_residual", solution.kkt_residual)?;
         Ok(fit)

@@ -10,7 +10,7 @@
 //! | Rank-HLapSVM (Chen et al. 2009) | [`pairwise::loss::Hinge`] | whitened features, or sparse ones under a metric, no bias | [`pairwise::solve`] |
 //! | MLRL (Zhang & Yeung 2013) | hinge of each label | any kernel, coupled by a label covariance, bias free | [`mlrl::splitting`], as published: [`mlrl::alternating`]; a given covariance: [`mlrl::fixed`]; all on [`mlrl::smo`] |
 //! | SSMLRL (Zhang & Yeung 2013) | as MLRL | the data-dependent kernel of eq. (22) | as MLRL |
-//! | LLSF (Huang et al. 2015) | squared error, l1 | features | [`llsf::descent`], [`llsf::admm`], [`llsf::apg`] |
+//! | LLSF (Huang et al. 2015) | squared error, l1 | features | [`llsf::Solver`] |
 //!
 //! A pairwise method is a [`pairwise::loss::Loss`] (value and proximal map), a [`pairwise::scores::Scores`] (a kernel or linear
 //! features), a rule for the bias ([`pairwise::bias`]) and the one loop around them; a further method is a row of this

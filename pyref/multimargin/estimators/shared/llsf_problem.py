@@ -35,7 +35,7 @@ MOST_EIGENVALUES = 4096
 _EIGENVALUES_PER_LABEL = 50
 # Below this share of the largest useful beta, solutions have so many features that coordinate
 # descent is slower than the alternating direction method.
-_DENSE_ALONE = 0.0005
+_DENSE_ALONE = 0.001
 
 
 def label_dissimilarity(indicator: NDArray[Any]) -> Matrix:
@@ -112,16 +112,29 @@ def smallest_feature_eigenvalue(X: Any) -> float:
     return max(0.0, float(linalg.eigvalsh(gram, subset_by_index=[0, 0])[0]))
 
 
+def lipschitz(X: Any, convexity: Convexity) -> float:
+    """Return a Lipschitz constant of the gradient, lambda_max(X^T X) + lambda_max(coupling)."""
+    return largest_feature_eigenvalue(X) + convexity.largest_eigenvalue
+
+
 def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
     """Return L_f of eq. (15), sqrt(2 sigma_max(X^T X)^2 + 2 sigma_max(alpha R)^2)."""
-    n, d = X.shape
-    if min(n, d) <= 2:
-        features = float(np.linalg.norm(as_dense(X), 2)) ** 2
-    else:
-        square = LinearOperator((d, d), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
-        features = float(eigsh(square, k=1, v0=np.ones(d), tol=0, return_eigenvectors=False)[0])
+    features = largest_feature_eigenvalue(X)
     labels = 0.0 if coupling is None else float(np.linalg.norm(coupling, 2))
     return float(np.sqrt(2.0 * features**2 + 2.0 * labels**2))
+
+
+def largest_feature_eigenvalue(X: Any) -> float:
+    """Return lambda_max(X^T X)."""
+    n, d = X.shape
+    if min(n, d) <= 2:
+        return float(np.linalg.norm(as_dense(X), 2)) ** 2
+    if not _column_squared_norms(X).any():
+        return 0.0
+    square = LinearOperator((d, d), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
+    # A start that no symmetry of the columns makes orthogonal to the leading eigenvector.
+    start = np.random.default_rng(0).uniform(0.5, 1.5, d)
+    return float(eigsh(square, k=1, v0=start, tol=0, return_eigenvectors=False)[0])
 
 
 def ridge_start(X: Any, indicator: NDArray[Any], gamma: float) -> Matrix:
@@ -204,7 +217,7 @@ class Request:
     sums: tuple[Matrix, Matrix]
     beta: float  # Weight of the l1 norm, positive
     solver: str
-    lipschitz: float  # L_f for "published", lambda_max of the coupling for "apg", else unused
+    lipschitz: float  # A constant of the gradient for "apg" and "published", else unused
     tol: float  # Relative duality gap, and KKT residual relative to the largest entry of X^T Y
     max_iter: int  # Largest number of epochs or iterations
     start: Matrix | None  # (q, d): Coefficients to start from

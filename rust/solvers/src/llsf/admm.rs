@@ -20,15 +20,16 @@
 //! are a matter of coordinate descent; where many features share a label, this loop needs a few dozen rounds whatever their
 //! dependence.
 
+use super::certificate::certify;
+use super::lasso::soft_threshold;
 use super::quadratic::Quadratic;
-use super::soft_threshold::soft_threshold;
-use super::{Problem, Solution};
+use super::{End, Problem};
 use crate::error::{SolverError, refused};
 use crate::linalg::matmul::{View, multiply_rows};
 use crate::linalg::vector::{dot, transpose};
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
+use crate::report::{Monitor, Status, Trace, relative_gap};
 
 /// Over-relaxation; anything in (0, 2) converges.
 const RELAXATION: f64 = 1.7;
@@ -151,7 +152,7 @@ impl Loop<'_> {
     /// `(H + rho)^-1` times the matrix in `weights`, in its place; 0 where `H + rho` is. False when interrupted, which
     /// happens between the products only.
     fn invert(&mut self, rho: f64, monitor: &mut dyn Monitor) -> bool {
-        let (q, d) = (self.problem.labels, self.problem.dimension());
+        let (q, d) = (self.problem.labels(), self.problem.dimension());
         let (r, threads) = (self.features.values.len(), self.threads);
         let (mixed, inside) = (&mut self.mixed, &mut self.inside);
         match self.coupling {
@@ -257,20 +258,16 @@ impl Loop<'_> {
     }
 }
 
-/// Solves a convex problem from `start` (`q x d`, default 0), with the eigenpairs of `X^T X` and of the coupling.
-///
-/// # Errors
-/// When an argument is out of range, or the problem is not convex.
-pub fn solve(
+/// Runs the loop with the eigenpairs of `X^T X` and of the coupling.
+pub(super) fn run(
     problem: &Problem<'_>,
-    (features, coupling): (Eigenpairs<'_>, Option<Eigenpairs<'_>>),
-    start: Option<Vec<f64>>,
-    settings: &Settings,
+    quadratic: &Quadratic<'_>,
+    features: Eigenpairs<'_>,
+    coupling: Option<Eigenpairs<'_>>,
     threads: &Threads,
     monitor: &mut dyn Monitor,
-) -> Result<Solution, SolverError> {
-    settings.validate()?;
-    let (q, d) = (problem.labels, problem.dimension());
+) -> Result<End, SolverError> {
+    let (q, d) = (problem.labels(), problem.dimension());
     if !problem.convex {
         return Err(SolverError::Unsupported(
             "the alternating direction method needs a convex problem: shift the coupling, or use the published loop",
@@ -286,9 +283,8 @@ pub fn solve(
         ));
     }
     let mut trace = Trace::default();
-    let quadratic = Quadratic::for_products(problem.features);
-    let gradient = |weights: &[f64]| problem.gradient(&quadratic, weights, threads);
-    let weights = problem.start(start)?;
+    let gradient = |weights: &[f64]| problem.gradient(quadratic, weights, threads);
+    let weights = problem.start();
     let (rho, beta) = (features.first_penalty(), problem.beta);
     // Z is the start, and D what its gradient suggests.
     let slopes = gradient(&weights);
@@ -314,14 +310,14 @@ pub fn solve(
     let (mut norms, mut late_changes, mut round) = (Norms::default(), 0, 0);
     let (mut model, mut bound) = (Vec::new(), f64::NEG_INFINITY);
     let status = loop {
-        let last = round == settings.max_epochs;
+        let last = round == problem.settings.max_epochs;
         if round.is_multiple_of(CHECK) || last {
             model = state.model();
             let slopes = gradient(&model);
-            let mut certificate = problem.certificate(&model, &slopes);
+            let mut certificate = certify(problem, &model, &slopes);
             if round > 0 {
                 let (largest, point) = (state.largest, state.dual_point());
-                let dual = problem.certificate(point, &gradient(point)).dual;
+                let dual = certify(problem, point, &gradient(point)).dual;
                 bound = bound.max(dual - ROUNDING * largest * dot(point, point));
             }
             bound = bound.max(certificate.dual);
@@ -329,20 +325,20 @@ pub fn solve(
             if round > 0 {
                 trace.record(round, certificate.primal, bound, q, monitor);
             }
-            if problem.certified(&certificate, settings) {
+            if problem.certified(&certificate) {
                 break Status::Converged;
             }
             if last {
                 break Status::MaxIterations;
             }
-            let (factor, settled) = if relative_gap(certificate.primal, bound) <= settings.tolerance
-            {
-                let settled = late_changes == MOST_LATE_CHANGES;
-                (state.late_balance(&slopes, &norms), settled)
-            } else {
-                let settled = round > PENALTY_SETTLES && round % PENALTY_SETTLES != 0;
-                (norms.balance(), settled)
-            };
+            let (factor, settled) =
+                if relative_gap(certificate.primal, bound) <= problem.settings.tolerance {
+                    let settled = late_changes == MOST_LATE_CHANGES;
+                    (state.late_balance(&slopes, &norms), settled)
+                } else {
+                    let settled = round > PENALTY_SETTLES && round % PENALTY_SETTLES != 0;
+                    (norms.balance(), settled)
+                };
             if round > 0 && !settled && factor != 1.0 {
                 late_changes += usize::from(round > PENALTY_SETTLES);
                 state.rescale(factor);
@@ -354,7 +350,11 @@ pub fn solve(
             None => break monitor.status(),
         }
     };
-    Ok(problem.solution(
-        &quadratic, model, bound, status, round, trace, settings, threads,
-    ))
+    Ok(End {
+        weights: model,
+        status,
+        epochs: round,
+        trace,
+        bound,
+    })
 }

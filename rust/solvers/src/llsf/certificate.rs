@@ -108,13 +108,14 @@ pub(super) fn violation(w: f64, g: f64, beta: f64) -> f64 {
     }
 }
 
+/// The certificate at `weights`, where the smooth part has this gradient.
 pub(super) fn certify(problem: &Problem<'_>, weights: &[f64], gradient: &[f64]) -> Certificate {
     let d = problem.dimension();
     let of_label = |k: usize| {
         let range = k * d..(k + 1) * d;
         Sums::of_label(problem, k, &weights[range.clone()], &gradient[range])
     };
-    combine(problem, (0..problem.labels).map(of_label))
+    combine(problem, (0..problem.labels()).map(of_label))
 }
 
 /// The certificate of all labels from the sums of each.

@@ -5,14 +5,14 @@
 //! label's full gradient is brought up to date. Each label stops at its own duality gap, and threads share the labels.
 
 use super::certificate::{Certificate, Sums, combine};
-use super::lasso::Lasso;
+use super::lasso::{Lasso, Point};
 use super::quadratic::{FeatureColumns, Quadratic};
-use super::{Problem, Solution};
+use super::{End, Problem};
 use crate::error::SolverError;
 use crate::linalg::vector::axpy;
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Settings, Status, Trace};
+use crate::report::{Monitor, Status, Trace};
 
 /// How far below the violation at the start of a visit the working set is solved.
 const INNER_ACCURACY: f64 = 0.1;
@@ -57,11 +57,18 @@ impl Label {
     }
 }
 
+/// What the steps of a label are made with.
+enum Form<'a> {
+    /// `X^T X`
+    Gram(&'a [f64]),
+    /// The columns of `X`, where `X^T X` is not stored.
+    Columns(FeatureColumns),
+}
+
 /// What all visits share.
 struct Visit<'a> {
     problem: &'a Problem<'a>,
-    quadratic: &'a Quadratic,
-    columns: Option<&'a FeatureColumns>,
+    form: Form<'a>,
 }
 
 impl Visit<'_> {
@@ -88,165 +95,137 @@ impl Visit<'_> {
 
     /// Brings label `k` to a tenth of its violation on a working set. Returns whether a coefficient changed.
     fn solve(&self, k: usize, label: &mut Label) -> bool {
-        let beta = self.problem.beta;
+        let (d, beta) = (self.problem.dimension(), self.problem.beta);
         let set = label.working_set(beta);
-        let before = set.iter().map(|&j| label.weights[j]).collect::<Vec<_>>();
-        let mut lasso = Lasso {
-            form: self.form(&set),
-            weights: before.to_vec(),
+        let point = Point {
+            weights: set.iter().map(|&j| label.weights[j]).collect(),
             gradient: set.iter().map(|&j| label.gradient[j]).collect(),
-            beta,
         };
+        let form = self.form_on(&set);
+        let mut lasso = Lasso { form, point, beta };
         lasso.solve(INNER_ACCURACY * label.violation);
-        for (&j, &w) in set.iter().zip(&lasso.weights) {
-            label.weights[j] = w;
-        }
-        let changes = set
-            .iter()
-            .zip(&before)
-            .map(|(&j, &old)| (j, label.weights[j] - old))
-            .filter(|&(_, change)| change != 0.0);
-        let changes = changes.collect::<Vec<_>>();
-        let d = self.problem.dimension();
-        match (self.quadratic, self.columns) {
-            (Quadratic::Stored(gram), _) => {
-                for &(j, change) in &changes {
-                    axpy(change, &gram[j * d..(j + 1) * d], &mut label.gradient);
+        let mut changed = false;
+        for (&j, &w) in set.iter().zip(&lasso.point.weights) {
+            let change = w - std::mem::replace(&mut label.weights[j], w);
+            if change != 0.0 {
+                changed = true;
+                match &self.form {
+                    Form::Gram(gram) => {
+                        axpy(change, &gram[j * d..(j + 1) * d], &mut label.gradient);
+                    }
+                    Form::Columns(columns) => columns.axpy(change, j, &mut label.scores),
                 }
             }
-            (Quadratic::Implicit, Some(columns)) => {
-                for &(j, change) in &changes {
-                    columns.axpy(change, j, &mut label.scores);
-                }
-                let correlation = &self.problem.correlation[k * d..(k + 1) * d];
-                for (j, gradient) in label.gradient.iter_mut().enumerate() {
-                    *gradient = columns.dot(j, &label.scores) - correlation[j];
-                }
-            }
-            (Quadratic::Implicit, None) => {}
         }
-        !changes.is_empty()
+        if let Form::Columns(columns) = &self.form {
+            let correlation = &self.problem.correlation[k * d..(k + 1) * d];
+            for (j, (g, c)) in label.gradient.iter_mut().zip(correlation).enumerate() {
+                *g = columns.dot(j, &label.scores) - c;
+            }
+        }
+        changed
     }
 
     /// The quadratic form on a working set.
-    fn form(&self, set: &[usize]) -> Vec<f64> {
-        let (n, d, m) = (
-            self.problem.features.rows(),
-            self.problem.dimension(),
-            set.len(),
-        );
+    fn form_on(&self, set: &[usize]) -> Vec<f64> {
+        let m = set.len();
         let mut form = memory::room(m.saturating_mul(m));
-        match (self.quadratic, self.columns) {
-            (Quadratic::Stored(gram), _) => {
-                for &j in set {
-                    let row = &gram[j * d..(j + 1) * d];
+        match &self.form {
+            Form::Gram(gram) => {
+                for row in set.iter().map(|&j| &gram[j * self.problem.dimension()..]) {
                     form.extend(set.iter().map(|&other| row[other]));
                 }
             }
-            (Quadratic::Implicit, Some(columns)) => {
-                form.resize(m * m, 0.0);
-                let mut column = vec![0.0; n];
-                for (k, &j) in set.iter().enumerate() {
+            Form::Columns(columns) => {
+                let mut column = vec![0.0; self.problem.features.rows()];
+                for &j in set {
                     columns.axpy(1.0, j, &mut column);
-                    for (l, &other) in set[..=k].iter().enumerate() {
-                        let product = columns.dot(other, &column);
-                        form[k * m + l] = product;
-                        form[l * m + k] = product;
-                    }
+                    form.extend(set.iter().map(|&other| columns.dot(other, &column)));
                     columns.axpy(-1.0, j, &mut column);
                 }
             }
-            (Quadratic::Implicit, None) => {}
         }
         form
     }
 }
 
-/// The labels at `weights` (`q x d`).
-fn labels_at(visit: &Visit<'_>, weights: &[f64], threads: &Threads) -> Vec<Label> {
+/// The labels at the start.
+fn labels_at_start(visit: &Visit<'_>, quadratic: &Quadratic<'_>, threads: &Threads) -> Vec<Label> {
     let problem = visit.problem;
-    let (d, q) = (problem.dimension(), problem.labels);
-    let gradient = problem.error(visit.quadratic, weights, threads);
-    let scores = |k: usize| {
-        let mut scores = Vec::new();
-        if let Some(columns) = visit.columns {
-            scores = memory::zeros(problem.features.rows());
-            for (j, &w) in weights[k * d..(k + 1) * d].iter().enumerate() {
-                if w != 0.0 {
+    let weights = problem.start();
+    let gradient = problem.gradient(quadratic, &weights, threads);
+    let parts = weights.chunks_exact(problem.dimension().max(1));
+    let labels = parts
+        .zip(gradient.chunks_exact(problem.dimension().max(1)))
+        .map(|(weights, gradient)| {
+            let mut scores = Vec::new();
+            if let Form::Columns(columns) = &visit.form {
+                scores = memory::zeros(problem.features.rows());
+                for (j, &w) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
                     columns.axpy(w, j, &mut scores);
                 }
             }
-        }
-        scores
-    };
-    let labels = (0..q).map(|k| Label {
-        weights: memory::copied(&weights[k * d..(k + 1) * d]),
-        gradient: memory::copied(&gradient[k * d..(k + 1) * d]),
-        scores: scores(k),
-        done: false,
-        violation: f64::INFINITY,
-    });
+            Label {
+                weights: memory::copied(weights),
+                gradient: memory::copied(gradient),
+                scores,
+                done: false,
+                violation: f64::INFINITY,
+            }
+        });
     memory::collected(labels)
 }
 
 /// The certificate of all labels; marks those whose own gap and violation are small enough as done.
-fn certify(problem: &Problem<'_>, labels: &mut [Label], scale: f64, tolerance: f64) -> Certificate {
+fn certify(problem: &Problem<'_>, labels: &mut [Label], largest_residual: f64) -> Certificate {
     let sums: Vec<Sums> = labels
         .iter()
         .enumerate()
         .map(|(k, label)| Sums::of_label(problem, k, &label.weights, &label.gradient))
         .collect();
     let certificate = combine(problem, sums.iter().copied());
-    let share = certificate.primal / problem.labels as f64;
+    let share = certificate.primal / problem.labels() as f64;
     for (label, sums) in labels.iter_mut().zip(&sums) {
         label.violation = sums.kkt_residual;
         let (own, own_dual) = (sums.primal(problem.beta), sums.own_dual(problem.beta));
         // The mean of both shares: the sum of the gaps is then within the tolerance of the sum of the objectives.
-        label.done = own - own_dual <= 0.5 * tolerance * (own + share)
-            && label.violation <= tolerance * scale;
+        label.done = own - own_dual <= 0.5 * problem.settings.tolerance * (own + share)
+            && label.violation <= largest_residual;
     }
     certificate
 }
 
-/// Solves a problem without coupling from `start` (`q x d`, default 0).
-///
-/// # Errors
-/// When an argument is out of range, or the labels are coupled.
-pub fn solve(
+/// Runs the loop on a problem without coupling.
+pub(super) fn run(
     problem: &Problem<'_>,
-    start: Option<Vec<f64>>,
-    settings: &Settings,
+    quadratic: &Quadratic<'_>,
     threads: &Threads,
     monitor: &mut dyn Monitor,
-) -> Result<Solution, SolverError> {
-    settings.validate()?;
+) -> Result<End, SolverError> {
     if problem.coupling.is_some() {
         return Err(SolverError::Unsupported(
             "coordinate descent needs labels that are not coupled (alpha = 0), expected solver 'admm' or 'apg'",
         ));
     }
     let mut trace = Trace::default();
-    let quadratic = Quadratic::for_coordinates(problem.features);
-    let columns =
-        matches!(quadratic, Quadratic::Implicit).then(|| FeatureColumns::of(problem.features));
-    let visit = Visit {
-        problem,
-        quadratic: &quadratic,
-        columns: columns.as_ref(),
+    let form = match &quadratic.gram {
+        Some(gram) => Form::Gram(gram),
+        None => Form::Columns(FeatureColumns::of(problem.features)),
     };
-    let mut labels = labels_at(&visit, &problem.start(start)?, threads);
-    let scale = problem.scale();
+    let visit = Visit { problem, form };
+    let mut labels = labels_at_start(&visit, quadratic, threads);
+    let largest_residual = problem.largest_residual();
     let mut epoch = 0;
     let status = loop {
-        let certificate = certify(problem, &mut labels, scale, settings.tolerance);
+        let certificate = certify(problem, &mut labels, largest_residual);
         if epoch > 0 {
             let active = labels.iter().filter(|label| !label.done).count();
             trace.record(epoch, certificate.primal, certificate.dual, active, monitor);
         }
-        if problem.certified(&certificate, settings) {
+        if problem.certified(&certificate) {
             break Status::Converged;
         }
-        if epoch == settings.max_epochs {
+        if epoch == problem.settings.max_epochs {
             break Status::MaxIterations;
         }
         if monitor.out_of_time() {
@@ -264,14 +243,11 @@ pub fn solve(
     for label in labels {
         weights.extend_from_slice(&label.weights);
     }
-    Ok(problem.solution(
-        &quadratic,
+    Ok(End {
         weights,
-        f64::NEG_INFINITY,
         status,
-        epoch,
+        epochs: epoch,
         trace,
-        settings,
-        threads,
-    ))
+        bound: f64::NEG_INFINITY,
+    })
 }

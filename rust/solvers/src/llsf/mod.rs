@@ -17,89 +17,154 @@
 //! of `R` (see the Python module) or asks for the published loop, which stops before its numbers overflow.
 //!
 //! [`descent`] (coordinate descent over working sets) is for labels that are not coupled, and fast where most coefficients
-//! are 0; [`admm`] is fast where `X` is small enough for its eigenvalues; [`apg`] is the accelerated proximal gradient of the paper, with adaptive restart
-//! or as published. All certify the point they return in [`certificate`].
+//! are 0; [`admm`] is fast where `X` is small enough for its eigenvalues; [`apg`] is the accelerated proximal gradient of the
+//! paper, with adaptive restart or as published. The point that is returned is certified by [`certificate`].
 
 pub mod admm;
-pub mod apg;
+mod apg;
 pub mod certificate;
-pub mod descent;
+mod descent;
 mod lasso;
-mod line_search;
-pub mod quadratic;
-pub mod request;
-mod soft_threshold;
+mod quadratic;
 
 use crate::error::{SolverError, refused};
 use crate::linalg::features::Features;
 use crate::linalg::matmul::{View, multiply_rows};
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Report, Settings, Status, Trace, verdict};
+use crate::report::{Monitor, Report, Settings, Status, Trace, verdict};
+use admm::Eigenpairs;
 use certificate::Certificate;
 use quadratic::Quadratic;
 
-/// The data of one problem.
-#[derive(Debug)]
-pub struct Problem<'a> {
-    features: Features<'a>,
-    labels: usize,
-    coupling: Option<&'a [f64]>,
-    beta: f64,
-    anchor: Option<f64>,
-    convex: bool,
-    correlation: Vec<f64>,
-    squared_norms: Vec<f64>,
+/// The loop.
+#[derive(Clone, Copy, Debug)]
+pub enum Solver<'a> {
+    /// [`descent`], for labels that are not coupled.
+    Descent,
+    /// [`admm`], with the eigenpairs of `X^T X` and of the coupling.
+    Directions(Eigenpairs<'a>, Option<Eigenpairs<'a>>),
+    /// [`apg`]
+    Gradient {
+        /// An upper bound of the largest eigenvalue of the quadratic form, as `L_f` of (15) is one.
+        lipschitz: f64,
+        /// Whether the momentum restarts when it points uphill; not in the loop as printed.
+        restarts: bool,
+    },
 }
 
-impl<'a> Problem<'a> {
-    /// Describes a problem by `X^T Y` (`q x d`) and the squared norms of the columns of `Y`, on which alone it depends: any
-    /// `features` with the `X^T X` of the rows will do. `coupling` is `alpha M`, or `None` for independent labels. `convex`
-    /// says whether the quadratic form is positive semidefinite; when `coupling` alone is not, `anchor` must be an upper
-    /// bound of `<C, H^+ C>` with `C = X^T Y` and `H` the quadratic form, else it is `||Y||^2`.
+/// A problem of LLSF, where to start and when to stop.
+#[derive(Debug)]
+pub struct Problem<'a> {
+    /// The rows, or others with the same `X^T X`, on which alone the problem depends.
+    pub features: Features<'a>,
+    /// `X^T Y`, `q x d`.
+    pub correlation: Vec<f64>,
+    /// The squared norms of the columns of `Y`.
+    pub squared_norms: Vec<f64>,
+    /// `alpha M`, `q x q`; `None` for independent labels.
+    pub coupling: Option<&'a [f64]>,
+    /// The weight of the l1 norm.
+    pub beta: f64,
+    /// An upper bound of `<C, H^+ C>` with `C = X^T Y` and `H` the quadratic form; `||Y||^2` is one where the coupling alone
+    /// is positive semidefinite, and taken unless another is given.
+    pub anchor: Option<f64>,
+    /// Whether the quadratic form is positive semidefinite.
+    pub convex: bool,
+    /// Coefficients to start from, `q x d`; 0 unless given.
+    pub start: Option<Vec<f64>>,
+    /// When to stop.
+    pub settings: Settings,
+}
+
+/// Where a loop has ended.
+struct End {
+    weights: Vec<f64>,
+    status: Status,
+    epochs: usize,
+    trace: Trace,
+    /// A lower bound of the optimum beside that of the certificate.
+    bound: f64,
+}
+
+impl Problem<'_> {
+    /// Solves the problem, and certifies the point that the loop returns, computed afresh.
     ///
     /// # Errors
-    /// When shapes do not fit, a number is not finite or `beta` is not positive.
-    pub fn new(
-        features: Features<'a>,
-        (correlation, squared_norms): (Vec<f64>, Vec<f64>),
-        coupling: Option<&'a [f64]>,
-        beta: f64,
-        anchor: Option<f64>,
-        convex: bool,
-    ) -> Result<Self, SolverError> {
-        let labels = squared_norms.len();
-        let finite = correlation
-            .iter()
-            .chain(&squared_norms)
-            .all(|x| x.is_finite());
-        if labels == 0 || correlation.len() != labels * features.columns() || !finite {
+    /// When shapes do not fit, a number is out of range, or the loop is not made for the problem.
+    pub fn solve(
+        &self,
+        solver: Solver<'_>,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Solution, SolverError> {
+        self.check()?;
+        let quadratic = match solver {
+            Solver::Descent => Quadratic::for_coordinates(self.features),
+            _ => Quadratic::for_products(self.features),
+        };
+        let end = match solver {
+            Solver::Descent => descent::run(self, &quadratic, threads, monitor)?,
+            Solver::Directions(features, coupling) => {
+                admm::run(self, &quadratic, features, coupling, threads, monitor)?
+            }
+            Solver::Gradient {
+                lipschitz,
+                restarts,
+            } => apg::run(self, &quadratic, lipschitz, restarts, threads, monitor),
+        };
+        let gradient = self.gradient(&quadratic, &end.weights, threads);
+        let mut certificate = certificate::certify(self, &end.weights, &gradient);
+        certificate.dual = certificate.dual.max(end.bound);
+        // Rounding in the updates may have hidden what is left of the gap, or that nothing is left.
+        let status = match (end.status, self.certified(&certificate)) {
+            (Status::Converged, false) => Status::Stalled,
+            (Status::Stalled, true) => Status::Converged,
+            (status, _) => status,
+        };
+        let Certificate { primal, dual, .. } = certificate;
+        Ok(Solution {
+            weights: end.weights,
+            kkt_residual: certificate.kkt_residual,
+            report: end.trace.report(status, end.epochs, primal, dual),
+        })
+    }
+
+    fn check(&self) -> Result<(), SolverError> {
+        self.settings.validate()?;
+        let q = self.labels();
+        let mut sums = self.correlation.iter().chain(&self.squared_norms);
+        if q == 0 || self.correlation.len() != self.size() || !sums.all(|x| x.is_finite()) {
             return Err(refused(
                 "sums",
-                format!("{} numbers for {labels} labels", correlation.len()),
+                format!("{} numbers for {q} labels", self.correlation.len()),
                 "finite numbers, one for each feature and label",
             ));
         }
-        if coupling.is_some_and(|matrix| matrix.len() != labels * labels) {
+        if self.coupling.is_some_and(|matrix| matrix.len() != q * q) {
             return Err(refused(
                 "coupling",
-                format!("a matrix that does not fit {labels} labels"),
+                format!("a matrix that does not fit {q} labels"),
                 "a matrix of shape (q, q)",
             ));
         }
-        if !(beta > 0.0 && beta.is_finite()) {
-            return Err(refused("beta", beta, "a positive number"));
+        if !(self.beta > 0.0 && self.beta.is_finite()) {
+            return Err(refused("beta", self.beta, "a positive number"));
         }
-        Ok(Self {
-            features,
-            labels,
-            coupling,
-            beta,
-            anchor,
-            convex,
-            correlation,
-            squared_norms,
-        })
+        let fits =
+            |start: &Vec<f64>| start.len() == self.size() && start.iter().all(|w| w.is_finite());
+        if !self.start.as_ref().is_none_or(fits) {
+            return Err(refused(
+                "start",
+                "a matrix of another shape, or with numbers that are not finite",
+                "finite coefficients of shape (q, d)",
+            ));
+        }
+        Ok(())
+    }
+
+    fn labels(&self) -> usize {
+        self.squared_norms.len()
     }
 
     fn dimension(&self) -> usize {
@@ -107,47 +172,33 @@ impl<'a> Problem<'a> {
     }
 
     fn size(&self) -> usize {
-        self.labels * self.dimension()
+        self.labels() * self.dimension()
     }
 
-    /// The largest entry of `X^T Y`, the unit of the KKT residual.
-    fn scale(&self) -> f64 {
-        self.correlation
-            .iter()
-            .fold(0.0, |largest, c| f64::max(largest, c.abs()))
-    }
-
-    fn start(&self, start: Option<Vec<f64>>) -> Result<Vec<f64>, SolverError> {
-        match start {
-            None => Ok(memory::zeros(self.size())),
-            Some(start) if start.len() == self.size() && start.iter().all(|w| w.is_finite()) => {
-                Ok(start)
-            }
-            Some(_) => Err(refused(
-                "start",
-                "a matrix of another shape, or with numbers that are not finite",
-                "finite coefficients of shape (q, d)",
-            )),
+    fn start(&self) -> Vec<f64> {
+        match &self.start {
+            None => memory::zeros(self.size()),
+            Some(start) => memory::copied(start),
         }
     }
 
-    /// `X^T (X W - Y)` at `weights`, computed afresh.
-    fn error(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
-        let mut error = memory::zeros(self.size());
-        if weights.iter().any(|&w| w != 0.0) {
-            quadratic.products(self.features, weights, &mut error, threads);
-        }
-        for (e, c) in error.iter_mut().zip(&self.correlation) {
-            *e -= c;
-        }
-        error
+    /// The largest KKT residual that is accepted: it is measured by the largest entry of `X^T Y`.
+    fn largest_residual(&self) -> f64 {
+        let sizes = self.correlation.iter().map(|c| c.abs());
+        self.settings.tolerance * sizes.fold(0.0, f64::max)
     }
 
     /// The gradient of the smooth part at `weights`, computed afresh.
-    fn gradient(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
-        let mut gradient = self.error(quadratic, weights, threads);
+    fn gradient(&self, quadratic: &Quadratic<'_>, weights: &[f64], threads: &Threads) -> Vec<f64> {
+        let mut gradient = memory::zeros(self.size());
+        if weights.iter().any(|&w| w != 0.0) {
+            quadratic.products(weights, &mut gradient, threads);
+        }
+        for (g, c) in gradient.iter_mut().zip(&self.correlation) {
+            *g -= c;
+        }
         if let Some(coupling) = self.coupling {
-            let (q, d) = (self.labels, self.dimension());
+            let (q, d) = (self.labels(), self.dimension());
             let (left, right) = (View::rows(coupling, q), View::rows(weights, d));
             multiply_rows(threads, (q, q, d), left, right, &mut gradient, true);
         }
@@ -155,50 +206,14 @@ impl<'a> Problem<'a> {
     }
 
     /// Whether gap and KKT residual are within the tolerance.
-    fn certified(&self, certificate: &Certificate, settings: &Settings) -> bool {
+    fn certified(&self, certificate: &Certificate) -> bool {
         // A form that was made convex has no negative curvature but by rounding.
         let (quadratic, rounding) = (0.0, || f64::INFINITY);
         let Certificate { primal, dual, .. } = *certificate;
-        let found = verdict(primal, dual, quadratic, settings.tolerance, rounding);
+        let found = verdict(primal, dual, quadratic, self.settings.tolerance, rounding);
         self.convex
             && found == Some(Status::Converged)
-            && certificate.kkt_residual <= settings.tolerance * self.scale()
-    }
-
-    /// Certifies the point that a loop returns, computed afresh; `bound` is a further lower bound, from the loop.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "everything that a finished loop has found"
-    )]
-    fn solution(
-        &self,
-        quadratic: &Quadratic,
-        weights: Vec<f64>,
-        bound: f64,
-        status: Status,
-        epochs: usize,
-        trace: Trace,
-        settings: &Settings,
-        threads: &Threads,
-    ) -> Solution {
-        let gradient = self.gradient(quadratic, &weights, threads);
-        let mut certificate = self.certificate(&weights, &gradient);
-        certificate.dual = certificate.dual.max(bound);
-        // Rounding in the updates may have hidden what is left of the gap, or that nothing is left.
-        let status = match (status, self.certified(&certificate, settings)) {
-            (Status::Converged, false) => Status::Stalled,
-            (Status::Stalled, true) => Status::Converged,
-            (status, _) => status,
-        };
-        Solution {
-            weights,
-            kkt_residual: certificate.kkt_residual,
-            report: trace.report(status, epochs, certificate.primal, certificate.dual),
-        }
-    }
-
-    fn certificate(&self, weights: &[f64], gradient: &[f64]) -> Certificate {
-        certificate::certify(self, weights, gradient)
+            && certificate.kkt_residual <= self.largest_residual()
     }
 }
 

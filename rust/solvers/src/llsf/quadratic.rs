@@ -17,8 +17,8 @@ const MAX_STORED: usize = 8192;
 const DENSE_ADVANTAGE: usize = 4;
 
 /// The columns of `X`.
-#[derive(Clone, Debug)]
-pub enum FeatureColumns {
+#[derive(Debug)]
+pub(super) enum FeatureColumns {
     /// One column after another.
     Dense(Vec<f64>),
     /// The nonzeros of each.
@@ -52,103 +52,58 @@ impl FeatureColumns {
 }
 
 /// The quadratic form of the squared error.
-#[derive(Clone, Debug)]
-pub enum Quadratic {
-    /// `X^T X`, stored (`d x d`).
-    Stored(Vec<f64>),
-    /// Applied as `X^T (X w)`.
-    Implicit,
+#[derive(Debug)]
+pub(super) struct Quadratic<'a> {
+    features: Features<'a>,
+    /// `X^T X` (`d x d`), where it is stored; else it is applied as `X^T (X w)`.
+    pub gram: Option<Vec<f64>>,
 }
 
-fn nonzeros(features: Features<'_>) -> usize {
-    match features {
-        Features::Dense(x) => x.data().len(),
-        Features::Sparse(x) => (0..x.rows()).map(|i| x.row(i).0.len()).sum(),
-    }
-}
-
-impl Quadratic {
+impl<'a> Quadratic<'a> {
     /// The form in which a product with many labels costs least.
-    pub fn for_products(features: Features<'_>) -> Self {
+    pub fn for_products(features: Features<'a>) -> Self {
         let d = features.columns();
         let stored = match features {
             Features::Dense(x) => d <= 2 * x.rows(),
-            Features::Sparse(_) => d * d <= 2 * DENSE_ADVANTAGE * nonzeros(features),
+            Features::Sparse(x) => d * d <= 2 * DENSE_ADVANTAGE * x.nonzeros(),
         };
-        if stored && d <= MAX_STORED {
-            Self::Stored(gram(features))
-        } else {
-            Self::Implicit
-        }
+        Self::new(features, stored)
     }
 
     /// The form in which one coordinate step costs least.
-    pub fn for_coordinates(features: Features<'_>) -> Self {
-        let (n, d) = (features.rows(), features.columns());
-        if d <= MAX_STORED && d <= 4 * n {
-            Self::Stored(gram(features))
-        } else {
-            Self::Implicit
+    pub fn for_coordinates(features: Features<'a>) -> Self {
+        Self::new(features, features.columns() <= 4 * features.rows())
+    }
+
+    fn new(features: Features<'a>, stored: bool) -> Self {
+        let stored = stored && features.columns() <= MAX_STORED;
+        Self {
+            features,
+            gram: stored.then(|| gram(features)),
         }
     }
 
     /// `out_k = X^T X w_k` for all labels; both `q x d` row-major.
-    pub fn products(
-        &self,
-        features: Features<'_>,
-        weights: &[f64],
-        out: &mut [f64],
-        threads: &Threads,
-    ) {
-        let (n, d) = (features.rows(), features.columns());
+    pub fn products(&self, weights: &[f64], out: &mut [f64], threads: &Threads) {
+        let (n, d) = (self.features.rows(), self.features.columns());
         if d == 0 {
             return;
         }
-        let block = match (self, features) {
-            (Self::Implicit, Features::Sparse(_)) => LANES,
+        let block = match (&self.gram, self.features) {
+            (None, Features::Sparse(_)) => LANES,
             _ => DENSE_LABELS,
         };
         threads.for_each_chunk(out, block * d, |index, out| {
             let m = out.len() / d;
             let weights = &weights[index * block * d..][..m * d];
-            match (self, features) {
-                (Self::Stored(gram), _) => {
+            match (&self.gram, self.features) {
+                (Some(gram), _) => {
                     multiply((m, d, d), View::rows(weights, d), View::rows(gram, d), out)
                 }
-                (Self::Implicit, Features::Dense(x)) => {
-                    dense_products((n, d), x.data(), weights, out)
-                }
-                (Self::Implicit, Features::Sparse(x)) => sparse_products(x, d, weights, out),
+                (None, Features::Dense(x)) => dense_products((n, d), x.data(), weights, out),
+                (None, Features::Sparse(x)) => sparse_products(x, d, weights, out),
             }
         });
-    }
-
-    /// The largest eigenvalue of `X^T X` by power iteration, from below and close: the loop that uses it raises it
-    /// whenever a step shows that it is too small.
-    pub fn largest_eigenvalue(&self, features: Features<'_>) -> f64 {
-        let d = features.columns();
-        let threads = Threads::default();
-        // A start that no symmetry of the columns makes orthogonal to the leading eigenvector.
-        let mut random = fastrand::Rng::with_seed(0);
-        let mut v = (0..d).map(|_| 0.5 + random.f64()).collect::<Vec<_>>();
-        let mut image = vec![0.0; d];
-        let mut estimate = 0.0;
-        for _ in 0..100 {
-            let norm = dot(&v, &v).sqrt();
-            if norm == 0.0 {
-                return 0.0;
-            }
-            v.iter_mut().for_each(|x| *x /= norm);
-            self.products(features, &v, &mut image, &threads);
-            let next = dot(&v, &image);
-            let settled = (next - estimate).abs() <= 1e-6 * next;
-            estimate = next;
-            std::mem::swap(&mut v, &mut image);
-            if settled {
-                break;
-            }
-        }
-        estimate
     }
 }
 
