@@ -11,43 +11,33 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What an array holds, where the advice depends on it.
+/// What an array holds, and what would make it smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// A kernel matrix.
-    KernelMatrix,
-    /// Rows of a kernel matrix that are kept.
-    KernelRows,
-    /// A number for each pair of labels of a row.
-    LabelPairs,
-    /// A number for each row, feature or label and each label or feature.
-    Matrix,
-}
+pub struct Purpose(&'static str, &'static str);
 
 impl Purpose {
-    /// What the array holds, and what would make it smaller.
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::KernelMatrix => (
-                "the kernel matrix",
-                "a smaller cache_size, which computes its rows when they are needed, or fewer rows",
-            ),
-            Self::KernelRows => ("rows of the kernel matrix", "a smaller cache_size"),
-            Self::LabelPairs => (
-                "a dual variable for each pair of labels",
-                "solver='bcd', which stores none, or fewer rows",
-            ),
-            Self::Matrix => (
-                "a matrix",
-                "fewer rows, features or labels, or a smaller cache_size",
-            ),
-        }
-    }
+    /// A kernel matrix.
+    pub const KERNEL_MATRIX: Self = Self(
+        "the kernel matrix",
+        "a smaller cache_size, which computes its rows when they are needed, or fewer rows",
+    );
+    /// Rows of a kernel matrix that are kept.
+    pub const KERNEL_ROWS: Self = Self("rows of the kernel matrix", "a smaller cache_size");
+    /// A number for each pair of labels of a row.
+    pub const LABEL_PAIRS: Self = Self(
+        "a dual variable for each pair of labels",
+        "solver='bcd', which stores none, or fewer rows",
+    );
+    /// A number for each row, feature or label and each label or feature.
+    pub const MATRIX: Self = Self(
+        "a matrix",
+        "fewer rows, features or labels, or a smaller cache_size",
+    );
 }
 
 /// There is no memory for an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot allocate {} for {}; expected that much free memory: try {}", size(*.bytes), .purpose.words().0, .purpose.words().1)]
+#[error("cannot allocate {} for {}; expected that much free memory: try {}", size(*.bytes), .purpose.0, .purpose.1)]
 pub struct OutOfMemory {
     /// Size of the array.
     pub bytes: usize,
@@ -131,7 +121,7 @@ pub fn room<T>(length: usize) -> Vec<T> {
 
 /// Makes room for `additional` further values.
 pub fn reserve<T>(values: &mut Vec<T>, additional: usize) {
-    reserve_for(values, additional, Purpose::Matrix);
+    reserve_for(values, additional, Purpose::MATRIX);
 }
 
 fn reserve_for<T>(values: &mut Vec<T>, additional: usize, purpose: Purpose) {
@@ -144,7 +134,7 @@ fn reserve_for<T>(values: &mut Vec<T>, additional: usize, purpose: Purpose) {
 
 /// `length` zeros. Fresh pages of the system are zero already, and are not touched.
 pub fn zeros(length: usize) -> Vec<f64> {
-    zeros_for(length, Purpose::Matrix)
+    zeros_for(length, Purpose::MATRIX)
 }
 
 /// The same, with advice of its own.
@@ -167,7 +157,7 @@ pub fn zeros_for<T: Number>(length: usize, purpose: Purpose) -> Vec<T> {
 
 /// `rows * columns` zeros.
 pub fn matrix<T: Number>(rows: usize, columns: usize) -> Vec<T> {
-    zeros_for(rows.saturating_mul(columns), Purpose::Matrix)
+    zeros_for(rows.saturating_mul(columns), Purpose::MATRIX)
 }
 
 /// `length` times the same value.
@@ -248,17 +238,17 @@ mod tests {
             |n| drop(black_box(matrix::<f32>(n, n))),
             |n| drop(black_box(filled(1.0, n))),
             |n| resize(black_box(&mut vec![1.0]), n, 0.0),
-            |n| probe(8 * n, Purpose::Matrix),
+            |n| probe(8 * n, Purpose::MATRIX),
         ];
         for too_large in tries {
             let error = memory(catch(|| too_large(TOO_LARGE)));
-            assert_eq!(error.purpose, Purpose::Matrix);
+            assert_eq!(error.purpose, Purpose::MATRIX);
             assert!(error.bytes >= TOO_LARGE);
             assert!(!may_fail());
         }
         let error = OutOfMemory {
             bytes: 28_800_000_000,
-            purpose: Purpose::KernelMatrix,
+            purpose: Purpose::KERNEL_MATRIX,
         };
         assert!(
             error

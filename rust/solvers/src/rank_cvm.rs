@@ -218,7 +218,7 @@ impl<'a, 'k> State<'a, 'k> {
         let own = weight / self.pair_weight(i, m);
         let shares = &mut self.shares[i];
         if shares.is_empty() {
-            *shares = memory::zeros_for(q * relevant.len(), Purpose::LabelPairs);
+            *shares = memory::zeros_for(q * relevant.len(), Purpose::LABEL_PAIRS);
         }
         shares[relevant.partition_point(|&k| (k as usize) < m) * q + n] += own;
         let rows = self.scores.chunks_exact_mut(q);

@@ -366,7 +366,7 @@ impl<'a> Gram<'a> {
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let mut matrix = memory::zeros_for(
             self.rows().saturating_mul(self.columns()),
-            Purpose::KernelMatrix,
+            Purpose::KERNEL_MATRIX,
         );
         self.matrix_into(&mut matrix, threads, monitor)
             .then_some(matrix)

@@ -1,6 +1,7 @@
 //! Single rows of a kernel matrix, stored or computed, and products with it: what SMO asks a kernel for.
 
-use crate::error::{SolverError, refused};
+use crate::error::SolverError;
+use crate::kernel::check_square;
 use crate::kernel::gram::{Gram, stored_product};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
@@ -35,13 +36,7 @@ impl<'a> KernelRows<'a> {
     /// # Errors
     /// When the matrix is not square.
     pub fn stored(matrix: &'a [f64], n: usize) -> Result<Self, SolverError> {
-        if n.checked_mul(n) != Some(matrix.len()) {
-            return Err(refused(
-                "X",
-                format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
-                "a square matrix",
-            ));
-        }
+        check_square(matrix, n)?;
         Ok(Self {
             diagonal: (0..n).map(|i| matrix[i * n + i]).collect(),
             source: Source::Stored(matrix),
@@ -90,7 +85,7 @@ impl<'a> KernelRows<'a> {
                 if let Some(row) = kept.rows[i].get() {
                     return Cow::Borrowed(row);
                 }
-                let mut row = memory::zeros_for(n, Purpose::KernelRows);
+                let mut row = memory::zeros_for(n, Purpose::KERNEL_ROWS);
                 gram.rows_into(&[i as u32], &mut row);
                 row[i] = self.diagonal[i];
                 let less = |room: usize| room.checked_sub(1);

@@ -3,7 +3,6 @@
 use crate::error::{SolverError, refused};
 use crate::linalg::vector::{Number, axpy, combine_rows, dot};
 use crate::memory;
-use std::ops::Range;
 
 /// A dense row-major matrix.
 #[derive(Clone, Copy, Debug)]
@@ -106,13 +105,8 @@ impl<'a, T> Sparse<'a, T> {
 
     /// Indices and values of row `i`.
     pub fn row(&self, i: usize) -> (&'a [i32], &'a [T]) {
-        let range = self.entries(i);
+        let range = self.starts[i] as usize..self.starts[i + 1] as usize;
         (&self.indices[range.clone()], &self.data[range])
-    }
-
-    /// Where row `i` lies among the nonzeros.
-    pub fn entries(&self, i: usize) -> Range<usize> {
-        self.starts[i] as usize..self.starts[i + 1] as usize
     }
 
     /// Number of rows.
@@ -147,7 +141,13 @@ impl Sparse<'_> {
     }
 
     /// The chosen rows times a row-major matrix of the given width.
-    pub fn row_products(&self, rows: &[u32], matrix: &[f64], out: &mut [f64], width: usize) {
+    pub fn row_products<T: Number>(
+        &self,
+        rows: &[u32],
+        matrix: &[T],
+        out: &mut [f64],
+        width: usize,
+    ) {
         for (out, &i) in out.chunks_exact_mut(width).zip(rows) {
             self.row_product(i as usize, matrix, out);
         }

@@ -5,7 +5,6 @@ pub mod columns;
 pub mod features;
 pub mod few_columns;
 pub mod matmul;
-pub mod prefetch;
 pub mod root;
 pub mod rows;
 pub mod vector;

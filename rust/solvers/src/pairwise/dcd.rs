@@ -129,7 +129,7 @@ impl<L: PairLoss> OnePair<L> {
         Ok(Self {
             loss,
             starts,
-            alpha: memory::zeros_for(total, Purpose::LabelPairs),
+            alpha: memory::zeros_for(total, Purpose::LABEL_PAIRS),
             visited: vec![false; labels.instances()],
             scores: Vec::new(),
         })

@@ -123,7 +123,7 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
 }
 
 /// `sum_i v_i beta_i`, and whether all `beta_i` are 0.
-pub(super) fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec<f64>, bool) {
+pub(crate) fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec<f64>, bool) {
     let (mut sum, mut zero, mut buffer) = (vec![0.0; q], true, Vec::new());
     for (i, &factor) in factors.iter().enumerate() {
         let row = dual.row(i, q, &mut buffer);

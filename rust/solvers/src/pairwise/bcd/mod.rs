@@ -30,7 +30,9 @@ mod part;
 mod shortlist;
 mod step;
 
-pub(crate) use engine::{Certificate, Engine, Epoch, Snapshot, certifies_slowly, hinge_dual_terms};
+pub(crate) use engine::{
+    Certificate, Engine, Epoch, Snapshot, certifies_slowly, hinge_dual_terms, weighted_sum,
+};
 pub use part::{Answer, Common, PartPoint, PartState, improve_part};
 pub(crate) use step::negative_gradient;
 pub use step::{Block, Proximal, Step};

@@ -13,7 +13,9 @@
 //!
 //! Both are `K - u w^T - w u^T`.
 
+use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, mean};
+use crate::pairwise::bcd::weighted_sum;
 use crate::pairwise::bias::Bias;
 use crate::parallel::threads::Threads;
 use crate::report::ROUNDING;
@@ -103,9 +105,9 @@ impl Deflation {
     }
 
     /// What it adds to the scores at `B`: `u (w^T B) + w (u^T B)`.
-    pub fn add_to(&self, scores: &mut [f64], dual: &[f64], q: usize) {
+    pub fn add_to(&self, scores: &mut [f64], dual: &impl Rows, q: usize) {
         for (left, right) in [(&self.u, &self.w), (&self.w, &self.u)] {
-            let sum = weighted_sum(right, dual, q);
+            let (sum, _) = weighted_sum(dual, right, q);
             for (row, &factor) in scores.chunks_exact_mut(q).zip(left) {
                 axpy(factor, &sum, row);
             }
@@ -113,21 +115,12 @@ impl Deflation {
     }
 
     /// The constant that centring takes from the scores at `B`, where `sum_i beta_i = 0`.
-    pub fn constant(&self, dual: &[f64], q: usize) -> Vec<f64> {
+    pub fn constant(&self, dual: &impl Rows, q: usize) -> Vec<f64> {
         match self.direction {
-            None => weighted_sum(&self.u, dual, q),
+            None => weighted_sum(dual, &self.u, q).0,
             Some(_) => vec![0.0; q],
         }
     }
-}
-
-/// `sum_i factors_i beta_i`
-fn weighted_sum(factors: &[f64], dual: &[f64], q: usize) -> Vec<f64> {
-    let mut sum = vec![0.0; q];
-    for (row, &factor) in dual.chunks_exact(q).zip(factors) {
-        axpy(factor, row, &mut sum);
-    }
-    sum
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl<'a> KernelBlocks<'a> {
         }
         if self.cache.is_empty() {
             // Pages that are not written take no memory, and those that are, each thread gets for itself.
-            self.cache = memory::zeros_for(self.cache_rows.saturating_mul(n), Purpose::KernelRows);
+            self.cache = memory::zeros_for(self.cache_rows.saturating_mul(n), Purpose::KERNEL_ROWS);
         }
         for (row, &i) in (self.kept as u32..).zip(&wanted) {
             self.cached[i as usize] = row;

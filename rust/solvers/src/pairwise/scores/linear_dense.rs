@@ -1,9 +1,8 @@
 //! Scores of a linear model on dense features: `F = X W`, `W = X^T B`.
 
 use super::{Moved, Scores};
-use crate::linalg::features::Dense;
+use crate::linalg::features::{Dense, Features};
 use crate::linalg::matmul::{View, multiply, multiply_add};
-use crate::linalg::vector::dot;
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -33,11 +32,9 @@ pub struct LinearDense<'a> {
 impl<'a> LinearDense<'a> {
     /// Starts at `B = 0`.
     pub fn new(features: Dense<'a>, labels: usize) -> Self {
-        let norms = (0..features.rows()).map(|i| dot(features.row(i), features.row(i)));
-        let diagonal = norms.collect::<Vec<_>>();
         Self {
+            diagonal: Features::Dense(features).squared_norms(),
             features,
-            diagonal,
             labels,
             weights: memory::matrix(features.columns(), labels),
             panel: Vec::new(),

@@ -20,16 +20,6 @@ const SLAB: usize = 256;
 /// Rows of the images that one chunk of work computes.
 const CHUNK: usize = 64;
 
-/// Inner product of an instance and the image of another one.
-fn product(features: &Sparse<'_>, i: usize, image: &[f64]) -> f64 {
-    let (indices, values) = features.row(i);
-    indices
-        .iter()
-        .zip(values)
-        .map(|(&f, &x)| x * image[f as usize])
-        .sum()
-}
-
 /// Sparse features, their images `z_i = M x_i`, and the weights `W`, `d x q` row-major.
 #[derive(Clone, Debug)]
 pub struct LinearMetric<'a> {
@@ -69,7 +59,7 @@ impl<'a> LinearMetric<'a> {
         });
         Ok(Self {
             diagonal: (0..n)
-                .map(|i| product(&features, i, &images[i * d..(i + 1) * d]))
+                .map(|i| features.dot(i, &images[i * d..(i + 1) * d]))
                 .collect(),
             features,
             metric,
@@ -119,7 +109,7 @@ impl Scores for LinearMetric<'_> {
         for (k, (row, &i)) in kernel.chunks_exact_mut(block.len()).zip(block).enumerate() {
             let image = self.image(i);
             for (value, &j) in row.iter_mut().zip(block).skip(k + 1) {
-                *value = product(&self.features, j as usize, image);
+                *value = self.features.dot(j as usize, image);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Scores of a linear model on sparse features: `F = X W`, `W = X^T B`, in time proportional to the nonzeros.
 
 use super::{Change, Few, Moved, Scores};
-use crate::linalg::features::Sparse;
+use crate::linalg::features::{Features, Sparse};
 use crate::linalg::rows::{Rows, find_nonzeros};
 use crate::linalg::vector::{Number, axpy};
 use crate::memory;
@@ -49,14 +49,11 @@ impl<'a> LinearSparse<'a> {
 impl<'a, T: Number, D: Rows> LinearSparse<'a, T, D> {
     /// Starts at `B = 0`.
     pub fn at_zero(features: Sparse<'a>, labels: usize) -> Self {
-        let norms = (0..features.rows()).map(|i| features.row(i).1.iter().map(|x| x * x).sum());
-        let diagonal = norms.collect::<Vec<_>>();
-        let d = features.columns();
         Self {
-            features,
-            diagonal,
+            diagonal: Features::Sparse(features).squared_norms(),
             labels,
-            weights: memory::matrix(d, labels),
+            weights: memory::matrix(features.columns(), labels),
+            features,
             dual: PhantomData,
             nonzeros: Vec::new(),
             nonzero_starts: Vec::new(),
@@ -198,9 +195,8 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
     }
 
     fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        for (out, &i) in out.chunks_exact_mut(self.labels).zip(instances) {
-            self.features.row_product(i as usize, &self.weights, out);
-        }
+        self.features
+            .row_products(instances, &self.weights, out, self.labels);
     }
 
     fn few(&self) -> Option<&dyn Few> {

@@ -2,7 +2,8 @@
 
 use super::deflated::{Deflation, Direction};
 use super::{Moved, Scores, copy_rows};
-use crate::error::{SolverError, refused};
+use crate::error::SolverError;
+use crate::kernel::check_square;
 use crate::kernel::gram::{stored_product, with_scratch};
 use crate::linalg::few_columns::{FEW, add_products};
 use crate::linalg::matmul::{View, multiply_add};
@@ -39,13 +40,7 @@ impl<'a> StoredKernel<'a> {
         labels: usize,
     ) -> Result<Self, SolverError> {
         let matrix = matrix.into();
-        if n.checked_mul(n) != Some(matrix.len()) {
-            return Err(refused(
-                "X",
-                format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
-                "a square matrix",
-            ));
-        }
+        check_square(&matrix, n)?;
         let diagonal: Vec<f64> = matrix.iter().copied().step_by(n + 1).collect();
         Ok(Self {
             given_diagonal: diagonal.clone(),
