@@ -534,7 +534,7 @@ impl Admm {
             let (pairs, weight) = (labels.pairs_of(i), labels.weight(i));
             let lambda = weight / (self.rho * scale * scale);
             polish(loss, block, at, pairs, (weight, lambda), &mut workspace);
-            terms[i] = loss.dual_value(block, at, pairs, weight, &mut workspace);
+            terms[i] = loss.dual_value(block, at, pairs, weight);
         }
         (dual, terms)
     }

@@ -7,7 +7,7 @@ use super::step::{Block, Step};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
-use crate::pairwise::loss::{Loss, Pairs};
+use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
 
 /// What all chains see while they run.
@@ -74,7 +74,6 @@ impl Probes {
 pub(super) struct Chain<T: Step> {
     step: T,
     buffers: Buffers,
-    workspace: <T::Loss as Loss>::Workspace,
     /// `D_i` of the instances in the order of the visits.
     pub terms: Vec<f64>,
     /// The gap terms that the first visits met, in the same order; none unless wanted.
@@ -115,7 +114,6 @@ impl<T: Step> Chain<T> {
             buffers: Buffers::default(),
             terms: Vec::new(),
             gaps: Vec::new(),
-            workspace: <T::Loss as Loss>::Workspace::default(),
             moved: Vec::new(),
             rows: Vec::new(),
             changes: Vec::new(),
@@ -126,11 +124,6 @@ impl<T: Step> Chain<T> {
 
     pub fn loss(&self) -> &T::Loss {
         self.step.loss()
-    }
-
-    /// The loss of an instance, without the weight of its pairs.
-    pub fn value(&mut self, scores: &[f64], pairs: Pairs<'_>) -> f64 {
-        self.step.loss().value(scores, pairs, &mut self.workspace)
     }
 
     /// Writes the new block of an instance and returns its dual term.
@@ -299,10 +292,7 @@ impl<T: Step> Chain<T> {
         let scores = labels.gather(i, current, &mut buffers.gathered_scores);
         let dual = labels.gather(i, row, &mut buffers.gathered_dual);
         if around.estimates && self.gaps.len() == k {
-            let value = self
-                .step
-                .loss()
-                .value(scores, labels.pairs_of(i), &mut self.workspace);
+            let value = self.step.loss().value(scores, labels.pairs_of(i));
             let gap = labels.weight(i) * value - self.terms[k] + dot(dual, scores);
             self.gaps.push(gap);
         }

@@ -8,7 +8,7 @@ use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::axpy;
 use crate::memory;
-use crate::pairwise::loss::{Loss, Pairs};
+use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::{DenseScores, Moved, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, ROUNDING, Settings};
@@ -135,7 +135,7 @@ pub(crate) fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec
 
 /// The primal objective of `B = 0`.
 fn objective_at_zero<L: Loss>(labels: &Labels, loss: &L) -> f64 {
-    let of_one_pair = loss.value(&[0.0, 0.0], Pairs::all(1), &mut L::Workspace::default());
+    let of_one_pair = loss.of_margin(0.0);
     (0..labels.instances())
         .map(|i| labels.weight_of_pairs_of(i) * of_one_pair)
         .sum()
@@ -511,7 +511,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                 let mut rows = memory::matrix(together, q);
                 let (mut scratch, mut of_dual) = (Vec::new(), Vec::new());
                 let mut gathered = vec![0.0; q];
-                let mut workspace = <T::Loss as Loss>::Workspace::default();
                 let mut part = Certificate::default();
                 let mut first = chunk * CHUNK;
                 for gaps in gaps.chunks_mut(together) {
@@ -532,8 +531,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                             linear += *score * beta;
                         }
                         let known = labels.gather(i, row, &mut gathered);
-                        let phi = labels.weight(i)
-                            * loss.value(known, labels.pairs_of(i), &mut workspace);
+                        let phi = labels.weight(i) * loss.value(known, labels.pairs_of(i));
                         *gap = phi - dual_terms[i] + linear;
                         part.loss += phi;
                         part.dual_terms += dual_terms[i];

@@ -97,7 +97,6 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         let parts = self.threads.map_chunks(&mut self.gaps, held, |part, gaps| {
             let first = part * held;
             let mut hardest = point.hardest(first, gaps.len())?;
-            let mut workspace = <T::Loss as Loss>::Workspace::default();
             let (mut active, mut beta, mut scores) = (Vec::new(), Vec::new(), Vec::new());
             let (mut sums, mut lists) = (Vec::new(), Shortlists::default());
             for ((k, gap), hardest) in gaps.iter_mut().enumerate().zip(&mut hardest) {
@@ -117,7 +116,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 let linear = dot(&scores, &beta);
                 point.scores(i, labels.relevant(i), &mut scores);
                 scores.extend(hardest.trimmed().iter().map(|(_, score)| *score));
-                let value = loss.value(&scores, labels.pairs_of(i), &mut workspace);
+                let value = loss.value(&scores, labels.pairs_of(i));
                 let phi = labels.weight(i) * value;
                 *gap = phi - dual_terms[i] + linear;
                 let sums = sums.last_mut()?;

@@ -284,7 +284,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         active.iter().for_each(|&l| row[l as usize] = 0.0);
         new_dual.resize(places.len(), 0.0);
         let pairs = labels.pairs_of(i);
-        let value = self.chains[0].value(scores, pairs);
+        let value = self.chains[0].loss().value(scores, pairs);
         let gap = labels.weight(i) * value - self.dual_terms[i] + dot(dual, scores);
         let block = Block {
             instance: i,

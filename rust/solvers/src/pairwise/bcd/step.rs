@@ -116,9 +116,7 @@ impl<L: Loss> Step for Proximal<L> {
         } = block;
         if kappa <= 0.0 {
             negative_gradient(&self.loss, &block, dual);
-            return self
-                .loss
-                .dual_value(dual, scores, pairs, weight, &mut self.workspace);
+            return self.loss.dual_value(dual, scores, pairs, weight);
         }
         let lambda = kappa * weight;
         if lambda.is_infinite() {
@@ -158,8 +156,7 @@ impl<L: Loss> Step for Proximal<L> {
             (weight, lambda),
             &mut self.workspace,
         );
-        self.loss
-            .dual_value(dual, &self.centre, pairs, weight, &mut self.workspace)
+        self.loss.dual_value(dual, &self.centre, pairs, weight)
     }
 }
 

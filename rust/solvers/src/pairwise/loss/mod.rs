@@ -8,7 +8,7 @@
 //!
 //! or, where [`Pairs`] say so, with a weight `w_m` of each relevant label, and the sum over the highest of `N` alone,
 //!
-//! and the engine ([`crate::pairwise::bcd`]) needs two things of a loss: the value of that sum, and its proximal map. Scores
+//! and the engine ([`crate::pairwise::bcd`]) needs two things of a loss: the value at one margin, and the proximal map of that sum. Scores
 //! of one instance are always passed as one slice with the relevant labels first: `scores[..relevant]` are the
 //! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted. A loss with a zero label ([`Loss::ZERO_LABEL`]) has
 //! other pairs: the zero label's score is the last one.
@@ -32,6 +32,7 @@ use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 pub use crate::labels::Pairs;
 use crate::linalg::vector::{axpy, dot};
+use multiversion::multiversion;
 
 /// A convex loss of the margin `z = s_m - s_n` of a label pair, summed over all pairs of one instance.
 pub trait Loss: Clone + Send + Sync {
@@ -54,8 +55,25 @@ pub trait Loss: Clone + Send + Sync {
     /// Whether the pairs may be those with the highest irrelevant labels alone; only of a loss that falls.
     const TOP: bool = false;
 
-    /// `sum over pairs of w_m loss(s_m - s_n)`, without the weight `c_i`, in `O(q log q)`.
-    fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut Self::Workspace) -> f64;
+    /// The loss of a pair with the margin `z`.
+    fn of_margin(&self, margin: f64) -> f64;
+
+    /// `sum over pairs of w_m loss(s_m - s_n)`, without the weight `c_i`.
+    fn value(&self, scores: &[f64], pairs: Pairs<'_>) -> f64 {
+        let (positive, negative) = scores.split_at(pairs.relevant);
+        if let (true, Some((zero, negative))) = (Self::ZERO_LABEL, negative.split_last()) {
+            let zero = std::slice::from_ref(zero);
+            return sum_of_pairs(self, positive, zero, pairs.weights)
+                + sum_of_pairs(self, zero, negative, &[]);
+        }
+        if pairs.top >= negative.len() {
+            return sum_of_pairs(self, positive, negative, pairs.weights);
+        }
+        let mut highest = negative.to_vec();
+        highest.select_nth_unstable_by(pairs.top, |x, y| y.total_cmp(x));
+        highest.truncate(pairs.top);
+        sum_of_pairs(self, positive, &highest, pairs.weights)
+    }
 
     /// The proximal map, as the displacement from its centre: overwrites `displacement` with `s - centre` for
     ///
@@ -78,15 +96,8 @@ pub trait Loss: Clone + Send + Sync {
 
     /// The dual term `D_i = -phi_i^*(-beta_i)` of a block `dual` and the scores `scores` that belong to it
     /// (`-beta_i` is a subgradient of `phi_i` there): Fenchel-Young holds with equality.
-    fn dual_value(
-        &self,
-        dual: &[f64],
-        scores: &[f64],
-        pairs: Pairs<'_>,
-        weight: f64,
-        workspace: &mut Self::Workspace,
-    ) -> f64 {
-        weight * self.value(scores, pairs, workspace) + dot(dual, scores)
+    fn dual_value(&self, dual: &[f64], scores: &[f64], pairs: Pairs<'_>, weight: f64) -> f64 {
+        weight * self.value(scores, pairs) + dot(dual, scores)
     }
 
     /// `-loss'(z)`: the dual variable of a pair, divided by `c_i`, that belongs to the margin `z` (a subgradient
@@ -128,7 +139,10 @@ pub(crate) fn polish<L: Loss>(
 }
 
 /// Checks that the labels have the pairs of the loss.
-pub(crate) fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
+///
+/// # Errors
+/// When they have not.
+pub fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
     if L::ZERO_LABEL != labels.has_zero_label() {
         return Err(SolverError::Unsupported(
             "labels with a zero label belong to a loss with a zero label, and no others do",
@@ -177,13 +191,31 @@ pub(crate) fn sum_of_losses<L: Loss>(
 ) -> f64 {
     let q = labels.count();
     let (mut row, mut gathered) = (vec![0.0; q], vec![0.0; q]);
-    let mut workspace = L::Workspace::default();
     let mut total = 0.0;
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
         row.copy_from_slice(&scores[i * q..(i + 1) * q]);
         axpy(1.0, bias, &mut row);
         let known = labels.gather(i, &row, &mut gathered);
-        total += labels.weight(i) * loss.value(known, labels.pairs_of(i), &mut workspace);
+        total += labels.weight(i) * loss.value(known, labels.pairs_of(i));
+    }
+    total
+}
+
+/// The sum over the pairs of two sets of labels, the first with weights, which are empty where all are 1.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn sum_of_pairs<L: Loss>(loss: &L, preferred: &[f64], others: &[f64], weights: &[f64]) -> f64 {
+    let (blocks, rest) = others.as_chunks::<8>();
+    let mut total = 0.0;
+    for (m, preferred) in preferred.iter().enumerate() {
+        let mut lanes = [0.0; 8];
+        for block in blocks {
+            for (lane, other) in lanes.iter_mut().zip(block) {
+                *lane += loss.of_margin(preferred - other);
+            }
+        }
+        let rest = rest.iter().map(|other| loss.of_margin(preferred - other));
+        let sum = lanes.iter().sum::<f64>() + rest.sum::<f64>();
+        total += weights.get(m).map_or(sum, |weight| weight * sum);
     }
     total
 }

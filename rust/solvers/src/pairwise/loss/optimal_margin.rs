@@ -1,14 +1,15 @@
 //! The optimal margin distribution loss of mlODM (Tan et al. 2019, eq. (15)).
 
-use super::newton::{Margins, NewtonWorkspace};
+use super::newton::NewtonWorkspace;
 use super::{Loss, Pairs};
 use crate::error::{SolverError, refused};
 
 /// The loss `1/2 [max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2]`: margins are drawn to 1, from above with the
-/// weight `mu` only, and not at all within `theta`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// weight `mu` only, and not at all within `theta`. The default, `theta = mu = 0`, is the squared hinge.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OptimalMargin {
-    margins: Margins,
+    theta: f64,
+    mu: f64,
 }
 
 impl OptimalMargin {
@@ -23,19 +24,17 @@ impl OptimalMargin {
         if !(mu > 0.0 && mu <= 1.0) {
             return Err(refused("mu", mu, "0 < mu <= 1"));
         }
-        Ok(Self {
-            margins: Margins { theta, mu },
-        })
+        Ok(Self { theta, mu })
     }
 
     /// Margins within `theta` of 1 cost nothing.
     pub fn theta(&self) -> f64 {
-        self.margins.theta
+        self.theta
     }
 
     /// Weight of margins that are too large.
     pub fn mu(&self) -> f64 {
-        self.margins.mu
+        self.mu
     }
 }
 
@@ -44,8 +43,13 @@ impl Loss for OptimalMargin {
 
     const WEIGHTS: bool = true;
 
-    fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut NewtonWorkspace) -> f64 {
-        workspace.value(self.margins, scores, pairs)
+    fn of_margin(&self, margin: f64) -> f64 {
+        let Self { theta, mu } = *self;
+        let (below, above) = (
+            (1.0 - theta - margin).max(0.0),
+            (margin - 1.0 - theta).max(0.0),
+        );
+        0.5 * (below * below + mu * above * above)
     }
 
     fn prox(
@@ -57,21 +61,11 @@ impl Loss for OptimalMargin {
         lambda: f64,
         workspace: &mut NewtonWorkspace,
     ) {
-        if !pairs.weights.is_empty() || centre.len() - pairs.relevant >= pairs.relevant {
-            workspace.prox(self.margins, centre, guess, displacement, pairs, lambda);
-            return;
-        }
-        // The time grows with the cube of the number of relevant labels: both sides change places.
-        let mirrored = |scores: &[f64]| -> Vec<f64> { scores.iter().rev().map(|s| -s).collect() };
-        let (centre, guess) = (mirrored(centre), mirrored(guess));
-        let pairs = Pairs::all(centre.len() - pairs.relevant);
-        workspace.prox(self.margins, &centre, &guess, displacement, pairs, lambda);
-        displacement.reverse();
-        displacement.iter_mut().for_each(|moved| *moved = -*moved);
+        workspace.prox(*self, centre, guess, displacement, pairs, lambda);
     }
 
     fn negative_slope(&self, margin: f64) -> f64 {
-        let Margins { theta, mu } = self.margins;
+        let Self { theta, mu } = *self;
         (1.0 - theta - margin).max(0.0) - mu * (margin - 1.0 - theta).max(0.0)
     }
 }

@@ -1,4 +1,4 @@
-//! The hinge loss with a zero label, of Rank-SVMz (after Xu 2012): value in one pass, proximal map in one variable.
+//! The hinge loss with a zero label, of Rank-SVMz (after Xu 2012): proximal map in one variable.
 //!
 //! A zero label with a score of its own, the last one, stands between the relevant and the irrelevant labels, and each
 //! label is compared with it alone:
@@ -106,19 +106,8 @@ impl Loss for ZeroLabelHinge {
 
     const WEIGHTS: bool = true;
 
-    fn value(&self, scores: &[f64], pairs: Pairs<'_>, _workspace: &mut ()) -> f64 {
-        let (zero, relevant) = (scores.len() - 1, pairs.relevant);
-        let t = scores[zero];
-        let above: f64 = scores[..relevant]
-            .iter()
-            .enumerate()
-            .map(|(m, s)| pairs.weight(m) * (1.0 - s + t).max(0.0))
-            .sum();
-        let below: f64 = scores[relevant..zero]
-            .iter()
-            .map(|s| (1.0 - t + s).max(0.0))
-            .sum();
-        above + below
+    fn of_margin(&self, margin: f64) -> f64 {
+        Hinge.of_margin(margin)
     }
 
     fn prox(
@@ -145,14 +134,7 @@ impl Loss for ZeroLabelHinge {
     }
 
     /// The sum of the pairs' dual variables, which are those of the labels without their signs.
-    fn dual_value(
-        &self,
-        dual: &[f64],
-        _scores: &[f64],
-        _pairs: Pairs<'_>,
-        _weight: f64,
-        _workspace: &mut (),
-    ) -> f64 {
+    fn dual_value(&self, dual: &[f64], _scores: &[f64], _pairs: Pairs<'_>, _weight: f64) -> f64 {
         dual[..dual.len() - 1].iter().map(|beta| beta.abs()).sum()
     }
 

@@ -23,12 +23,10 @@
 
 mod elimination;
 mod pieces;
-mod value;
 
-use super::Pairs;
 use super::candidates::Candidates;
-use elimination::Response;
-use value::Moments;
+use super::{OptimalMargin, Pairs};
+use crate::linalg::vector::range;
 
 /// Newton steps from the guess; more of them, with shorter steps of `lambda`, where these do not succeed.
 const STEPS_FROM_GUESS: usize = 10;
@@ -45,15 +43,6 @@ const SLOPE_SHARE: f64 = 0.1;
 
 /// Points that differ by this share of the largest score are the same.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
-
-/// The shape of the loss.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Margins {
-    /// Half the width of the interval of margins that cost nothing.
-    pub theta: f64,
-    /// Weight of the far pairs.
-    pub mu: f64,
-}
 
 /// One of the few, in ascending order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,41 +104,55 @@ impl Node {
     }
 }
 
-/// Buffers of the value and the proximal map of a smooth loss.
+/// Buffers of the proximal map of a smooth loss.
 #[derive(Clone, Debug, Default)]
 pub struct NewtonWorkspace {
     candidates: Candidates,
     few: Vec<Few>,
     /// In ascending order.
     nodes: Vec<Node>,
-    margins: Margins,
+    loss: OptimalMargin,
     top: usize,
     rounding: f64,
-    /// Of the elimination: for each node, or the lower triangle of the matrix, its row sums and the right-hand side.
-    responses: Vec<(Response, f64)>,
+    /// Of the elimination: the lower triangle of the matrix, its row sums and the right-hand side.
     matrix: Vec<f64>,
     row_sums: Vec<f64>,
     values: Vec<f64>,
-    /// Of the relevant labels below a position, and of those above one.
-    below: Vec<Moments>,
-    above: Vec<Moments>,
 }
 
 impl NewtonWorkspace {
     /// The proximal map, as the displacement from the centre.
     pub(super) fn prox(
         &mut self,
-        margins: Margins,
+        loss: OptimalMargin,
         centre: &[f64],
         guess: &[f64],
         displacement: &mut [f64],
         pairs: Pairs<'_>,
         lambda: f64,
     ) {
+        let irrelevant = centre.len() - pairs.relevant;
+        if irrelevant < pairs.relevant && pairs.are_plain(centre.len()) {
+            // The time grows with the cube of the number of the few: both sides change places.
+            let mirrored =
+                |scores: &[f64]| -> Vec<f64> { scores.iter().rev().map(|s| -s).collect() };
+            let (centre, guess) = (mirrored(centre), mirrored(guess));
+            let pairs = Pairs::all(irrelevant);
+            self.prox(loss, &centre, &guess, displacement, pairs, lambda);
+            displacement.reverse();
+            displacement.iter_mut().for_each(|moved| *moved = -*moved);
+            return;
+        }
         displacement.fill(0.0);
-        (self.margins, self.top) = (margins, pairs.top);
-        let falling = margins.mu == 0.0;
-        self.candidates.find(centre, pairs, !falling);
+        (self.loss, self.top) = (loss, pairs.top);
+        let falling = loss.mu() == 0.0;
+        // The proximal map raises relevant and lowers irrelevant labels, so those that violate nothing stay as they are.
+        let floor = if falling {
+            range(&centre[..pairs.relevant]).0 - 1.0
+        } else {
+            f64::NEG_INFINITY
+        };
+        self.candidates.find(centre, pairs, floor);
         self.candidates.sort_irrelevant();
         let Candidates {
             relevant,
@@ -162,12 +165,12 @@ impl NewtonWorkspace {
             Few {
                 position: label.position,
                 weight: label.weight,
-                centre: label.score + margins.theta,
+                centre: label.score + loss.theta(),
                 // Of a loss that falls, no relevant label falls, and none rises above all irrelevant ones.
                 score: if falling {
                     guess.max(label.score).min(0.0)
                 } else {
-                    guess + margins.theta
+                    guess + loss.theta()
                 },
                 ..Few::default()
             }
@@ -206,7 +209,8 @@ impl NewtonWorkspace {
     fn newton(&mut self, lambda: f64, steps: usize) -> bool {
         self.evaluate(lambda);
         for _ in 0..steps {
-            self.eliminate(lambda);
+            self.couple(lambda);
+            self.eliminate();
             let mut moved = 0.0_f64;
             for label in &mut self.few {
                 label.origin = label.score;
@@ -279,14 +283,14 @@ impl NewtonWorkspace {
 
     /// Derivative of the objective along the direction at the current point of the line.
     fn slope(&self, lambda: f64) -> f64 {
-        let of_label = |label: &Few| label.direction * label.derivatives(self.margins.mu, lambda).0;
+        let of_label = |label: &Few| label.direction * label.derivatives(self.loss.mu(), lambda).0;
         self.few.iter().map(of_label).sum()
     }
 
     /// The most that one of the few alone would move from the current point.
     fn residual(&self, lambda: f64) -> f64 {
         let of_label = |label: &Few| {
-            let (gradient, curvature) = label.derivatives(self.margins.mu, lambda);
+            let (gradient, curvature) = label.derivatives(self.loss.mu(), lambda);
             gradient.abs() / curvature
         };
         self.few.iter().map(of_label).fold(0.0, f64::max)
@@ -305,7 +309,7 @@ impl NewtonWorkspace {
             }
         }
         for label in &self.few {
-            let (pull, count) = label.pull(self.margins.mu);
+            let (pull, count) = label.pull(self.loss.mu());
             let lambda = lambda * label.weight;
             displacement[label.position] =
                 lambda * (pull - count * label.centre) / (1.0 + lambda * count);

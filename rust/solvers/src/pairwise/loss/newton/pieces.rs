@@ -10,13 +10,13 @@
 //!
 //! Labels with `v_n >= t + lambda h(t)` count fully, those down to `t` in part, and the others stay.
 
-use super::{Margins, NewtonWorkspace, Node};
+use super::{NewtonWorkspace, Node};
 use crate::linalg::root::root;
 
 impl NewtonWorkspace {
     /// Sorts the few, and finds the pieces of the current point.
     pub(super) fn evaluate(&mut self, lambda: f64) {
-        let Margins { theta, mu } = self.margins;
+        let (theta, mu) = (self.loss.theta(), self.loss.mu());
         self.few.sort_unstable_by(|x, y| {
             x.score
                 .total_cmp(&y.score)
@@ -159,7 +159,7 @@ impl NewtonWorkspace {
 
     /// Sums the numbers and the scores of the partners of each of the few.
     pub(super) fn sum_scores(&mut self) {
-        let gap = 2.0 * self.margins.theta;
+        let gap = 2.0 * self.loss.theta();
         self.sum_partners(|node, far| {
             let shift = if far { gap * node.count } else { 0.0 };
             (node.count, node.total() + shift)
