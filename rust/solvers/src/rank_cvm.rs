@@ -7,15 +7,14 @@
 //!
 //! | here | Xu 2013 |
 //! |---|---|
-//! | `scale * score`, the entries of `F = (K + 1) B` | `f_k(x_i)` |
+//! | `State::scores`, the entries of `F = (K + 1) B` | `f_k(x_i)` |
 //! | `F_im - F_in + alpha_imn / c_i` | the gradient `g_imn` (59) |
 //! | `State::diagonal` | `Theta_ss` (54) |
 //! | `objective` | `W(alpha)` by the recursion (68) |
 //! | `slope` | `z` (62) |
 //!
 //! The paper keeps and updates one gradient entry a pair. But a gradient entry is a difference of two scores, plus a term
-//! that is 0 outside the support: a step changes two labels' scores by one kernel row, and the factor `1 - lambda` of all
-//! scores (67) is kept apart.
+//! that is 0 outside the support: a step multiplies all scores by `1 - lambda` (67), and changes two labels' by one kernel row.
 //!
 //! Besides the published stop rule, `|z| < eps`, there is a relative one, `-z <= tol W`; `-z` is the duality gap to
 //! Xu 2013, eq. (30) at `rho = min g`.
@@ -25,16 +24,13 @@ use crate::kernel::{check_diagonal, rows::KernelRows};
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, row_sum};
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Report, Settings, Status, Trace, verdict};
+use crate::report::{Monitor, Report, Settings, Status, Trace, relative_gap};
 
 /// Steps between two questions to the monitor.
 const STEPS_PER_QUESTION: usize = 16;
 
 /// How often the loop goes on after rounding turned out to have feigned convergence.
 const RESTARTS: usize = 20;
-
-/// Below this common factor the scores are multiplied out, long before anything over- or underflows.
-const SMALLEST_SCALE: f64 = 1e-100;
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,11 +45,7 @@ impl StopRule {
     fn satisfied(self, slope: f64, objective: f64) -> bool {
         match self {
             Self::Absolute(eps) => slope.abs() < eps,
-            Self::Relative(tol) => {
-                // The objective is the quadratic form, and positive unless the kernel is indefinite.
-                let found = verdict(objective, objective + slope, 0.0, tol, || f64::INFINITY);
-                found == Some(Status::Converged)
-            }
+            Self::Relative(tol) => relative_gap(objective, objective + slope) <= tol,
         }
     }
 }
@@ -167,13 +159,10 @@ struct State<'a, 'k> {
     kernel: &'a KernelRows<'k>,
     /// The irrelevant labels of each instance.
     irrelevant: Vec<Vec<usize>>,
-    /// The scores `F`, `n x q` row-major, in units of the common factor.
+    /// The scores `F`, `n x q` row-major.
     scores: Vec<f64>,
-    /// `alpha / c` of each instance's pairs in units of the common factor, a row of `q` for each relevant label; empty
-    /// where all are 0.
+    /// `alpha / c` of each instance's pairs, a row of `q` for each relevant label; empty where all are 0.
     shares: Vec<Vec<f64>>,
-    /// The common factor.
-    scale: f64,
 }
 
 impl<'a, 'k> State<'a, 'k> {
@@ -186,7 +175,6 @@ impl<'a, 'k> State<'a, 'k> {
             irrelevant: (0..n).map(|i| labels.irrelevant(i).collect()).collect(),
             scores: memory::matrix(n, q),
             shares: vec![Vec::new(); n],
-            scale: 1.0,
         };
         let diagonal = |i: usize| state.diagonal(i, labels.first_pair(i).0 as usize);
         let with_pairs = (0..n).filter(|&i| labels.has_pairs(i));
@@ -212,7 +200,7 @@ impl<'a, 'k> State<'a, 'k> {
         2.0 * (self.kernel.diagonal()[i] + 1.0) + 1.0 / self.pair_weight(i, m)
     }
 
-    /// Adds to a dual variable, in units of the common factor: one kernel row for the scores of two labels.
+    /// Adds to a dual variable: one kernel row for the scores of two labels.
     fn add(&mut self, i: usize, m: usize, n: usize, weight: f64) {
         let (q, relevant) = (self.labels.count(), self.labels.relevant(i));
         let own = weight / self.pair_weight(i, m);
@@ -236,7 +224,7 @@ impl<'a, 'k> State<'a, 'k> {
         relevant.map(|&m| m as usize).zip(rows)
     }
 
-    /// The dual matrix `B` in units of the common factor.
+    /// The dual matrix `B`.
     fn dual(&self) -> Vec<f64> {
         let q = self.labels.count();
         let mut dual = memory::matrix(self.labels.instances(), q);
@@ -252,11 +240,8 @@ impl<'a, 'k> State<'a, 'k> {
         dual
     }
 
-    /// Multiplies the common factor out, and computes the scores anew.
+    /// Computes the scores anew.
     fn rebuild(&mut self) {
-        let scale = std::mem::replace(&mut self.scale, 1.0);
-        let shares = self.shares.iter_mut().flatten();
-        shares.for_each(|share| *share *= scale);
         self.scores.fill(0.0);
         let q = self.labels.count();
         let dual = self.dual();
@@ -281,7 +266,7 @@ impl<'a, 'k> State<'a, 'k> {
                 }
             }
         }
-        0.5 * self.scale * self.scale * total
+        0.5 * total
     }
 
     /// The pair with the smallest gradient entry (61), the first one of several; an entry of NaN where scores have
@@ -321,7 +306,6 @@ impl<'a, 'k> State<'a, 'k> {
                 try_row(m, shares, irrelevant);
             }
         }
-        best.gradient *= self.scale;
         best
     }
 
@@ -331,18 +315,10 @@ impl<'a, 'k> State<'a, 'k> {
         let slope = to.gradient - 2.0 * objective;
         let step = (-slope / (diagonal - 2.0 * to.gradient + 2.0 * objective)).clamp(0.0, 1.0);
         let kept = 1.0 - step;
-        if kept == 0.0 {
-            self.shares.iter_mut().for_each(Vec::clear);
-            self.scores.fill(0.0);
-            self.scale = 1.0;
-        } else {
-            self.scale *= kept;
-            if self.scale < SMALLEST_SCALE {
-                self.rebuild();
-            }
-        }
-        let weight = step / self.scale;
-        self.add(to.instance, to.relevant, to.irrelevant, weight);
+        let shares = self.shares.iter_mut().flatten();
+        let all = self.scores.iter_mut().chain(shares);
+        all.for_each(|number| *number *= kept);
+        self.add(to.instance, to.relevant, to.irrelevant, step);
         let objective =
             kept * kept * objective + step * kept * to.gradient + 0.5 * step * step * diagonal;
         (step, objective)
@@ -350,12 +326,10 @@ impl<'a, 'k> State<'a, 'k> {
 
     fn solution(&self, rho: f64, report: Report) -> SimplexSolution {
         let q = self.labels.count();
-        let mut dual = self.dual();
-        dual.iter_mut().for_each(|beta| *beta *= self.scale);
+        let dual = self.dual();
         let bias = row_sum(&dual, q);
         let mut scores = memory::copied(&self.scores);
         for row in scores.chunks_exact_mut(q) {
-            row.iter_mut().for_each(|score| *score *= self.scale);
             axpy(-1.0, &bias, row);
         }
         SimplexSolution {

@@ -103,10 +103,8 @@ const SETTLED: f64 = 1e-14;
 pub struct OnePair<L: PairLoss> {
     loss: L,
     starts: Vec<usize>,
-    /// One dual variable a pair.
+    /// One dual variable a pair; all 0 where only their sums `beta_i` are known.
     alpha: Vec<f64>,
-    /// Whether `alpha` of an instance is known, and not only the given sums `beta_i`.
-    visited: Vec<bool>,
     scores: Vec<f64>,
 }
 
@@ -130,7 +128,6 @@ impl<L: PairLoss> OnePair<L> {
             loss,
             starts,
             alpha: memory::zeros_for(total, Purpose::LABEL_PAIRS),
-            visited: vec![false; labels.instances()],
             scores: Vec::new(),
         })
     }
@@ -177,7 +174,6 @@ impl<L: PairLoss> Step for OnePair<L> {
 
     fn restart(&mut self) {
         self.alpha.fill(0.0);
-        self.visited.fill(false);
     }
 
     fn loss(&self) -> &L {
@@ -192,15 +188,14 @@ impl<L: PairLoss> Step for OnePair<L> {
     fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64 {
         self.scores.clear();
         self.scores.extend_from_slice(block.scores);
-        if !self.visited[block.instance] {
-            self.visited[block.instance] = true;
-            if block.dual.iter().any(|&beta| beta != 0.0) {
-                self.settle_start(&block);
-            }
+        let own = self.starts[block.instance]..self.starts[block.instance + 1];
+        let zero = |numbers: &[f64]| numbers.iter().all(|&number| number == 0.0);
+        if !zero(block.dual) && zero(&self.alpha[own.clone()]) {
+            self.settle_start(&block);
         }
         self.pass(&block);
         dual.fill(0.0);
-        let alpha = &self.alpha[self.starts[block.instance]..self.starts[block.instance + 1]];
+        let alpha = &self.alpha[own];
         let (mut total, mut pair) = (0.0, 0);
         for_each_pair::<L>(block.pairs, dual.len(), |m, n, weight| {
             dual[m] += alpha[pair];

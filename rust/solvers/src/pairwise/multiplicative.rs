@@ -15,7 +15,7 @@
 
 use super::bcd::{Block, Step, negative_gradient};
 use super::dcd::PairLoss;
-use super::loss::{OptimalMargin, for_each_pair};
+use super::loss::{Loss, OptimalMargin, for_each_pair};
 
 /// Entries shrink towards 0 without end; this floor keeps them from becoming denormal.
 const FLOOR: f64 = 1e-150;
@@ -110,15 +110,11 @@ impl Step for Multiplicative {
 
     fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64 {
         let kappa = block.kappa;
-        let mut total = 0.0;
         if kappa <= 0.0 {
             negative_gradient(&self.loss, &block, dual);
-            for_each_pair::<OptimalMargin>(block.pairs, dual.len(), |m, n, weight| {
-                let c = block.weight * weight;
-                let z = block.scores[m] - block.scores[n];
-                total += self.loss.pair_dual(self.loss.pair_step(0.0, z, 0.0, c), c);
-            });
-            return total;
+            return self
+                .loss
+                .dual_value(dual, block.scores, block.pairs, block.weight);
         }
         self.pairs.clear();
         let centre = |label: usize| block.scores[label] - kappa * block.dual[label];
@@ -137,6 +133,7 @@ impl Step for Multiplicative {
                 break;
             }
         }
+        let mut total = 0.0;
         dual.fill(0.0);
         for pair in &self.pairs {
             let t = pair.alpha - pair.beta;
