@@ -164,7 +164,7 @@ def sparse_product(draw: Drawer) -> Call:
 
 def loss_prox(draw: Drawer) -> Call:
     lam = draw.pick(1.0, 1e-3, 1e3)
-    return _rust.loss_prox, (draw.values(draw.q), draw.pick(1, 2), lam), draw.loss()
+    return _rust.loss_prox, (draw.indicator(), draw.values(draw.n, draw.q), lam), draw.loss()
 
 
 def total_loss(draw: Drawer) -> Call:

@@ -193,14 +193,14 @@ def kernel_product(
     threads: int,
 ) -> _Matrix: ...
 def loss_prox(
+    indicator: _Labels,
     centre: _Matrix,
-    relevant: int,
     lam: float,
     *,
     loss: str,
     theta: float = 0.0,
     mu: float = 1.0,
-    weights: _Matrix | None = None,
+    label_weights: _Matrix | None = None,
     top: int | None = None,
 ) -> _Matrix: ...
 def sparse_product(features: _Features, factor: NDArray[np.float32], threads: int) -> _Matrix: ...

@@ -32,8 +32,21 @@ def random_covariance(random, q, rank=None):
     return 0.5 * (covariance + covariance.T)
 
 
+def one_row(scores, relevant, loss):
+    """Labels and scores of one row: relevant labels first, a zero label last."""
+    known = len(scores) - (loss == "zero_label_hinge")
+    return (np.arange(known) < relevant).astype(np.uint8)[None], np.asarray(scores)[None]
+
+
 def loss_value(scores, relevant, **loss):
-    """The compiled loss of one row: relevant labels first, a zero label last."""
-    known = len(scores) - (loss["loss"] == "zero_label_hinge")
-    indicator = (np.arange(known) < relevant).astype(np.uint8)
-    return _rust.total_loss(indicator[None], scores[None], np.ones(1), **loss)
+    """The compiled loss of one row."""
+    return _rust.total_loss(*one_row(scores, relevant, loss["loss"]), np.ones(1), **loss)
+
+
+def loss_prox(centre, relevant, lam, weights=None, top=None, **loss):
+    """The compiled proximal map of one row's loss."""
+    indicator, centre = one_row(centre, relevant, loss["loss"])
+    if weights is not None:
+        irrelevant = np.ones(indicator.shape[1] - relevant)
+        weights = np.concatenate([weights, irrelevant])
+    return _rust.loss_prox(indicator, centre, lam, label_weights=weights, top=top, **loss)[0]
