@@ -1,0 +1,163 @@
+//! How loops end that are out of time, through the public interface: for all biases.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, where a failure is a panic"
+)]
+
+use multimargin_solvers::kernel::gram::{Gram, Kernel};
+use multimargin_solvers::labels::Labels;
+use multimargin_solvers::linalg::features::{Dense, Features};
+use multimargin_solvers::pairwise::bcd::Proximal;
+use multimargin_solvers::pairwise::bias::Bias;
+use multimargin_solvers::pairwise::loss::Hinge;
+use multimargin_solvers::pairwise::scores::StoredKernel;
+use multimargin_solvers::pairwise::{self, Setup, frank_wolfe};
+use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::report::{Monitor, Record, Settings, Status};
+
+/// Random features, some of them zero, and labels that depend on them.
+struct Problem {
+    n: usize,
+    d: usize,
+    q: usize,
+    x: Vec<f64>,
+    y: Vec<u8>,
+}
+
+impl Problem {
+    fn new(seed: u64, n: usize, d: usize, q: usize) -> Self {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut number = || 2.0 * random.f64() - 1.0;
+        let x: Vec<f64> = (0..n * d)
+            .map(|_| Some(number()).filter(|x| x.abs() > 0.3).unwrap_or(0.0))
+            .collect();
+        let w: Vec<f64> = (0..d * q).map(|_| number()).collect();
+        let mut y = Vec::with_capacity(n * q);
+        for row in x.chunks_exact(d) {
+            for k in 0..q {
+                let score: f64 = (0..d).map(|f| row[f] * w[f * q + k]).sum();
+                y.push(u8::from(score + 0.5 * number() > 0.1));
+            }
+        }
+        Self { n, d, q, x, y }
+    }
+
+    fn labels(&self, c: f64) -> Labels {
+        Labels::new(&self.y, self.q, c).unwrap()
+    }
+
+    fn kernel_matrix(&self, kernel: Kernel) -> Vec<f64> {
+        let x = Features::Dense(Dense::new(&self.x, self.n, self.d).unwrap());
+        Gram::of(kernel, x)
+            .matrix(&Threads::new(1), &mut ())
+            .unwrap()
+    }
+}
+
+fn setup(bias: Bias, settings: &Settings) -> Setup {
+    Setup {
+        bias,
+        settings: settings.clone(),
+        ..Setup::default()
+    }
+}
+
+/// Labels 0 and 1 are relevant wherever a row mixes 2 and 3, so that no circulation joins the two groups.
+fn two_components() -> Problem {
+    let mut problem = Problem::new(50, 40, 3, 4);
+    for (i, row) in problem.y.chunks_exact_mut(4).enumerate() {
+        if i % 2 == 0 {
+            (row[0], row[1]) = (1, 1);
+        } else {
+            (row[2], row[3]) = (0, 0);
+        }
+    }
+    problem
+}
+
+/// Out of time after some looks at the clock.
+struct Clock {
+    looks: usize,
+    recorded: bool,
+}
+
+impl Monitor for Clock {
+    fn interrupted(&mut self) -> bool {
+        false
+    }
+
+    fn out_of_time(&mut self) -> bool {
+        self.looks = self.looks.saturating_sub(usize::from(self.recorded));
+        self.looks == 0 && self.recorded
+    }
+
+    fn epoch(&mut self, _record: &Record) {
+        self.recorded = true;
+    }
+}
+
+/// `<B, K B>`, with the square of a penalized bias.
+fn squared_norm(dual: &[f64], matrix: &[f64], bias: Bias, q: usize) -> f64 {
+    let n = dual.len() / q;
+    let extra = if bias == Bias::Penalized { 1.0 } else { 0.0 };
+    let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    pairs
+        .map(|(i, j)| {
+            let (b, c) = (&dual[i * q..(i + 1) * q], &dual[j * q..(j + 1) * q]);
+            let product: f64 = b.iter().zip(c).map(|(b, c)| b * c).sum();
+            (matrix[i * n + j] + extra) * product
+        })
+        .sum()
+}
+
+#[test]
+fn a_loop_that_runs_out_of_time_certifies_where_it_is() {
+    for problem in [Problem::new(60, 40, 3, 4), two_components()] {
+        let labels = problem.labels(10.0);
+        let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
+        let scores = || StoredKernel::new(&matrix, 40, 4).unwrap();
+        let long = Settings {
+            block_size: 7,
+            tolerance: 1e-9,
+            max_epochs: 100_000,
+            ..Settings::default()
+        };
+        for bias in [Bias::Free, Bias::Penalized, Bias::None] {
+            let by_blocks = |monitor: &mut dyn Monitor| {
+                let step = Proximal::new(Hinge);
+                pairwise::solve(&labels, &mut scores(), step, setup(bias, &long), monitor).unwrap()
+            };
+            let optimum = by_blocks(&mut ()).report;
+            // In the middle of an epoch, at its end, and while a Newton step is made.
+            for looks in [1, 2, 5, 23, 61] {
+                let mut clock = Clock {
+                    looks,
+                    recorded: false,
+                };
+                let stopped = by_blocks(&mut clock);
+                let report = &stopped.report;
+                assert_eq!(report.status, Status::TimeLimit, "{bias:?} {looks}");
+                assert!(report.epochs < optimum.epochs, "{bias:?} {looks}");
+                assert!(report.dual > 0.0 && report.dual <= optimum.primal * (1.0 + 1e-9));
+                assert!(report.primal >= optimum.dual * (1.0 - 1e-9), "{bias:?}");
+                // The bound is the dual objective of the returned point, which is feasible.
+                let quadratic = squared_norm(&stopped.dual, &matrix, bias, 4);
+                let total: f64 = stopped.dual.iter().filter(|&&beta| beta > 0.0).sum();
+                let dual = total - 0.5 * quadratic;
+                assert!((report.dual - dual).abs() < 1e-9 * dual, "{bias:?} {looks}");
+                let last = report.history.last().unwrap();
+                assert_eq!((last.primal, last.dual), (report.primal, report.dual));
+            }
+            let clock = &mut Clock {
+                looks: 1,
+                recorded: false,
+            };
+            let stopped = frank_wolfe::solve(&labels, &mut scores(), setup(bias, &long), clock);
+            match bias {
+                Bias::Free => assert!(stopped.unwrap_err().to_string().starts_with("bias is")),
+                _ => assert_eq!(stopped.unwrap().report.status, Status::TimeLimit),
+            }
+        }
+    }
+}
