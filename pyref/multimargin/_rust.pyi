@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 __all__ = [
     "best_bias_without_features",
-    "first_band",
     "flow_of_parts",
     "improve_part",
     "kernel_matrix",
@@ -94,12 +93,10 @@ def improve_part(
     indicator: _Labels, features: _Features, **request: Unpack[_PartRequest]
 ) -> dict[str, Any]: ...
 def looks_for_signals() -> bool: ...
-def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...
 
 class _FlowDefaults(TypedDict, total=False):
     label_weights: _Matrix | None
     prices: _Matrix | None
-    spread: float
     share: float
 
 class _FlowRequest(_FlowDefaults):
@@ -118,15 +115,10 @@ def mixed_rows(
     indicator: _Labels, features: _Features, **request: Unpack[_FlowRequest]
 ) -> _Matrix: ...
 def best_bias_without_features(capacity: _Matrix) -> _Matrix: ...
-def first_band(sum: _Matrix, pair_weight: float) -> float: ...
+def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...
 def flow_of_parts(
-    sum: _Matrix,
-    bands: _Matrix,
-    capacities: _Matrix,
-    sum_of_best: _Matrix,
-    distance: float,
-    negligible: float,
-) -> tuple[_Matrix, tuple[_Matrix, float, float, _Matrix] | None] | None: ...
+    sum: _Matrix, pair_weight: float, tolerated: float, look: Callable[[_Matrix], dict[str, Any]]
+) -> dict[str, Any] | None: ...
 
 class _SimplexDefaults(TypedDict, total=False):
     pair_weights: _Matrix | None

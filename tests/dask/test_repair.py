@@ -51,38 +51,45 @@ def test_moves_need_a_price_for_each_label() -> None:
 STEPS = 16
 
 
+def carried(**changes: Any) -> Any:
+    """Return the flow where nothing can be carried, and the bands of each look."""
+    looks = []
+
+    def look(bands: Any) -> dict[str, Any]:
+        looks.append(bands)
+        none = {"capacities": np.zeros((Q * Q, STEPS)), "sum": np.array([1.0, -1.0, 0.0, 0.0])}
+        return {**none, "distance": 1.0, **changes}
+
+    return _rust.flow_of_parts(np.zeros(Q), 1.0, 0.0, look), looks
+
+
 @pytest.mark.parametrize(
-    ("name", "labels", "bands", "best", "entries"),
+    ("name", "value"),
     [
-        ("bands", Q, 2, Q, 1.0),
-        ("capacities", 3, 3, 3, 1.0),
-        ("sum", 0, 0, 0, 1.0),
-        ("sum", Q, Q, Q, np.nan),
-        ("sum of the best rows", Q, Q, 2, 1.0),
+        ("capacities", np.zeros((3, STEPS))),
+        ("capacities", np.full((Q * Q, STEPS), np.inf)),
+        ("sum", np.full(Q, np.nan)),
+        ("sum", np.zeros(3)),
     ],
 )
-def test_flows_name_what_does_not_fit(
-    name: str, labels: int, bands: int, best: int, entries: float
-) -> None:
-    capacities = np.zeros((Q * Q if labels else 0, STEPS))
+def test_flows_name_what_does_not_fit(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"^{name} "):
-        _rust.flow_of_parts(
-            np.full(labels, entries), np.ones(bands), capacities, np.ones(best), 1.0, 0.0
-        )
+        carried(**{name: value})
 
 
-@pytest.mark.parametrize("capacity", [np.zeros((2, 3)), np.zeros((0, 0)), np.full((2, 2), np.nan)])
+@pytest.mark.parametrize("capacity", [np.zeros((2, 3)), np.full((2, 2), np.nan)])
 def test_a_bias_without_features_needs_a_network(capacity: Any) -> None:
     with pytest.raises(ValueError, match=r"^capacity "):
         _rust.best_bias_without_features(capacity)
 
 
 def test_a_flow_that_no_pair_can_carry_is_none_once_the_bands_are_widest() -> None:
-    best, bands = np.array([1.0, -1.0, 0.0, 0.0]), np.ones(Q)
-    found = _rust.flow_of_parts(np.zeros(Q), bands, np.zeros((Q * Q, STEPS)), best, 1.0, 0.0)
-    assert found is not None
-    wider, flow = found
+    flow, (first, second) = carried()
     assert flow is None
-    assert (wider[:2] > bands[:2]).all()
-    assert (wider[2:] == bands[2:]).all()
-    assert _rust.flow_of_parts(np.zeros(Q), wider, np.zeros((Q * Q, STEPS)), best, 1.0, 0.0) is None
+    assert (second[:2] > first[:2]).all()
+    assert (second[2:] == first[2:]).all()
+
+
+def test_what_a_look_raises_ends_the_flow() -> None:
+    with pytest.raises(KeyError, match="sum"):
+        _rust.flow_of_parts(np.zeros(Q), 1.0, 0.0, lambda _: {"capacities": np.zeros((16, STEPS))})

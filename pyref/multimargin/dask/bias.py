@@ -38,13 +38,6 @@ _FEWER = 1.5
 _BYTES_OF_CAPACITIES = 128
 _ALWAYS_ROOM = 2**29
 
-# What a repair may lose of the tolerated gap without looking for a better one, as in the
-# compiled loop.
-_NEGLIGIBLE = 0.1
-
-# Most looks at the pairs for a flow.
-_LOOKS = 8
-
 
 def augmentation(about: Sums, labels: int) -> float:
     """Return the inverse of how much a label's dual rows move when its bias moves by 1.
@@ -233,25 +226,14 @@ class FreeRounds(Rounds):
         size = _BYTES_OF_CAPACITIES * self.capacity.size
         if size > max(self.point.weights.nbytes, _ALWAYS_ROOM):
             return None
-        total = self.capacity.sum()
-        bands = np.full(self.point.sum.size, _rust.first_band(self.point.sum, total))
         common = self._common(number, epochs=0)
-        for _ in range(_LOOKS):
-            answer = self.cluster.state_sums(repair.pairs_near_margin, common, self.model, bands)
-            found = _rust.flow_of_parts(
-                self.point.sum,
-                bands,
-                answer["capacities"],
-                answer["sum"],
-                answer["distance"],
-                _NEGLIGIBLE * self.settings.tol * abs(self.certified.primal),
-            )
-            if found is None:
-                return None
-            bands, flow = found
-            if flow is not None:
-                return Flow(bands, *flow)
-        return None
+
+        def look(bands: Matrix) -> Sums:
+            return self.cluster.state_sums(repair.pairs_near_margin, common, self.model, bands)
+
+        tolerated = self.settings.tol * abs(self.certified.primal)
+        found = _rust.flow_of_parts(self.point.sum, self.capacity.sum(), tolerated, look)
+        return None if found is None else Flow(**found)
 
     def _mixed(self, number: int, bias: Matrix) -> Solution | None:
         """Mix the dual rows with a flow that sums to what they lack; None if there is none."""
@@ -259,11 +241,8 @@ class FreeRounds(Rounds):
             routing = _rust.route_label_sums(self.point.sum, self.capacity)
             if routing is None:
                 return None
-            scale, flow = routing
-            share = np.divide(
-                flow, self.capacity, out=np.zeros_like(flow), where=self.capacity > 0.0
-            )
-            self.cluster.replace(repair.mixed, self.point.step, share, 1.0 / (1.0 + scale))
+            eps, prices = routing
+            self.cluster.replace(repair.mixed, self.point.step, prices, eps)
             self.point.step = 1.0
         self._gather()
         return self._with_bias(number, bias)

@@ -31,16 +31,16 @@ class Flow:
 
     bands: Matrix  # (q,): How far from the margin the pairs of each label may be
     prices: Matrix  # (q,): The biases at which these rows are the best are lower by as much
-    spread: float  # The share of each capacity that opens evenly with the difference of prices
     share: float  # Their share of the mixture that sums to 0
     best: Matrix  # (q,): The best biases for the scores are lower by as much
 
 
-def mixed(part: Part, state: State, step: float, share: Matrix, eps: float) -> State:
+def mixed(part: Part, state: State, step: float, prices: Matrix, eps: float) -> State:
     """Return a hinge state mixed with a flow, so that the dual rows of all parts sum to 0."""
     dual = dense(settled(state, step).dual) * (1.0 - eps)
-    weights = eps * (part.pair_weights * part.shares())[:, None]
+    weights = (part.pair_weights * part.shares())[:, None]
     change = _flow_with_zero_label if part.zero_label else _flow_of_pairs
+    share = np.maximum(prices[:, None] - prices, 0.0)
     if part.label_weights is not None:
         ones = np.ones(share.shape[0] - part.label_weights.size)
         share = share * np.append(part.label_weights, ones)[:, None]
@@ -62,7 +62,6 @@ def rerouted(
     dual = _rust.mixed_rows(
         *_features(part),
         prices=flow.prices,
-        spread=flow.spread,
         share=flow.share,
         **_request(part, state, common, model, flow.bands),
     )

@@ -1,5 +1,5 @@
-//! The cheap repair of a free bias over many machines: `pairs_near_margin` and `mixed_rows` of a part of the rows, `first_band`
-//! and `flow_of_parts` of the sums over all parts. See `multimargin_solvers::pairwise::bias`.
+//! A free bias over many machines: `pairs_near_margin` and `mixed_rows` of a part of the rows, and what is found for the sums
+//! over all parts. See `multimargin_solvers::pairwise::bias`.
 
 use crate::answers::matrix;
 use crate::arguments::{
@@ -11,21 +11,17 @@ use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::memory;
+use multimargin_solvers::network::STEPS;
 use multimargin_solvers::pairwise::bcd::PartPoint;
-use multimargin_solvers::pairwise::bias::{self, Carried, Flow};
+use multimargin_solvers::pairwise::bias::{self, Flow, Summary, centred};
 use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::report::Monitor;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-/// Bands, prices, spread, share and best prices; the bands alone where some labels need wider ones.
-type FlowArrays = (
-    Py<PyArray1<f64>>,
-    Option<(Py<PyArray1<f64>>, f64, f64, Py<PyArray1<f64>>)>,
-);
 
 keywords! {
 /// A part of the rows at the common point `weights`, `offset`, but for labels and features, and the flow, of which
@@ -42,8 +38,6 @@ struct FlowRequest<'py> {
     bands: PyReadonlyArray1<'py, f64>,
     #[pyo3(default)]
     prices: Option<PyReadonlyArray1<'py, f64>>,
-    #[pyo3(default = 0.0)]
-    spread: f64,
     #[pyo3(default = 1.0)]
     share: f64,
 }
@@ -88,7 +82,6 @@ impl FlowRequest<'_> {
         Ok(Flow {
             bands: self.bands.as_slice()?.to_vec(),
             prices: prices.transpose()?.unwrap_or_default().to_vec(),
-            spread: self.spread,
             share: self.share,
             best: Vec::new(),
         })
@@ -124,9 +117,8 @@ pub fn pairs_near_margin<'py>(
             })
             .map_err(value_error)?;
         let found = monitor.all_or_nothing(found)?;
-        let steps = found.capacities.len() / (q * q).max(1);
         let part = PyDict::new(py);
-        part.set_item("capacities", matrix(py, found.capacities, q * q, steps)?)?;
+        part.set_item("capacities", matrix(py, found.capacities, q * q, STEPS)?)?;
         part.set_item("sum", found.sum.into_pyarray(py))?;
         part.set_item("distance", found.distance)?;
         Ok(part)
@@ -147,83 +139,69 @@ pub fn mixed_rows<'py>(
         let x = features.features_of_rows(labels.instances())?;
         let (point, flow) = (asked.point()?, asked.flow()?);
         let threads = Threads::new(asked.threads);
-        let mut monitor = PythonMonitor::new(None);
         let dual = py
             .detach(|| {
                 of_linear!(x, q, |scores| bias::mixed_rows(
-                    &labels,
-                    scores,
-                    point,
-                    &flow,
-                    &threads,
-                    &mut monitor
+                    &labels, scores, point, &flow, &threads
                 ))
             })
             .map_err(value_error)?;
-        let dual = monitor.all_or_nothing(dual)?;
         matrix(py, dual, labels.instances(), q)
     })
 }
 
-/// Refuses a network without labels.
-fn check_labels(name: &str, labels: usize) -> PyResult<()> {
-    if labels > 0 {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(format!(
-        "{name} is of 0 labels, expected at least one"
-    )))
-}
-
-/// How far from the margin pairs take part at first, for the sum of the dual rows and the weight of all pairs.
-#[pyfunction]
-pub fn first_band(sum: PyReadonlyArray1<'_, f64>, pair_weight: f64) -> PyResult<f64> {
-    Ok(bias::first_band(sum.as_slice()?, pair_weight))
-}
-
-/// The flow that makes the dual rows, with their `sum`, sum to 0, from what `pairs_near_margin` found in all parts, where it may lose what is `negligible`. It is `None`
-/// where some labels need wider bands, which are returned; all is `None` where no pairs can carry it.
+/// The flow that makes the dual rows of all parts, with their `sum`, sum to 0, as a dictionary, where a part of what is
+/// `tolerated` may be lost; `None` where no pairs can carry it. `look(bands)` sums up what `pairs_near_margin` finds in the parts.
 #[pyfunction]
 pub fn flow_of_parts<'py>(
     py: Python<'py>,
     sum: PyReadonlyArray1<'py, f64>,
-    bands: PyReadonlyArray1<'py, f64>,
-    capacities: PyReadonlyArray2<'py, f64>,
-    sum_of_best: PyReadonlyArray1<'py, f64>,
-    distance: f64,
-    negligible: f64,
-) -> PyResult<Option<FlowArrays>> {
+    pair_weight: f64,
+    tolerated: f64,
+    look: Py<PyAny>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
     guarded(py, || {
-        let (sum, bands) = (sum.as_slice()?, bands.as_slice()?.to_vec());
-        check_labels("sum", sum.len())?;
-        check_finite("sum", sum)?;
-        let capacities = row_major("capacities", &capacities)?;
-        check_finite("capacities", capacities)?;
-        let all = bias::PartSummary {
-            capacities: memory::copied(capacities),
-            sum: sum_of_best.as_slice()?.to_vec(),
-            distance,
+        let sum = centred(sum.as_slice()?.to_vec());
+        check_finite("sum", &sum)?;
+        let (mut monitor, mut failed) = (PythonMonitor::new(None), None);
+        let mut look = |bands: &[f64], _: &mut dyn Monitor| {
+            let found = Python::attach(|py| summary(py, &look, bands));
+            found.map_err(|error| failed = Some(error)).ok()
         };
-        check_finite("sum_of_best", &all.sum)?;
-        let mut monitor = PythonMonitor::new(None);
-        let carried = py
-            .detach(|| bias::flow_of_parts(sum, bands, all, negligible, &mut monitor))
-            .map_err(value_error)?;
+        let flow = py.detach(|| bias::flow(&sum, pair_weight, tolerated, &mut look, &mut monitor));
+        failed.map_or(Ok(()), Err)?;
         monitor.finish()?;
-        let array = |values: Vec<f64>| values.into_pyarray(py).unbind();
-        Ok(carried.map(|carried| match carried {
-            Carried::By(flow) => {
-                let prices = (
-                    array(flow.prices),
-                    flow.spread,
-                    flow.share,
-                    array(flow.best),
-                );
-                (array(flow.bands), Some(prices))
-            }
-            Carried::Within(wider) => (array(wider), None),
-        }))
+        let Some(flow) = flow else { return Ok(None) };
+        let found = PyDict::new(py);
+        found.set_item("bands", flow.bands.into_pyarray(py))?;
+        found.set_item("prices", flow.prices.into_pyarray(py))?;
+        found.set_item("share", flow.share)?;
+        found.set_item("best", flow.best.into_pyarray(py))?;
+        Ok(Some(found))
     })
+}
+
+/// What `look` finds within some bands.
+fn summary(py: Python<'_>, look: &Py<PyAny>, bands: &[f64]) -> PyResult<Summary> {
+    let q = bands.len();
+    let found = look.call1(py, (bands.to_vec().into_pyarray(py),))?;
+    let found = found.bind(py);
+    let capacities: PyReadonlyArray2<'_, f64> = found.get_item("capacities")?.extract()?;
+    let sum: PyReadonlyArray1<'_, f64> = found.get_item("sum")?.extract()?;
+    if sum.len() != q {
+        return Err(PyValueError::new_err(format!(
+            "sum is {} numbers, expected {q}",
+            sum.len()
+        )));
+    }
+    let capacities = shaped_matrix("capacities", &capacities, [q * q, STEPS])?;
+    let all = Summary {
+        capacities: memory::copied(capacities),
+        sum: centred(sum.as_slice()?.to_vec()),
+        distance: found.get_item("distance")?.extract()?,
+    };
+    check_finite("sum", &all.sum)?;
+    Ok(all)
 }
 
 /// The biases that are best without features, shape (q,), for the capacities of the labels' network, shape (q, q).
@@ -234,11 +212,29 @@ pub fn best_bias_without_features<'py>(
 ) -> PyResult<Py<PyArray1<f64>>> {
     guarded(py, || {
         let q = capacity.shape()[0];
-        check_labels("capacity", q)?;
         let capacity = shaped_matrix("capacity", &capacity, [q, q])?;
         let mut monitor = PythonMonitor::new(None);
         let bias = py.detach(|| bias::best_without_features(capacity, &mut monitor));
         monitor.finish()?;
         Ok(bias.into_pyarray(py).unbind())
+    })
+}
+
+/// A routing of a multiple of `-sum` through the network of the labels with these capacities, shape (q, q): its share of the
+/// mixture that sums to 0, and its prices, shape (q,); `None` when it carries nothing.
+#[pyfunction]
+pub fn route_label_sums<'py>(
+    py: Python<'py>,
+    sum: PyReadonlyArray1<'py, f64>,
+    capacity: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Option<(f64, Py<PyArray1<f64>>)>> {
+    guarded(py, || {
+        let sum = centred(sum.as_slice()?.to_vec());
+        check_finite("sum", &sum)?;
+        let capacity = shaped_matrix("capacity", &capacity, [sum.len(); 2])?;
+        let mut monitor = PythonMonitor::new(None);
+        let routing = py.detach(|| bias::routing_of(&sum, capacity, &mut monitor));
+        monitor.finish()?;
+        Ok(routing.map(|routing| (routing.share, routing.prices.into_pyarray(py).unbind())))
     })
 }

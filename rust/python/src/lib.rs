@@ -25,7 +25,7 @@ static ALLOCATOR: memory::Allocator = memory::Allocator;
 mod _rust {
     #[pymodule_export]
     use super::flows::{
-        best_bias_without_features, first_band, flow_of_parts, mixed_rows, pairs_near_margin,
+        best_bias_without_features, flow_of_parts, mixed_rows, pairs_near_margin, route_label_sums,
     };
     #[pymodule_export]
     use super::kernels::{kernel_matrix, kernel_product, sparse_product};
@@ -38,7 +38,7 @@ mod _rust {
     #[pymodule_export]
     use super::pairwise::solve_pairwise;
     #[pymodule_export]
-    use super::parts::{improve_part, route_label_sums};
+    use super::parts::improve_part;
     #[pymodule_export]
     use super::relationships::solve_mlrl;
     #[pymodule_export]

@@ -1,5 +1,4 @@
-//! What a fit over many machines asks of a part of the rows: `improve_part`; and of sums over all parts:
-//! `route_label_sums`.
+//! What a fit over many machines asks of a part of the rows: `improve_part`.
 
 use crate::answers::matrix;
 use crate::arguments::{
@@ -11,11 +10,9 @@ use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::bcd::{self, Common, PartState, Proximal};
-use multimargin_solvers::pairwise::bias;
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -145,33 +142,5 @@ pub fn improve_part<'py>(
         part.set_item("gap", answer.gap)?;
         part.set_item("active", answer.active)?;
         Ok(part)
-    })
-}
-
-/// The largest `t` for which the network of the labels with these capacities, shape (q, q), carries `-t sum`, and the
-/// flow, shape (q, q); `None` when it carries nothing.
-#[pyfunction]
-pub fn route_label_sums<'py>(
-    py: Python<'py>,
-    sum: PyReadonlyArray1<'py, f64>,
-    capacity: PyReadonlyArray2<'py, f64>,
-) -> PyResult<Option<(f64, Py<PyArray2<f64>>)>> {
-    guarded(py, || {
-        let q = sum.len();
-        if capacity.shape() != [q, q] {
-            return Err(PyValueError::new_err(format!(
-                "capacity has shape {:?}, expected [{q}, {q}]",
-                capacity.shape()
-            )));
-        }
-        let (sum, capacity) = (sum.as_slice()?, row_major("capacity", &capacity)?);
-        check_finite("sum", sum)?;
-        check_finite("capacity", capacity)?;
-        let mut monitor = PythonMonitor::new(None);
-        let routing = py.detach(|| bias::routing_of(sum, capacity, &mut monitor));
-        monitor.finish()?;
-        routing
-            .map(|routing| Ok((routing.scale, matrix(py, routing.flow, q, q)?)))
-            .transpose()
     })
 }

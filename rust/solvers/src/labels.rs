@@ -433,6 +433,26 @@ impl Labels {
         }
     }
 
+    /// Calls `visit(m, l, weight)` with every pair of instance `i`: `m` is preferred to `l`.
+    #[inline]
+    pub(crate) fn each_pair(&self, i: usize, mut visit: impl FnMut(usize, usize, f64)) {
+        if !self.has_pairs(i) {
+            return;
+        }
+        let zero = self.zero.then(|| self.count - 1);
+        for &m in self.relevant(i) {
+            let weight = self.pair_weight(i, m);
+            match zero {
+                Some(zero) => visit(m as usize, zero, weight),
+                None => (self.irrelevant(i)).for_each(|l| visit(m as usize, l, weight)),
+            }
+        }
+        if let Some(zero) = zero {
+            let others = self.irrelevant(i).filter(|&l| l != zero);
+            others.for_each(|l| visit(zero, l, self.weight(i)));
+        }
+    }
+
     /// The first relevant and the first irrelevant label of instance `i`; label 0 stands for a missing one.
     pub(crate) fn first_pair(&self, i: usize) -> (u32, u32) {
         let relevant = self.relevant(i).first().copied().unwrap_or(0);

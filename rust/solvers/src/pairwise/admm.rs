@@ -631,7 +631,7 @@ impl<'a, L: Loss> Map<'a, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairwise::bias::in_box;
+    use crate::pairwise::bias::feasible;
     use crate::pairwise::loss::{Hinge, OptimalMargin, SquaredHinge, sum_of_losses};
     use crate::pairwise::scores::StoredKernel;
 
@@ -752,11 +752,12 @@ mod tests {
         if matches!(beside, Beside::Free) {
             assert!(sum.iter().all(|g| g.abs() < 1e-6));
         }
-        let mut block = [0.0; Q];
-        for (i, row) in dual.chunks_exact(Q).enumerate().filter(|_| L::BOX) {
-            let known = labels.gather(i, row, &mut block);
-            let relevant = labels.pairs_of(i).relevant;
-            assert!(!labels.has_pairs(i) || in_box(known, relevant, labels.weight(i)));
+        if L::BOX {
+            let nearest = feasible(&labels, dual.clone());
+            let largest = labels.weight_of_pairs();
+            for (nearest, beta) in nearest.iter().zip(&dual) {
+                assert!((nearest - beta).abs() <= 1e-12 * largest);
+            }
         }
     }
 

@@ -649,9 +649,4 @@ impl<S: DenseScores, T: Step> Engine<'_, S, T> {
     pub fn all_scores(&self) -> Vec<f64> {
         self.scores.all(self.threads)
     }
-
-    /// Computes the scores of another dual matrix; `false` (and no change) when interrupted.
-    pub fn recompute_for(&mut self, dual: &Vec<f64>, monitor: &mut dyn Monitor) -> bool {
-        self.scores.recompute(dual, self.threads, monitor)
-    }
 }

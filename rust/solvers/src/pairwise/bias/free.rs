@@ -2,25 +2,26 @@
 //! Lagrangian.
 //!
 //! The engine sees the scores `F + sigma g + b` with `g = sum_i beta_i`, which is the kernel `K + sigma` and a constant `b`;
-//! after each epoch the multiplier moves to `b + sigma g`, at first from the best bias without features ([`super::start`]).
+//! after each epoch the multiplier moves to `b + sigma g`, at first from the best bias without features.
 //! The dual value at such a point bounds the problem with the bias held, not the problem itself, unless `g = 0`. So before
 //! stopping, the point is repaired by mixing it with another one whose sum is a multiple of `-g`: a good one near by
 //! ([`super::oracle`]), or where that fails a routing of `-g` ([`super::repair`]). The first one comes with the best biases for
 //! the scores, which are the next multiplier at some points before.
 
 use super::components::Components;
-use super::margins::At;
-use super::oracle;
-use super::repair::{centred, comes_out_even, repaired};
-
+use super::oracle::{self, Flow, best_without_features};
+use super::repair::{capacities, centred, comes_out_even, repaired};
+use crate::error::{SolverError, refused};
 use crate::labels::Labels;
-use crate::linalg::vector::mean;
+use crate::linalg::vector::{axpy, mean};
 use crate::pairwise::admm::Beside;
-use crate::pairwise::bcd::{Certificate, Engine, Snapshot, Step, hinge_dual_terms};
-use crate::pairwise::loss::{Hinge, sum_of_losses};
-use crate::pairwise::outer::{Point, Rule};
+use crate::pairwise::bcd::{Certificate, Engine, Step, hinge_dual_terms};
+use crate::pairwise::loss::{Hinge, Loss, sum_of_losses};
+use crate::pairwise::outer::{self, Point, Rule};
 use crate::pairwise::scores::DenseScores;
-use crate::report::{Monitor, relative, relative_gap};
+use crate::pairwise::setup::{Setup, prepare};
+use crate::report::{Monitor, Solution, Status, relative, relative_gap, verdict};
+use std::borrow::Cow;
 
 /// Weight of the augmentation, relative to the mean of the kernel's diagonal.
 const AUGMENTATION: f64 = 0.3;
@@ -30,9 +31,6 @@ const PER_LABEL: f64 = 3.0;
 
 /// What a repair leaves of the gap at a held bias, for it finds a better bias: measured, 0.6 to 0.8 of it.
 const AFTER_REPAIR: f64 = 0.75;
-
-/// What a repair may lose of the tolerated gap without looking for a better one.
-const NEGLIGIBLE: f64 = 0.1;
 
 /// Epochs in which the biases wait for blocks that have farther to go.
 const EARLY: usize = 10;
@@ -46,6 +44,9 @@ const STILL_FACTOR: f64 = 4.0;
 
 /// Largest growth of the augmentation.
 const LARGEST_GROWTH: f64 = 1e12;
+
+/// Where the pairs of a label can move its scores farther than this, 0 was as good a start on five sets of text.
+const REACH: f64 = 50.0;
 
 /// Steps of the biases below this share of the largest one are rounding.
 const SETTLED: f64 = 1e-14;
@@ -71,15 +72,101 @@ pub(super) fn negligible(bias: &[f64]) -> f64 {
     SETTLED * largest
 }
 
+/// Solves a pairwise hinge problem with a free bias.
+///
+/// # Errors
+/// When the loss is not the hinge, or settings, labels and scores do not fit together.
+pub(crate) fn solve<S: DenseScores, T: Step>(
+    labels: &Labels,
+    scores: &mut S,
+    step: T,
+    setup: Setup,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    if !<T::Loss as Loss>::BOX {
+        return Err(SolverError::Unsupported(
+            "a free bias is available for the hinge loss only",
+        ));
+    }
+    let Setup {
+        start,
+        start_bias,
+        settings,
+        threads,
+        ..
+    } = setup;
+    let q = labels.count();
+    let bias = start_bias.unwrap_or_else(|| vec![0.0; q]);
+    if bias.len() != q {
+        return Err(refused(
+            "start_bias",
+            format!("{} numbers", bias.len()),
+            "one number for each label",
+        ));
+    }
+    let mut capacity = capacities(labels);
+    let components = Components::new(&capacity, q);
+    let mut within = Cow::Borrowed(labels);
+    if components.several() {
+        within = Cow::Owned(labels.within(&components.of));
+        // Of the labels of a component alone: how much each pair may have at once depends on how many there are.
+        capacity = capacities(&within);
+    }
+    let Some(dual) = prepare(&within, scores, start, &settings, &threads, monitor)? else {
+        return Ok(Solution::interrupted(labels));
+    };
+    let diagonal = scores.diagonal();
+    let cold = dual.iter().chain(&bias).all(|&value| value == 0.0);
+    let reach = mean(diagonal) * within.weight_of_pairs();
+    let bias = if cold && reach <= REACH * q as f64 {
+        best_without_features(&capacity, monitor)
+    } else {
+        centred(bias)
+    };
+    let sigma = augmentation(&within, diagonal);
+    let mut rule = Free {
+        labels: &within,
+        capacity,
+        components: &components,
+        tolerance: settings.tolerance,
+        sigma,
+        next_attempt: 0,
+        next_gap: FIRST_GAP,
+        better_bias: None,
+        bound: 0.0,
+    };
+    let mut engine = Engine::new(&within, scores, step, dual, sigma, &threads, &settings);
+    engine.offset = bias;
+    let ended = outer::run(&mut engine, &mut rule, &settings, monitor);
+    let mut solution = ended.solution(engine.dual);
+    if components.several() {
+        // Pairs inside the components have the same loss as before, and those across none, but for rounding.
+        let image = scores.all(&threads);
+        let (report, bias) = (&mut solution.report, &mut solution.bias);
+        let before = sum_of_losses(&Hinge, &within, &image, bias);
+        components.lift(&image, bias);
+        let after = sum_of_losses(&Hinge, labels, &image, bias);
+        let quadratic = 2.0 * (report.primal - before);
+        report.amend(0.5 * quadratic + after);
+        if report.status == Status::Converged {
+            let (primal, dual, tolerance) = (report.primal, report.dual, settings.tolerance);
+            let rounding = || scores.rounding(&solution.dual);
+            let found = verdict(primal, dual, quadratic, tolerance, rounding);
+            report.status = found.unwrap_or(Status::Stalled);
+        }
+    }
+    Ok(solution)
+}
+
 /// The rule of a free bias.
-pub(super) struct Free<'a> {
+struct Free<'a> {
     labels: &'a Labels,
     /// `C_ml`, see [`super::repair`].
-    capacity: &'a [f64],
+    capacity: Vec<f64>,
     components: &'a Components,
     tolerance: f64,
     /// The least augmentation.
-    pub sigma: f64,
+    sigma: f64,
     /// The epoch from which on another repair may be tried.
     next_attempt: usize,
     /// The gap at which to look for better biases.
@@ -90,170 +177,142 @@ pub(super) struct Free<'a> {
     bound: f64,
 }
 
-impl<'a> Free<'a> {
-    /// The rule for scores with the diagonal `K_ii`.
-    pub fn new(
-        labels: &'a Labels,
-        capacity: &'a [f64],
-        components: &'a Components,
-        diagonal: &[f64],
-        tolerance: f64,
-    ) -> Self {
-        Self {
-            labels,
-            capacity,
-            components,
-            tolerance,
-            sigma: augmentation(labels, diagonal),
-            next_attempt: 0,
-            next_gap: FIRST_GAP,
-            better_bias: None,
-            bound: 0.0,
-        }
-    }
-
-    /// Moves the engine to the point mixed with a routing of `-g`, and certifies it; `None` (at the old point) when there
-    /// is none, or none whose share of the mixture is at most `most`.
-    fn mix<S: DenseScores, T: Step>(
-        &self,
-        engine: &mut Engine<'_, S, T>,
-        most: f64,
-        monitor: &mut dyn Monitor,
-    ) -> Option<Certificate> {
-        let sum = self.components.centred(&engine.sum);
-        let dual = repaired(
-            self.labels,
-            self.capacity,
-            &engine.dual,
-            &sum,
-            most,
-            monitor,
-        )?;
-        if !engine.recompute_for(&dual, monitor) {
-            return None;
-        }
-        engine.dual_terms = hinge_dual_terms(self.labels, &dual);
-        engine.dual = dual;
-        Some(settle(engine))
-    }
-
-    /// The best biases at the engine's scores, or the engine's where these are better; `None` when the oracle has no answer.
-    /// With `mixed` the engine's dual matrix is mixed with the answer.
+impl Free<'_> {
+    /// What the oracle answers at the scores `F + b` of the engine, and these; `None` when it has no answer.
     fn ask<S: DenseScores, T: Step>(
         &self,
-        engine: &mut Engine<'_, S, T>,
+        engine: &Engine<'_, S, T>,
         from: &Point,
-        mixed: bool,
         monitor: &mut dyn Monitor,
-    ) -> Option<Vec<f64>> {
-        if self.labels.have_top() {
+    ) -> Option<(Flow, Vec<f64>)> {
+        let (labels, threads) = (self.labels, engine.threads);
+        if labels.have_top() {
             return None;
         }
-        let (scores, bias) = (engine.all_scores(), engine.bias());
-        let at = At {
-            labels: self.labels,
-            scores: &scores,
-            bias: &bias,
-            diagonal: engine.scores.diagonal(),
-        };
+        let (mut scores, bias) = (engine.all_scores(), engine.bias());
+        let rows = scores.chunks_exact_mut(bias.len());
+        rows.for_each(|row| axpy(1.0, &bias, row));
+        let (dual, diagonal) = (&engine.dual, engine.scores.diagonal());
         let flow = oracle::flow(
-            &at,
-            &mut engine.dual,
-            &engine.sum,
-            self.components,
-            NEGLIGIBLE * self.tolerance * from.primal.abs(),
-            engine.threads,
+            &self.components.centred(&engine.sum),
+            labels.weight_of_pairs(),
+            self.tolerance * from.primal.abs(),
+            &mut |bands, monitor| {
+                let mut found =
+                    oracle::summary(labels, &scores, dual, diagonal, bands, threads, monitor)?;
+                found.sum = self.components.centred(&found.sum);
+                Some(found)
+            },
             monitor,
         )?;
-        if mixed && !oracle::mix(&at, &mut engine.dual, &flow, engine.threads, monitor) {
-            return None;
-        }
-        let best = bias.iter().zip(&flow.best).map(|(b, price)| b - price);
-        let best = centred(best.collect());
-        let better = sum_of_losses(&Hinge, self.labels, &scores, &best) < losses(from);
-        Some(if better { best } else { bias })
+        Some((flow, scores))
     }
 
-    /// Moves the engine to its point mixed with the oracle's, with the best biases, and certifies it; `None` when there is none:
-    /// the engine is to be restored then.
+    /// The best biases at the engine's scores, or the engine's where these are better.
+    fn best_bias<S: DenseScores, T: Step>(
+        &self,
+        engine: &Engine<'_, S, T>,
+        (flow, scores): &(Flow, Vec<f64>),
+        from: &Point,
+    ) -> Vec<f64> {
+        let bias = engine.bias();
+        let lower: Vec<f64> = flow.best.iter().map(|price| -price).collect();
+        if sum_of_losses(&Hinge, self.labels, scores, &lower) < losses(from) {
+            centred(
+                bias.iter()
+                    .zip(&lower)
+                    .map(|(b, lower)| b + lower)
+                    .collect(),
+            )
+        } else {
+            bias
+        }
+    }
+
+    /// Moves the engine to its point mixed with the oracle's, with the best biases; `None` when there is none.
     fn reroute<S: DenseScores, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
         from: &Point,
         monitor: &mut dyn Monitor,
-    ) -> Option<Point> {
-        let bias = self.ask(engine, from, true, monitor)?;
-        if !(comes_out_even(&engine.dual, self.labels.count()) && engine.recompute(monitor)) {
-            return None;
-        }
-        engine.dual_terms = hinge_dual_terms(self.labels, &engine.dual);
+    ) -> Option<()> {
+        let answer = self.ask(engine, from, monitor)?;
+        let bias = self.best_bias(engine, &answer, from);
+        let (flow, scores) = &answer;
+        oracle::mix(self.labels, scores, &mut engine.dual, flow, engine.threads);
         engine.offset = bias;
-        engine.sum.fill(0.0);
-        Some(Self::exactly(&engine.certify()))
+        Some(())
     }
 
-    /// Moves the engine to the better one of both repairs; whether there is one. With none the engine is where it was.
-    fn repair<S: DenseScores, T: Step>(
-        &mut self,
+    /// Moves the engine to its point mixed with a routing of `-g`; `None` when there is none, or none that may lose no more
+    /// than the tolerance where this is not the `last` point.
+    fn mix<S: DenseScores, T: Step>(
+        &self,
         engine: &mut Engine<'_, S, T>,
-        kept: &Snapshot<S>,
         from: &Point,
         last: bool,
         monitor: &mut dyn Monitor,
-    ) -> Option<Point> {
-        let cheap = self.reroute(engine, from, monitor);
-        let found = match cheap {
-            Some(point) if point.gap <= self.tolerance => return Some(point),
-            Some(point) => Some((point, engine.snapshot())),
-            None => None,
-        };
-        engine.restore(kept);
+    ) -> Option<()> {
         // To first order the mixture loses its share of the losses.
         let most = if last {
             1.0
         } else {
             self.tolerance * from.primal / losses(from)
         };
-        let mixed = self
-            .mix(engine, most, monitor)
-            .map(|sums| Self::exactly(&sums));
-        let better = |point: &Point| {
-            found
-                .as_ref()
-                .is_none_or(|(cheap, _)| point.gap < cheap.gap)
-        };
-        match mixed {
-            Some(point) if better(&point) => Some(point),
-            _ => found.map(|(point, kept)| {
-                engine.restore(&kept);
-                point
-            }),
-        }
+        let sum = self.components.centred(&engine.sum);
+        let (labels, capacity) = (self.labels, &self.capacity);
+        engine.offset = engine.bias();
+        engine.dual = repaired(labels, capacity, &engine.dual, &sum, most, monitor)?;
+        Some(())
     }
 
-    /// Keeps the bound of a repaired point. One above the objective is rounding, or that of an indefinite kernel.
-    fn keep_bound(&mut self, point: &Point) {
-        if point.dual <= point.primal {
-            self.bound = self.bound.max(point.dual);
+    /// Moves the engine to the first of both repairs that is `good`, else to the better one; `None` when there is none, and the
+    /// engine is where it was.
+    fn repair<S: DenseScores, T: Step>(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        from: &Point,
+        last: bool,
+        good: &dyn Fn(&Point) -> bool,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Point> {
+        let kept = engine.snapshot();
+        let mut best = None;
+        for by_oracle in [true, false] {
+            let there = if by_oracle {
+                self.reroute(engine, from, monitor)
+            } else {
+                self.mix(engine, from, last, monitor)
+            };
+            let even = there.is_some() && comes_out_even(&engine.dual, self.labels.count());
+            if even && engine.recompute(monitor) {
+                engine.dual_terms = hinge_dual_terms(self.labels, &engine.dual);
+                engine.sum.fill(0.0);
+                let sums = engine.certify();
+                let found = Point::certified(&sums, sums.quadratic);
+                // A bound above the objective is rounding, or that of an indefinite kernel.
+                if found.dual <= found.primal {
+                    self.bound = self.bound.max(found.dual);
+                }
+                if good(&found) {
+                    return Some(found);
+                }
+                let better = |(other, _): &(Point, _)| found.gap < other.gap;
+                if best.as_ref().is_none_or(better) {
+                    best = Some((found, engine.snapshot()));
+                }
+            }
+            engine.restore(&kept);
         }
-    }
-
-    /// The point of a repaired matrix.
-    fn exactly(sums: &Certificate) -> Point {
-        Point::certified(sums, sums.quadratic)
+        let (found, point) = best?;
+        engine.restore(&point);
+        Some(found)
     }
 }
 
 /// The sum of the losses at a point.
 fn losses(point: &Point) -> f64 {
     point.primal - 0.5 * point.quadratic
-}
-
-/// Makes a matrix with `g = 0` the engine's point: the bias stays.
-fn settle<S: DenseScores, T: Step>(engine: &mut Engine<'_, S, T>) -> Certificate {
-    engine.offset = engine.bias();
-    engine.sum.fill(0.0);
-    engine.certify()
 }
 
 impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
@@ -294,31 +353,25 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         self.next_attempt = epochs + 1 + epochs / 10;
         self.next_gap = point.gap / FEWER;
         if !last && point.gap > self.tolerance {
-            self.better_bias = self.ask(engine, point, false, monitor);
+            let answer = self.ask(engine, point, monitor);
+            self.better_bias = answer.map(|answer| self.best_bias(engine, &answer, point));
             return;
         }
-        let kept = engine.snapshot();
-        let found = self.repair(engine, &kept, point, last, monitor);
-        if let Some(found) = &found {
-            self.keep_bound(found);
-        }
-        match found {
-            Some(found) if last || found.gap <= self.tolerance => *point = found,
+        let (kept, tolerance) = (engine.snapshot(), self.tolerance);
+        let good = |found: &Point| found.gap <= tolerance;
+        match self.repair(engine, point, last, &good, monitor) {
+            Some(found) if last || good(&found) => *point = found,
             Some(_) => {
                 self.better_bias = Some(engine.bias());
                 engine.restore(&kept);
             }
-            None => engine.restore(&kept),
+            None if last => {
+                (point.dual, point.certified) = (self.bound, true);
+                point.gap = relative_gap(point.primal, point.dual);
+            }
+            None => {}
         }
         point.bound = self.bound;
-        if last && found.is_none() {
-            *point = Point {
-                dual: point.bound,
-                gap: relative_gap(point.primal, point.bound),
-                certified: true,
-                ..*point
-            };
-        }
     }
 
     fn follow(&mut self, engine: &mut Engine<'_, S, T>, unmoved: bool) {
@@ -350,22 +403,12 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         monitor: &mut dyn Monitor,
     ) -> Option<f64> {
         let kept = engine.snapshot();
-        for by_oracle in [true, false] {
-            let found = if by_oracle {
-                self.reroute(engine, from, monitor)
-            } else {
-                self.mix(engine, 1.0, monitor)
-                    .map(|sums| Self::exactly(&sums))
-            };
-            if let Some(found) = found {
-                self.keep_bound(&found);
-                if good(found.dual) {
-                    return Some(found.dual);
-                }
-            }
+        let found = self.repair(engine, from, true, &|found| good(found.dual), monitor);
+        let found = found.filter(|found| good(found.dual));
+        if found.is_none() {
             engine.restore(&kept);
         }
-        None
+        found.map(|found| found.dual)
     }
 
     fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {

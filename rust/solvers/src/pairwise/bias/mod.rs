@@ -9,28 +9,23 @@
 //! |---|---|---|---|
 //! | none | 0 | 0 | the point's own |
 //! | penalized (the features with an appended 1 of Chen et al. 2009) | 1 | 0 | the point's own |
-//! | free (Xu 2013, eq. (18)) | the augmentation ([`free`]) | the multiplier, from [`start`] on | that of a repaired point ([`oracle`], [`repair`]) |
+//! | free (Xu 2013, eq. (18)) | the augmentation ([`free`]) | the multiplier | that of a repaired point ([`oracle`], [`repair`]) |
 
 mod components;
 mod fixed;
 mod free;
-mod margins;
 mod multiplier;
 mod oracle;
 mod parts;
 mod repair;
-mod start;
 
-pub(crate) use components::solve as solve_free;
 pub(crate) use fixed::Fixed;
+pub(crate) use free::solve as solve_free;
 pub(crate) use multiplier::Multiplier;
-pub use oracle::{Carried, Flow};
-pub use parts::{PartSummary, first_band, flow_of_parts, mixed_rows, pairs_near_margin};
-#[cfg(test)]
-pub(crate) use repair::in_box;
-pub use repair::routing_of;
+pub use oracle::{Flow, Summary, best_without_features, flow};
+pub use parts::{mixed_rows, pairs_near_margin};
+pub use repair::{centred, routing_of};
 pub(crate) use repair::{comes_out_even, feasible};
-pub use start::best_without_features;
 
 /// The bias of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

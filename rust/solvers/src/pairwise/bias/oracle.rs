@@ -7,29 +7,27 @@
 //! ```
 //!
 //! That is a flow at least cost through the network of the labels: at `b` pairs below the margin have their weight and the
-//! others 0, and each unit that a pair's variable differs from that costs how far the pair is from the margin
-//! ([`super::margins`]). The prices of the flow ([`crate::network::prices`]) are what the biases are lower by at which it
-//! is the best matrix. Rows' costs are known by two labels in a few steps, and each step is shared among its pairs in
-//! proportion to their weights. Pairs within a band around the margin take part; labels that find too little capacity there
-//! get a wider band.
+//! others 0, and each unit that a pair's variable differs from that costs how far the pair is from the margin. The prices
+//! of the flow ([`crate::network`]) are what the biases are lower by at which it is the best matrix. Rows' costs are
+//! known by two labels in a few steps, and each step is shared among its pairs in proportion to their weights. Pairs within
+//! a band around the margin take part; labels that find too little capacity there get a wider band.
 //!
 //! With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` sums to 0. Few pairs of `B` and `B_0` differ, so that it is nearly as
 //! good as `B`: what flows costs about `a/eps` (at prices in proportion to `t g`), and the rows lose about `eps^2/2 sum_i
 //! K_ii |beta_0i - beta_i|^2`, which is least at the cube root of `a` over that sum. With `t = 0` the prices give the best
 //! biases for the scores `F`.
 
-use super::components::Components;
-use super::margins::{At, FINEST, Row};
+use super::repair::centred;
+use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot};
-use crate::network::prices::{self, Closed, Steps};
+use crate::memory;
+use crate::network::{Network, STEPS, Steps};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
-/// How many steps of costs there are.
-pub(super) const STEPS: usize = 16;
-
-/// The capacities between any two labels.
-pub(super) type Network = prices::Network<STEPS>;
+/// Pairs so near the margin may have any share of their weight at no cost worth mentioning: they have the less the farther up
+/// they are, so that rounding makes no difference where their margin is 1.
+const FINEST: f64 = 1.0 / 1024.0;
 
 /// Pairs with a margin up to this far from 1 take part, at first: so many times the share of the loss's weight that is
 /// to be moved, within limits.
@@ -49,6 +47,9 @@ const SHARES: usize = 3;
 const NEAR_ENOUGH: f64 = 1.5;
 const LEAST_SHARE: f64 = 1e-9;
 
+/// What a repair may lose of the tolerated gap without looking for a better one.
+const NEGLIGIBLE: f64 = 0.1;
+
 /// Most rows, and labels of them, of one chunk of work; chunks for each thread between two looks at the interruption.
 const ROWS_TOGETHER: usize = 16;
 const LABELS_TOGETHER: usize = 16_000;
@@ -61,299 +62,278 @@ pub struct Flow {
     pub bands: Vec<f64>,
     /// The biases at which it is the best matrix are lower by as much.
     pub prices: Vec<f64>,
-    /// The share of each capacity that opens evenly, see [`Steps`].
-    pub spread: f64,
     /// The share `eps` of the mixture.
     pub share: f64,
     /// The best biases for the scores are lower by as much.
     pub best: Vec<f64>,
 }
 
-/// What the capacities within some bands make of it.
+/// What is known of the pairs within some bands; of the rows of many machines, it adds up.
 #[derive(Clone, Debug)]
-pub enum Carried {
-    /// This flow.
-    By(Flow),
-    /// Some labels need wider bands, these ones.
-    Within(Vec<f64>),
-}
-
-/// What is known of all pairs within some bands.
-pub(super) struct Summary {
-    pub network: Network,
+pub struct Summary {
+    /// What they can carry between any two labels, by tail, head and step of costs.
+    pub capacities: Vec<f64>,
     /// The sum of the best dual rows.
     pub sum: Vec<f64>,
     /// `sum_i K_ii |beta_0i - beta_i|^2` for these.
     pub distance: f64,
 }
 
-/// The ends of the steps of costs: a geometric sequence up to the widest band.
-pub(super) fn steps(bands: &[f64]) -> Steps<STEPS> {
-    let widest = bands.iter().copied().fold(FINEST, f64::max);
-    let growth = (widest / FINEST).powf(1.0 / (STEPS - 1) as f64);
-    let mut ends = [widest; STEPS];
-    let mut next = FINEST;
-    for end in &mut ends[..STEPS - 1] {
-        *end = next;
-        next *= growth;
-    }
-    Steps { ends, spread: 0.0 }
-}
+/// Finds what is known of the pairs within some bands; `None` when interrupted.
+pub type Look<'a> = dyn FnMut(&[f64], &mut dyn Monitor) -> Option<Summary> + 'a;
 
-/// The oracle's answer at `B` with the rows' sum `g`; `None` when interrupted, or when no pairs can carry it.
-pub(super) fn flow(
-    at: &At<'_>,
-    dual: &mut [f64],
+/// The oracle's answer where the dual rows sum to `sum`, by what `look` finds within bands: it may lose a part of what is
+/// `tolerated`. `None` when interrupted, or when no pairs can carry it.
+pub fn flow(
     sum: &[f64],
-    components: &Components,
-    negligible: f64,
-    threads: &Threads,
+    weight_of_pairs: f64,
+    tolerated: f64,
+    look: &mut Look<'_>,
     monitor: &mut dyn Monitor,
 ) -> Option<Flow> {
-    let sum = &components.centred(sum);
-    let mut bands = vec![first_band(sum, at.labels.weight_of_pairs()); sum.len()];
+    let moved: f64 = sum.iter().map(|g| g.abs()).sum();
+    let first = (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND);
+    let mut bands = vec![first; sum.len()];
     for _ in 0..LOOKS {
-        let mut summary = summary(at, dual, &bands, threads, monitor)?;
-        summary.sum = components.centred(&summary.sum);
-        match carried(sum, bands, summary, negligible, monitor)? {
-            Carried::By(flow) => return Some(flow),
-            Carried::Within(wider) => bands = wider,
+        let near = look(&bands, monitor)?;
+        let unmet = match carried(sum, near, &bands, NEGLIGIBLE * tolerated, monitor)? {
+            Ok(flow) => return Some(flow),
+            Err(unmet) => unmet,
+        };
+        if !may_widen(&bands, &unmet) {
+            return None;
         }
+        let wider = bands.iter_mut().zip(&unmet).filter(|label| *label.1 > 0.0);
+        wider.for_each(|(band, _)| *band = WIDEST);
     }
     None
 }
 
-/// The band to begin with, for the sum of the dual rows and what all pairs weigh together.
-pub fn first_band(sum: &[f64], weight_of_pairs: f64) -> f64 {
-    let moved: f64 = sum.iter().map(|g| g.abs()).sum();
-    (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND)
+/// The flow at the best share of the mixture for the rows' sum `g`, or at 1 where this loses no more than what is
+/// `negligible`; or what could not be carried. `None` when interrupted.
+fn carried(
+    sum: &[f64],
+    near: Summary,
+    bands: &[f64],
+    negligible: f64,
+    monitor: &mut dyn Monitor,
+) -> Option<Result<Flow, Vec<f64>>> {
+    let network = Network::new(sum.len(), steps(bands), near.capacities);
+    let mut at = |share: f64| {
+        let times = (1.0 - share) / share;
+        let pairs = near.sum.iter().zip(sum);
+        let demand: Vec<f64> = pairs.map(|(best, g)| -best - times * g).collect();
+        network.priced(&demand, &mut || monitor.interrupted())
+    };
+    let best = match at(1.0)? {
+        Ok(best) => best,
+        Err(unmet) => return Some(Err(unmet)),
+    };
+    let mut flow = Flow {
+        bands: bands.to_vec(),
+        prices: best.clone(),
+        share: 1.0,
+        best,
+    };
+    if 0.5 * near.distance <= negligible {
+        return Some(Ok(flow));
+    }
+    let mut share = FIRST_SHARE;
+    for _ in 0..SHARES {
+        let prices = match at(share)? {
+            Ok(prices) => prices,
+            Err(unmet) if may_widen(bands, &unmet) => return Some(Err(unmet)),
+            Err(_) => {
+                share = (share * flow.share).sqrt();
+                continue;
+            }
+        };
+        let dearer: Vec<f64> = prices.iter().zip(&flow.best).map(|(p, b)| p - b).collect();
+        let slope = 0.5 * share * dot(&dearer, sum).abs();
+        let better = (slope / near.distance).cbrt().clamp(LEAST_SHARE, 1.0);
+        (flow.prices, flow.share) = (prices, share);
+        if better == 1.0 {
+            (flow.prices, flow.share) = (flow.best.clone(), 1.0);
+            break;
+        }
+        if (1.0 / NEAR_ENOUGH..NEAR_ENOUGH).contains(&(better / share)) {
+            break;
+        }
+        share = better;
+    }
+    Some(Ok(flow))
 }
 
-/// The pairs within the bands; `None` when interrupted.
+/// Whether the band of a label is not the widest yet whose demand is not met.
+fn may_widen(bands: &[f64], unmet: &[f64]) -> bool {
+    let mut labels = bands.iter().zip(unmet);
+    labels.any(|(&band, &amount)| amount > 0.0 && band < WIDEST)
+}
+
+/// The steps of costs within some bands.
+fn steps(bands: &[f64]) -> Steps {
+    Steps::up_to(bands.iter().copied().fold(FINEST, f64::max))
+}
+
+/// What a pair near the margin can do: its variable may rise, or fall; then the arc leads back.
+struct Arc {
+    tail: usize,
+    head: usize,
+    /// What the dual value loses to first order, by the unit: how far the pair is from the margin.
+    cost: f64,
+    capacity: f64,
+}
+
+/// Writes the best dual row of row `i` at its scores, those with the bias: pairs below the margin have their weight, those
+/// above it 0. Calls `visit` for its pairs that are within the band of either label around the margin.
+fn best_row(
+    labels: &Labels,
+    i: usize,
+    scores: &[f64],
+    bands: &[f64],
+    best: &mut [f64],
+    mut visit: impl FnMut(Arc),
+) {
+    best.fill(0.0);
+    labels.each_pair(i, |m, l, weight| {
+        let excess = scores[m] - 1.0 - scores[l];
+        let share = (0.5 - 0.5 * excess / FINEST).clamp(0.0, 1.0);
+        best[m] += weight * share;
+        best[l] -= weight * share;
+        let cost = excess.abs();
+        if cost <= bands[m].max(bands[l]) {
+            for (tail, head, share) in [(m, l, 1.0 - share), (l, m, share)] {
+                if share > 0.0 {
+                    let capacity = weight * share;
+                    visit(Arc {
+                        tail,
+                        head,
+                        cost,
+                        capacity,
+                    });
+                }
+            }
+        }
+    });
+}
+
+/// What is known of the pairs within the bands at the scores, those with the bias, for the diagonal `K_ii`; `None` when
+/// interrupted.
 pub(super) fn summary(
-    at: &At<'_>,
-    dual: &mut [f64],
+    labels: &Labels,
+    scores: &[f64],
+    dual: &[f64],
+    diagonal: &[f64],
     bands: &[f64],
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Option<Summary> {
-    let q = bands.len();
+    let (n, q, steps) = (labels.instances(), labels.count(), steps(bands));
     let mut all = Summary {
-        network: Network::new(q, steps(bands)),
+        capacities: memory::matrix(q * STEPS, q),
         sum: vec![0.0; q],
         distance: 0.0,
     };
-    let places = all.network.places();
-    let complete = each_chunk(
-        at,
-        dual,
-        threads,
-        monitor,
-        |rows| {
-            let (mut row, mut best) = (Row::new(q), vec![0.0; q]);
-            let (mut arcs, mut sum, mut distance) = (Vec::new(), vec![0.0; q], 0.0);
-            for (i, beta) in rows {
-                row.best(at, i, bands, &mut best, |arc| {
-                    arcs.push((places.of(arc.tail, arc.head, arc.cost), arc.capacity));
+    let together = (LABELS_TOGETHER / q).clamp(1, ROWS_TOGETHER);
+    let between_polls = CHUNKS_BETWEEN_POLLS * threads.count() * together;
+    for first in (0..n).step_by(between_polls) {
+        if monitor.interrupted() {
+            return None;
+        }
+        let mut rows: Vec<usize> = (first..n.min(first + between_polls)).collect();
+        let parts = threads.map_chunks(&mut rows, together, |_, rows| {
+            let (mut arcs, mut best) = (Vec::new(), vec![0.0; q]);
+            let (mut sum, mut distance) = (vec![0.0; q], 0.0);
+            for &mut i in rows {
+                let range = i * q..(i + 1) * q;
+                best_row(labels, i, &scores[range.clone()], bands, &mut best, |arc| {
+                    arcs.push((steps.place(q, arc.tail, arc.head, arc.cost), arc.capacity));
                 });
                 axpy(1.0, &best, &mut sum);
-                let differences = best.iter().zip(&*beta).map(|(new, old)| new - old);
-                distance += at.diagonal[i] * differences.map(|change| change * change).sum::<f64>();
+                let pairs = best.iter().zip(&dual[range]);
+                let squares: f64 = pairs.map(|(new, old)| (new - old) * (new - old)).sum();
+                distance += diagonal[i] * squares;
             }
             (arcs, sum, distance)
-        },
-        |(arcs, sum, distance): (Vec<(usize, f64)>, _, _)| {
+        });
+        for (arcs, sum, distance) in parts {
             for (place, capacity) in arcs {
-                all.network.add(place, capacity);
+                all.capacities[place] += capacity;
             }
             axpy(1.0, &sum, &mut all.sum);
             all.distance += distance;
-        },
-    );
-    complete.then_some(all)
+        }
+    }
+    Some(all)
 }
 
-/// Mixes the dual rows with the oracle's; `false` when interrupted.
+/// Mixes the dual rows with the oracle's.
 pub(super) fn mix(
-    at: &At<'_>,
+    labels: &Labels,
+    scores: &[f64],
     dual: &mut [f64],
     flow: &Flow,
     threads: &Threads,
-    monitor: &mut dyn Monitor,
-) -> bool {
-    let q = flow.bands.len();
-    let steps = Steps {
-        spread: flow.spread,
-        ..steps(&flow.bands)
-    };
-    each_chunk(
-        at,
-        dual,
-        threads,
-        monitor,
-        |rows| {
-            let (mut row, mut best, mut change) = (Row::new(q), vec![0.0; q], vec![0.0; q]);
-            for (i, beta) in rows {
-                change.fill(0.0);
-                row.best(at, i, &flow.bands, &mut best, |arc| {
-                    let difference = flow.prices[arc.tail] - flow.prices[arc.head];
-                    if difference > 0.0 {
-                        let share = steps.share(steps.of(arc.cost), difference);
-                        change[arc.tail] += share * arc.capacity;
-                        change[arc.head] -= share * arc.capacity;
-                    }
-                });
-                for ((beta, best), change) in beta.iter_mut().zip(&best).zip(&change) {
-                    *beta += flow.share * (best + change - *beta);
+) {
+    let (q, steps) = (labels.count(), steps(&flow.bands));
+    threads.for_each_chunk(dual, ROWS_TOGETHER * q, |chunk, rows| {
+        let (mut best, mut change) = (vec![0.0; q], vec![0.0; q]);
+        for (i, beta) in (chunk * ROWS_TOGETHER..).zip(rows.chunks_exact_mut(q)) {
+            change.fill(0.0);
+            let scores = &scores[i * q..(i + 1) * q];
+            best_row(labels, i, scores, &flow.bands, &mut best, |arc| {
+                let difference = flow.prices[arc.tail] - flow.prices[arc.head];
+                if difference > 0.0 {
+                    let share = steps.share(arc.cost, difference);
+                    change[arc.tail] += share * arc.capacity;
+                    change[arc.head] -= share * arc.capacity;
                 }
+            });
+            for ((beta, best), change) in beta.iter_mut().zip(&best).zip(&change) {
+                *beta += flow.share * (best + change - *beta);
             }
-        },
-        |()| {},
-    )
-}
-
-/// Calls `work` with the rows that have pairs, a few at a time, and `take` with what it returns, in order; `false` when
-/// interrupted.
-fn each_chunk<R: Send>(
-    at: &At<'_>,
-    dual: &mut [f64],
-    threads: &Threads,
-    monitor: &mut dyn Monitor,
-    work: impl Fn(&mut dyn Iterator<Item = (usize, &mut [f64])>) -> R + Sync + Send,
-    mut take: impl FnMut(R),
-) -> bool {
-    let q = at.labels.count();
-    let together = (LABELS_TOGETHER / q).clamp(1, ROWS_TOGETHER);
-    let between_polls = CHUNKS_BETWEEN_POLLS * threads.count() * together;
-    for (poll, rows) in dual.chunks_mut(between_polls * q).enumerate() {
-        if monitor.interrupted() {
-            return false;
         }
-        let found = threads.map_chunks(rows, together * q, |chunk, rows| {
-            let first = poll * between_polls + chunk * together;
-            let rows = (first..).zip(rows.chunks_exact_mut(q));
-            work(&mut rows.filter(|&(i, _)| at.labels.has_pairs(i)))
-        });
-        found.into_iter().for_each(&mut take);
-    }
-    true
-}
-
-/// The flow at the best share of the mixture for the rows' sum `g`, or that of all where this loses no more than what is
-/// `negligible`; `None` when interrupted, or when no wider bands are
-/// left.
-pub(super) fn carried(
-    sum: &[f64],
-    bands: Vec<f64>,
-    summary: Summary,
-    negligible: f64,
-    monitor: &mut dyn Monitor,
-) -> Option<Carried> {
-    let Summary {
-        network,
-        sum: of_best,
-        distance,
-    } = summary;
-    let mut network = network.closed();
-    let best = match priced(&mut network, &demand(&of_best, sum, 1.0), monitor)? {
-        Ok((prices, spread)) => (prices, spread),
-        Err(unmet) => return widened(bands, &unmet).map(Carried::Within),
-    };
-    let (mut share, mut tried) = (FIRST_SHARE, 0);
-    if 0.5 * distance <= negligible {
-        share = 1.0;
-    }
-    let (prices, spread) = loop {
-        if share >= 1.0 {
-            share = 1.0;
-            break best.clone();
-        }
-        match priced(&mut network, &demand(&of_best, sum, share), monitor)? {
-            Ok(found) => {
-                let dearer: Vec<f64> = found.0.iter().zip(&best.0).map(|(p, b)| p - b).collect();
-                let slope = 0.5 * share * dot(&dearer, sum).abs();
-                let better = (slope / distance).cbrt().clamp(LEAST_SHARE, 1.0);
-                tried += 1;
-                let ratio = better / share;
-                if tried == SHARES || (1.0 / NEAR_ENOUGH..NEAR_ENOUGH).contains(&ratio) {
-                    break found;
-                }
-                share = better;
-            }
-            Err(unmet) => match widened(bands.clone(), &unmet) {
-                Some(wider) => return Some(Carried::Within(wider)),
-                None => share *= 2.0,
-            },
-        }
-    };
-    Some(Carried::By(Flow {
-        bands,
-        prices,
-        spread,
-        share,
-        best: best.0,
-    }))
-}
-
-/// What is to flow out of each label so that dual rows that sum to `of_best` sum to `-t g`.
-fn demand(of_best: &[f64], sum: &[f64], share: f64) -> Vec<f64> {
-    let times = (1.0 - share) / share;
-    let pairs = of_best.iter().zip(sum);
-    pairs.map(|(best, g)| -best - times * g).collect()
-}
-
-/// Prices and spread.
-type Priced = (Vec<f64>, f64);
-
-/// The prices and the spread of a demand, or what could not be carried; `None` when interrupted.
-fn priced(
-    network: &mut Closed<STEPS>,
-    demand: &[f64],
-    monitor: &mut dyn Monitor,
-) -> Option<Result<Priced, Vec<f64>>> {
-    let lacking = shortages(demand, network);
-    if lacking.iter().any(|&amount| amount > 0.0) {
-        return Some(Err(lacking));
-    }
-    let found = network.priced(demand, &mut || monitor.interrupted())?;
-    Some(if found.is_met() {
-        Ok((found.prices, found.steps.spread))
-    } else {
-        Err(found.unmet)
-    })
-}
-
-/// What the arcs of a label lack to carry its demand, whatever the other labels do; 0 where they may do.
-fn shortages(demand: &[f64], network: &Closed<STEPS>) -> Vec<f64> {
-    let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
-    let rounding = demand.len() as f64 * f64::EPSILON * total;
-    let rooms = network.out.iter().zip(&network.into);
-    let lacking = demand.iter().zip(rooms).map(|(&amount, (out, into))| {
-        let room = if amount > 0.0 { out } else { into };
-        amount.abs() - room
     });
-    lacking
-        .map(|amount| if amount > rounding { amount } else { 0.0 })
-        .collect()
 }
 
-/// Wider bands for the labels whose demand is not met; `None` when none are left.
-fn widened(mut bands: Vec<f64>, unmet: &[f64]) -> Option<Vec<f64>> {
-    let mut wider = false;
-    for (band, &amount) in bands.iter_mut().zip(unmet) {
-        if amount > 0.0 && *band < WIDEST {
-            *band = WIDEST;
-            wider = true;
+/// The biases that are best without features, for the capacities `C_ml`, `q x q` row-major; 0 when interrupted or on
+/// overflow:
+///
+/// ```text
+/// min over b   sum over labels m, l   C_ml max(0, 1 - (b_m - b_l))
+/// ```
+///
+/// At `b = 0` all dual variables are at their bounds, and they balance once what each label has too much of flows back
+/// through pairs, at a loss of 1 for each unit: the prices of that flow are the biases, with their signs changed.
+pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64> {
+    let (q, steps) = (capacity.len().isqrt(), Steps::up_to(1.0));
+    let mut capacities = memory::matrix(q * STEPS, q);
+    for (m, row) in capacity.chunks_exact(q).enumerate() {
+        for (l, &capacity) in row.iter().enumerate() {
+            capacities[steps.place(q, l, m, 1.0)] += capacity;
         }
     }
-    wider.then_some(bands)
+    let network = Network::new(q, steps, capacities);
+    // At b = 0 label m has more of the dual variables than it should by what its pairs outweigh the others'.
+    let demand = centred(network.outflow());
+    let found = network.priced(&demand, &mut || monitor.interrupted());
+    let Some(Ok(prices)) = found else {
+        return vec![0.0; q];
+    };
+    let bias = centred(prices.iter().map(|price| -price).collect());
+    // In ascending order best biases are 1 apart at most: larger ones are what overflow has left.
+    if bias.iter().all(|b| b.abs() <= q as f64) {
+        bias
+    } else {
+        vec![0.0; q]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::labels::Labels;
     use crate::linalg::vector::row_sum;
+    use crate::pairwise::bias::components::Components;
     use crate::pairwise::bias::repair::{capacities, feasible, repaired};
 
     /// The dual value to first order.
@@ -378,68 +358,42 @@ mod tests {
             }
             let scores: Vec<f64> = (0..n * q).map(|_| 1.5 * random.f64()).collect();
             let mut dual = vec![0.0; n * q];
-            for i in (0..n).filter(|&i| labels.has_pairs(i)) {
-                for &m in labels.relevant(i) {
-                    for l in labels.irrelevant(i) {
-                        let m = m as usize;
-                        let share = match scores[i * q + m] - 1.0 - scores[i * q + l] {
-                            excess if excess < -0.02 => 1.0,
-                            excess if excess > 0.02 => 0.0,
-                            _ => random.f64(),
-                        };
-                        dual[i * q + m] += share * labels.pair_weight(i, m as u32);
-                        dual[i * q + l] -= share * labels.pair_weight(i, m as u32);
-                    }
-                }
-            }
-            let at = At {
-                labels: &labels,
-                scores: &scores,
-                bias: &vec![0.0; q],
-                diagonal: &vec![1e3; n],
-            };
-            let components = Components::new(&capacities(&labels), q);
-            let threads = Threads::new(1);
-            let sum = row_sum(&dual, q);
-            let mut moved = dual.clone();
-            let flow = flow(&at, &mut moved, &sum, &components, 0.0, &threads, &mut ());
-            let flow = flow.unwrap();
-            assert_eq!(moved, dual);
-            assert!(mix(&at, &mut moved, &flow, &threads, &mut ()));
-            assert!(sum.iter().any(|g| g.abs() > 0.1));
-            mixtures += usize::from(flow.share < 0.5);
-            assert!(row_sum(&moved, q).iter().all(|g| g.abs() < 1e-10));
-            for (nearest, moved) in feasible(&labels, moved.clone()).iter().zip(&moved) {
-                assert!((nearest - moved).abs() < 1e-9);
+            for (i, row) in dual.chunks_exact_mut(q).enumerate() {
+                labels.each_pair(i, |m, l, weight| {
+                    let share = match scores[i * q + m] - 1.0 - scores[i * q + l] {
+                        excess if excess < -0.02 => 1.0,
+                        excess if excess > 0.02 => 0.0,
+                        _ => random.f64(),
+                    };
+                    row[m] += share * weight;
+                    row[l] -= share * weight;
+                });
             }
             let capacity = capacities(&labels);
-            let routed = repaired(
-                &labels,
-                &capacity,
-                &dual,
-                &components.centred(&sum),
-                1.0,
-                &mut (),
-            );
-            let routed = value(&labels, &routed.unwrap(), &scores);
-            assert!(value(&labels, &moved, &scores) > routed);
+            let components = Components::new(&capacity, q);
+            let (threads, diagonal) = (Threads::new(1), vec![1e3; n]);
+            let sum = components.centred(&row_sum(&dual, q));
+            let look = &mut |bands: &[f64], monitor: &mut dyn Monitor| {
+                let found = summary(&labels, &scores, &dual, &diagonal, bands, &threads, monitor);
+                found.map(|found| Summary {
+                    sum: components.centred(&found.sum),
+                    ..found
+                })
+            };
+            let flow = flow(&sum, labels.weight_of_pairs(), 0.0, look, &mut ()).unwrap();
+            let mut moved = dual.clone();
+            mix(&labels, &scores, &mut moved, &flow, &threads);
+            assert!(sum.iter().any(|g| g.abs() > 0.1));
+            mixtures += usize::from(flow.share < 1.0);
+            let routed = repaired(&labels, &capacity, &dual, &sum, 1.0, &mut ()).unwrap();
+            assert!(value(&labels, &moved, &scores) > value(&labels, &routed, &scores));
+            for dual in [moved, routed] {
+                assert!(row_sum(&dual, q).iter().all(|g| g.abs() < 1e-10));
+                for (nearest, beta) in feasible(&labels, dual.clone()).iter().zip(&dual) {
+                    assert!((nearest - beta).abs() < 1e-9);
+                }
+            }
         }
         assert!(mixtures > 20, "{mixtures}");
-    }
-
-    /// A label that no pair can serve is given all of its pairs once; then there is no flow.
-    #[test]
-    fn labels_without_capacity_are_given_up() {
-        let summary = || Summary {
-            network: Network::new(2, steps(&[1.0; 2])),
-            sum: vec![0.0; 2],
-            distance: 1.0,
-        };
-        let carry = |bands: Vec<f64>| carried(&[1.0, -1.0], bands, summary(), 0.0, &mut ());
-        let Some(Carried::Within(bands)) = carry(vec![1.0; 2]) else {
-            panic!("no wider bands");
-        };
-        assert_eq!(bands, [WIDEST; 2]);
-        assert!(matches!(carry(bands), Some(Carried::By(flow)) if flow.share == 1.0));
     }
 }
