@@ -34,6 +34,5 @@ def test_a_free_bias_is_certified_beside_labels_without_pairs():
     X, Y = noisy_linear_problem(1, 200, 40, 23, cut=1.2)
     Y[:, [3, 7]] = [0, 1]
     for top_k in (1, 2, 3, 5):
-        model = RankSVM(C=1.0, kernel="linear", top_k=top_k, max_iter=400, random_state=0)
-        model.fit(X, Y)
+        model = RankSVM(1.0, kernel="linear", top_k=top_k, max_iter=400, random_state=0).fit(X, Y)
         assert model.status_ == "converged", (top_k, model.dual_gap_)
