@@ -52,16 +52,17 @@ def test_a_warm_start_reaches_the_optimum_of_other_weights(method, solver):
     X, Y, label_weights = problem(n=60)
     settings = SETTINGS | {"solver": solver, "tol": 1e-7}
     cold = method(**settings, class_weight=label_weights).fit(X, Y)
-    epochs = []
+    few = []
     for seed in range(3):
         warm = method(**settings | {"random_state": seed}, class_weight="sqrt", warm_start=True)
         warm.fit(X, Y).set_params(class_weight=label_weights).fit(X, Y)
         assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-6)
         again = warm.n_iter_
         warm.fit(X, Y)
-        epochs.append((warm.n_iter_, again))
-    # A gap just within the tolerance may be above it after the first epoch: rounding decides.
-    assert sorted(few <= min(again, 3) for few, again in epochs)[1:] == [True, True]
+        few.append(warm.n_iter_ <= min(again, max(3, again // 10)))
+    # A gap just within the tolerance may be above it after the first epoch: rounding decides. And
+    # a slow linear fit ends with a model beside B, which the next fit does not start from.
+    assert sorted(few)[1:] == [True, True]
 
 
 @pytest.mark.parametrize(
