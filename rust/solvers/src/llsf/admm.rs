@@ -22,8 +22,8 @@
 
 use super::certificate::certify;
 use super::lasso::soft_threshold;
+use super::problem::{End, Problem};
 use super::quadratic::Quadratic;
-use super::{End, Problem};
 use crate::error::{SolverError, refused};
 use crate::linalg::matmul::{View, multiply_rows};
 use crate::linalg::vector::{dot, transpose};

@@ -8,8 +8,8 @@
 
 use super::certificate::{Certificate, certify};
 use super::lasso::soft_threshold;
+use super::problem::{End, Problem};
 use super::quadratic::Quadratic;
-use super::{End, Problem};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace};

@@ -10,7 +10,8 @@
 //! and any upper bound of `k` will do: `||Y||^2` does when the coupling is positive semidefinite. The best `t` with
 //! `|t| max |G| <= beta` is taken; without coupling each label has its own.
 
-use super::Problem;
+use super::problem::Problem;
+use crate::report::{Status, verdict};
 
 /// Objectives and residual at a point.
 #[derive(Clone, Copy, Debug)]
@@ -137,5 +138,18 @@ pub(super) fn combine(problem: &Problem<'_>, of_labels: impl Iterator<Item = Sum
         primal: total.primal(problem.beta),
         dual,
         kkt_residual: total.kkt_residual,
+    }
+}
+
+impl Problem<'_> {
+    /// Whether gap and KKT residual are within the tolerance.
+    pub(super) fn certified(&self, certificate: &Certificate) -> bool {
+        // A form that was made convex has no negative curvature but by rounding.
+        let (quadratic, rounding) = (0.0, || f64::INFINITY);
+        let Certificate { primal, dual, .. } = *certificate;
+        let found = verdict(primal, dual, quadratic, self.settings.tolerance, rounding);
+        self.convex
+            && found == Some(Status::Converged)
+            && certificate.kkt_residual <= self.largest_residual()
     }
 }

@@ -6,8 +6,8 @@
 
 use super::certificate::{Certificate, Sums, combine};
 use super::lasso::{Lasso, Point};
+use super::problem::{End, Problem};
 use super::quadratic::{FeatureColumns, Quadratic};
-use super::{End, Problem};
 use crate::error::SolverError;
 use crate::linalg::vector::axpy;
 use crate::memory;

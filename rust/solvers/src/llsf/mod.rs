@@ -25,16 +25,15 @@ mod apg;
 pub mod certificate;
 mod descent;
 mod lasso;
+mod problem;
 mod quadratic;
 
-use crate::error::{SolverError, refused};
-use crate::linalg::features::Features;
-use crate::linalg::matmul::{View, multiply_rows};
-use crate::memory;
+use crate::error::SolverError;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Report, Settings, Status, Trace, verdict};
+use crate::report::{Monitor, Report, Status};
 use admm::Eigenpairs;
 use certificate::Certificate;
+pub use problem::Problem;
 use quadratic::Quadratic;
 
 /// The loop.
@@ -51,40 +50,6 @@ pub enum Solver<'a> {
         /// Whether the momentum restarts when it points uphill; not in the loop as printed.
         restarts: bool,
     },
-}
-
-/// A problem of LLSF, where to start and when to stop.
-#[derive(Debug)]
-pub struct Problem<'a> {
-    /// The rows, or others with the same `X^T X`, on which alone the problem depends.
-    pub features: Features<'a>,
-    /// `X^T Y`, `q x d`.
-    pub correlation: Vec<f64>,
-    /// The squared norms of the columns of `Y`.
-    pub squared_norms: Vec<f64>,
-    /// `alpha M`, `q x q`; `None` for independent labels.
-    pub coupling: Option<&'a [f64]>,
-    /// The weight of the l1 norm.
-    pub beta: f64,
-    /// An upper bound of `<C, H^+ C>` with `C = X^T Y` and `H` the quadratic form; `||Y||^2` is one where the coupling alone
-    /// is positive semidefinite, and taken unless another is given.
-    pub anchor: Option<f64>,
-    /// Whether the quadratic form is positive semidefinite.
-    pub convex: bool,
-    /// Coefficients to start from, `q x d`; 0 unless given.
-    pub start: Option<Vec<f64>>,
-    /// When to stop.
-    pub settings: Settings,
-}
-
-/// Where a loop has ended.
-struct End {
-    weights: Vec<f64>,
-    status: Status,
-    epochs: usize,
-    trace: Trace,
-    /// A lower bound of the optimum beside that of the certificate.
-    bound: f64,
 }
 
 impl Problem<'_> {
@@ -128,92 +93,6 @@ impl Problem<'_> {
             kkt_residual: certificate.kkt_residual,
             report: end.trace.report(status, end.epochs, primal, dual),
         })
-    }
-
-    fn check(&self) -> Result<(), SolverError> {
-        self.settings.validate()?;
-        let q = self.labels();
-        let mut sums = self.correlation.iter().chain(&self.squared_norms);
-        if q == 0 || self.correlation.len() != self.size() || !sums.all(|x| x.is_finite()) {
-            return Err(refused(
-                "sums",
-                format!("{} numbers for {q} labels", self.correlation.len()),
-                "finite numbers, one for each feature and label",
-            ));
-        }
-        if self.coupling.is_some_and(|matrix| matrix.len() != q * q) {
-            return Err(refused(
-                "coupling",
-                format!("a matrix that does not fit {q} labels"),
-                "a matrix of shape (q, q)",
-            ));
-        }
-        if !(self.beta > 0.0 && self.beta.is_finite()) {
-            return Err(refused("beta", self.beta, "a positive number"));
-        }
-        let fits =
-            |start: &Vec<f64>| start.len() == self.size() && start.iter().all(|w| w.is_finite());
-        if !self.start.as_ref().is_none_or(fits) {
-            return Err(refused(
-                "start",
-                "a matrix of another shape, or with numbers that are not finite",
-                "finite coefficients of shape (q, d)",
-            ));
-        }
-        Ok(())
-    }
-
-    fn labels(&self) -> usize {
-        self.squared_norms.len()
-    }
-
-    fn dimension(&self) -> usize {
-        self.features.columns()
-    }
-
-    fn size(&self) -> usize {
-        self.labels() * self.dimension()
-    }
-
-    fn start(&self) -> Vec<f64> {
-        match &self.start {
-            None => memory::zeros(self.size()),
-            Some(start) => memory::copied(start),
-        }
-    }
-
-    /// The largest KKT residual that is accepted: it is measured by the largest entry of `X^T Y`.
-    fn largest_residual(&self) -> f64 {
-        let sizes = self.correlation.iter().map(|c| c.abs());
-        self.settings.tolerance * sizes.fold(0.0, f64::max)
-    }
-
-    /// The gradient of the smooth part at `weights`, computed afresh.
-    fn gradient(&self, quadratic: &Quadratic<'_>, weights: &[f64], threads: &Threads) -> Vec<f64> {
-        let mut gradient = memory::zeros(self.size());
-        if weights.iter().any(|&w| w != 0.0) {
-            quadratic.products(weights, &mut gradient, threads);
-        }
-        for (g, c) in gradient.iter_mut().zip(&self.correlation) {
-            *g -= c;
-        }
-        if let Some(coupling) = self.coupling {
-            let (q, d) = (self.labels(), self.dimension());
-            let (left, right) = (View::rows(coupling, q), View::rows(weights, d));
-            multiply_rows(threads, (q, q, d), left, right, &mut gradient, true);
-        }
-        gradient
-    }
-
-    /// Whether gap and KKT residual are within the tolerance.
-    fn certified(&self, certificate: &Certificate) -> bool {
-        // A form that was made convex has no negative curvature but by rounding.
-        let (quadratic, rounding) = (0.0, || f64::INFINITY);
-        let Certificate { primal, dual, .. } = *certificate;
-        let found = verdict(primal, dual, quadratic, self.settings.tolerance, rounding);
-        self.convex
-            && found == Some(Status::Converged)
-            && certificate.kkt_residual <= self.largest_residual()
     }
 }
 
