@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multimargin import RankSVM
+from multimargin import RankSVM, RankSVMz
 from multimargin.estimators.shared.pair_weights import number_at_the_top
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
@@ -36,3 +36,4 @@ def test_a_free_bias_is_certified_beside_labels_without_pairs():
     for top_k in (1, 2, 3, 5):
         model = RankSVM(1.0, kernel="linear", top_k=top_k, max_iter=400, random_state=0).fit(X, Y)
         assert model.status_ == "converged", (top_k, model.dual_gap_)
+    assert RankSVMz(kernel="linear", random_state=0).fit(X, Y).status_ == "converged"

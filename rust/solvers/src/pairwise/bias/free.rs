@@ -135,6 +135,7 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
         better_bias: None,
         bound: 0.0,
     };
+    let loss = step.loss().clone();
     let mut engine = Engine::new(&within, scores, step, dual, sigma, &threads, &settings);
     engine.offset = bias;
     let ended = outer::run(&mut engine, &mut rule, &settings, monitor);
@@ -143,9 +144,9 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
         // Pairs inside the components have the same loss as before, and those across none, but for rounding.
         let image = scores.all(&threads);
         let (report, bias) = (&mut solution.report, &mut solution.bias);
-        let before = sum_of_losses(&Hinge, &within, &image, bias);
+        let before = sum_of_losses(&loss, &within, &image, bias);
         components.lift(&image, bias);
-        let after = sum_of_losses(&Hinge, labels, &image, bias);
+        let after = sum_of_losses(&loss, labels, &image, bias);
         let quadratic = 2.0 * (report.primal - before);
         report.amend(0.5 * quadratic + after);
         if report.status == Status::Converged {
