@@ -36,4 +36,6 @@ def test_a_free_bias_is_certified_beside_labels_without_pairs():
     for top_k in (1, 2, 3, 5):
         model = RankSVM(1.0, kernel="linear", top_k=top_k, max_iter=400, random_state=0).fit(X, Y)
         assert model.status_ == "converged", (top_k, model.dual_gap_)
-    assert RankSVMz(kernel="linear", random_state=0).fit(X, Y).status_ == "converged"
+    X, Y = noisy_linear_problem(0, 40, 3, 8, cut=0.9)
+    Y[:, [2, 3]] = [0, 1]
+    assert RankSVMz(3.0, kernel="linear", random_state=0).fit(X, Y).status_ == "converged"
