@@ -29,17 +29,14 @@ fn vertex(labels: &Labels, scores: &[f64]) -> (Vec<f64>, f64) {
     let q = labels.count();
     let (mut dual, mut total) = (memory::zeros(scores.len()), 0.0);
     let rows = scores.chunks_exact(q).zip(dual.chunks_exact_mut(q));
-    for (i, (scores, beta)) in rows.enumerate().filter(|&(i, _)| labels.has_pairs(i)) {
-        for &m in labels.relevant(i) {
-            let weight = labels.pair_weight(i, m);
-            for n in labels.irrelevant(i) {
-                if scores[m as usize] - scores[n] < 1.0 {
-                    beta[m as usize] += weight;
-                    beta[n] -= weight;
-                    total += weight;
-                }
+    for (i, (scores, beta)) in rows.enumerate() {
+        labels.each_pair(i, |m, n, weight| {
+            if scores[m] - scores[n] < 1.0 {
+                beta[m] += weight;
+                beta[n] -= weight;
+                total += weight;
             }
-        }
+        });
     }
     (dual, total)
 }
