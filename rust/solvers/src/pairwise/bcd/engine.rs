@@ -243,6 +243,11 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         }
     }
 
+    /// The loss of the problem.
+    pub fn loss(&self) -> &T::Loss {
+        self.chains[0].loss()
+    }
+
     /// `b + sigma g`, the bias that the current scores contain.
     pub fn bias(&self) -> Vec<f64> {
         self.offset
@@ -585,7 +590,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         if T::Loss::BOX {
             return None;
         }
-        let at_zero = objective_at_zero(self.labels, self.chains[0].loss());
+        let at_zero = objective_at_zero(self.labels, self.loss());
         let bounded = dual <= (1.0 + ROUNDING) * at_zero;
         (!bounded).then_some(at_zero)
     }

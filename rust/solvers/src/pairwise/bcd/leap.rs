@@ -96,7 +96,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         let Some(admm) = &self.leaps.admm else {
             return false;
         };
-        let (dual, dual_terms) = admm.dual(self.labels, self.chains[0].loss());
+        let (dual, dual_terms) = admm.dual(self.labels, self.loss());
         let dual = S::Dual::of_dense(dual, self.labels.count());
         if !self.scores.recompute(&dual, self.threads, monitor) {
             return false;
@@ -144,7 +144,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 sum.iter().map(|g| weight * g).collect()
             }
         };
-        let loss = sum_of_losses(self.chains[0].loss(), self.labels, &scores, &bias);
+        let loss = sum_of_losses(self.loss(), self.labels, &scores, &bias);
         self.place(bias);
         Some(0.5 * quadratic + loss)
     }

@@ -15,8 +15,8 @@ use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, mean};
 use crate::pairwise::admm::Beside;
-use crate::pairwise::bcd::{Certificate, Engine, Step, hinge_dual_terms};
-use crate::pairwise::loss::{Hinge, Loss, sum_of_losses};
+use crate::pairwise::bcd::{Certificate, Engine, Snapshot, Step, hinge_dual_terms};
+use crate::pairwise::loss::{Loss, sum_of_losses};
 use crate::pairwise::outer::{self, Point, Rule};
 use crate::pairwise::scores::DenseScores;
 use crate::pairwise::setup::{Setup, prepare};
@@ -218,7 +218,7 @@ impl Free<'_> {
     ) -> Vec<f64> {
         let bias = engine.bias();
         let lower: Vec<f64> = flow.best.iter().map(|price| -price).collect();
-        if sum_of_losses(&Hinge, self.labels, scores, &lower) < losses(from) {
+        if sum_of_losses(engine.loss(), self.labels, scores, &lower) < losses(from) {
             centred(
                 bias.iter()
                     .zip(&lower)
@@ -268,16 +268,15 @@ impl Free<'_> {
     }
 
     /// Moves the engine to the first of both repairs that is `good`, else to the better one; `None` when there is none, and the
-    /// engine is where it was.
+    /// engine is where it was, at the point that is `kept`.
     fn repair<S: DenseScores, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
-        from: &Point,
+        (from, kept): (&Point, &Snapshot<S>),
         last: bool,
         good: &dyn Fn(&Point) -> bool,
         monitor: &mut dyn Monitor,
     ) -> Option<Point> {
-        let kept = engine.snapshot();
         let mut best = None;
         for by_oracle in [true, false] {
             let there = if by_oracle {
@@ -303,7 +302,7 @@ impl Free<'_> {
                     best = Some((found, engine.snapshot()));
                 }
             }
-            engine.restore(&kept);
+            engine.restore(kept);
         }
         let (found, point) = best?;
         engine.restore(&point);
@@ -360,7 +359,7 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         }
         let (kept, tolerance) = (engine.snapshot(), self.tolerance);
         let good = |found: &Point| found.gap <= tolerance;
-        match self.repair(engine, point, last, &good, monitor) {
+        match self.repair(engine, (&*point, &kept), last, &good, monitor) {
             Some(found) if last || good(&found) => *point = found,
             Some(_) => {
                 self.better_bias = Some(engine.bias());
@@ -404,7 +403,13 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         monitor: &mut dyn Monitor,
     ) -> Option<f64> {
         let kept = engine.snapshot();
-        let found = self.repair(engine, from, true, &|found| good(found.dual), monitor);
+        let found = self.repair(
+            engine,
+            (from, &kept),
+            true,
+            &|found| good(found.dual),
+            monitor,
+        );
         let found = found.filter(|found| good(found.dual));
         if found.is_none() {
             engine.restore(&kept);
