@@ -97,6 +97,19 @@ def _check_within(indices: Any, size: int, name: str) -> None:
             )
 
 
+def is_sound(X: Any) -> bool:
+    """Return whether all checks of features would find nothing, and convert nothing."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.size > 0
+        and X.flags.c_contiguous
+        # Not where one of them is NaN.
+        and bool(X.min() >= -_LARGEST and X.max() <= _LARGEST)
+    )
+
+
 def check_magnitudes(X: Any, name: str = "X") -> None:
     """Raise ValueError where inner products of rows could overflow: entries beyond 1e150."""
     values = X.data if sparse.issparse(X) else X

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from multimargin.checks.arrays import check_readable, naming
+from multimargin.checks.arrays import check_readable, is_sound, naming
 
 # How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
 UNKNOWN = 2
@@ -93,10 +93,14 @@ def check_scores(
     """Return label scores as a dense array of finite floats."""
     check_readable(scores, name)
     checked: NDArray[np.float64] | NDArray[np.float32]
-    with naming(name, "an array of finite real numbers, one for each row and label"):
-        checked = check_array(
-            scores, dtype=[np.float64, np.float32], ensure_2d=False, allow_nd=True, input_name=name
-        )
+    types = [np.float64, np.float32]
+    if is_sound(scores):
+        checked = scores
+    else:
+        with naming(name, "an array of finite real numbers, one for each row and label"):
+            checked = check_array(
+                scores, dtype=types, ensure_2d=False, allow_nd=True, input_name=name
+            )
     fits = (
         checked.ndim == 2
         and n_rows in (None, checked.shape[0])

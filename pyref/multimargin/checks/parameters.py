@@ -1,7 +1,8 @@
 """Checks of constructor parameters. Errors name the argument, what was found, what is expected."""
 
 from collections.abc import Collection
-from math import inf, isfinite
+from functools import lru_cache
+from math import isfinite, nan
 from numbers import Integral, Real
 from typing import Any
 
@@ -25,37 +26,27 @@ def check_real(
     at_most: float | None = None,
 ) -> float:
     """Return a finite real parameter as a float; `above` and `below` are exclusive bounds."""
-    bounds = [
-        f"{word} {bound:g}"
-        for word, bound in (
-            ("above", above),
-            ("of at least", at_least),
-            ("below", below),
-            ("of at most", at_most),
-        )
-        if bound is not None
-    ]
-    limits = " and ".join(bounds)
-    if at_least is not None and at_most is not None:
-        inside = f"{at_least:g} to {at_most:g}"
-        limits = f"from {inside}" if above is None else f"above {above:g} ({inside})"
-    expected = f"a finite number {limits}".rstrip()
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {value!r}; expected {expected}.")
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
     try:
-        number = float(value)
+        number = float(value) if is_number else nan
     except OverflowError:
         # An integer or a fraction beyond the range of floats.
-        number = inf if value > 0 else -inf  # type: ignore[operator]
-    outside = (
-        (above is not None and number <= above)
-        or (at_least is not None and number < at_least)
-        or (below is not None and number >= below)
-        or (at_most is not None and number > at_most)
+        number = nan
+    inside = (
+        (above is None or number > above)
+        and (at_least is None or number >= at_least)
+        and (below is None or number < below)
+        and (at_most is None or number <= at_most)
     )
-    if not isfinite(number) or outside:
-        raise ValueError(f"{name} is {value!r}; expected {expected}.")
-    return number
+    if isfinite(number) and inside:
+        return number
+    words = {"above": above, "of at least": at_least, "below": below, "of at most": at_most}
+    limits = " and ".join(f"{word} {b:g}" for word, b in words.items() if b is not None)
+    if at_least is not None and at_most is not None:
+        limits = f"{at_least:g} to {at_most:g}"
+        limits = f"from {limits}" if above is None else f"above {above:g} ({limits})"
+    kind = ValueError if is_number else TypeError
+    raise kind(f"{name} is {value!r}; expected a finite number {limits}".rstrip() + ".")
 
 
 def check_integer(name: str, value: Any, *, at_least: int, at_most: int = _LARGEST_INTEGER) -> int:
@@ -100,10 +91,23 @@ def random_state_of(value: Any) -> np.random.RandomState:
 
 def check_seed(value: Any) -> None:
     """Raise ValueError unless `random_state_of` takes this ``random_state``."""
-    # Making a generator takes longer than all other checks.
     number = isinstance(value, Integral) and not isinstance(value, bool)
     if not (number and 0 <= value < 2**32):
         random_state_of(value)
+
+
+def seed_of(value: Any) -> int:
+    """Return the seed of a loop, drawn from the random state that ``random_state`` asks for."""
+    if isinstance(value, Integral):
+        check_seed(value)
+        return _first_draw(int(value))
+    return int(random_state_of(value).randint(2**31 - 1))
+
+
+# Making a generator takes longer than all checks of a small problem.
+@lru_cache(maxsize=256)
+def _first_draw(seed: int) -> int:
+    return seed_of(np.random.RandomState(seed))
 
 
 def job_count(n_jobs: Any, tasks: int) -> int | None:

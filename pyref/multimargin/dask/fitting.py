@@ -10,7 +10,7 @@ import numpy as np
 from dask import delayed
 from distributed import Client, get_client
 
-from multimargin.checks.parameters import check_real, random_state_of, thread_count
+from multimargin.checks.parameters import check_real, seed_of, thread_count
 from multimargin.checks.targets import Targets
 from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts
@@ -136,7 +136,7 @@ def _solve(
     settings = Settings(
         tol=float(checked.tol),
         max_rounds=int(checked.max_iter),
-        seed=int(random_state_of(checked.random_state).randint(2**31 - 1)),
+        seed=seed_of(checked.random_state),
         threads=thread_count(checked.n_jobs),
         callback=progress.epoch_callback(),
         own_gap=checked._gap,

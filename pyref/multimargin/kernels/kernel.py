@@ -245,6 +245,10 @@ def offset_of(X: Any) -> Matrix | None:
         zeros = n - np.bincount(columns, minlength=mean.size)
         variance = (squares + zeros * mean**2) / n
     else:
+        # A look at the mean variance alone spares most features a pass over copies of them.
+        spread = float(np.vdot(X, X)) / X.size - float(np.mean(mean**2))
+        if np.max(mean**2) < 0.9 * _OFFSETS_OF_SPREAD * spread < np.inf:
+            return None
         variance = X.var(axis=0)
     far = mean**2 > _OFFSETS_OF_SPREAD * variance.mean()
     far &= mean**2 > _OFFSETS_OF_OWN_SPREAD * variance

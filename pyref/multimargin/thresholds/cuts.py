@@ -33,12 +33,14 @@ def _best_thresholds_of_chunk(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vec
     if count_unknown(Y) > 0:
         # Beyond all known scores there is no interval between them.
         scores = np.where(Y == UNKNOWN, np.inf, scores)
+    # Places in the flat array, which are found faster than those along an axis.
     ascending = np.argsort(scores, axis=1)
+    ascending += q * np.arange(m)[:, None]
     # Interval j lies above the j lowest scores: between s[j] and s[j + 1] of this padded array.
     s = np.full((m, q + 2), np.inf)
     s[:, 0] = -np.inf
-    s[:, 1:-1] = np.take_along_axis(scores, ascending, axis=1)
-    sign = np.where(np.take_along_axis(Y, ascending, axis=1) == 1, 1, -1)
+    s[:, 1:-1] = scores.take(ascending)
+    sign = np.where(Y.take(ascending) == 1, 1, -1)
     # Each label that falls below t costs an error if it is relevant and saves one if it is not.
     errors = np.zeros((m, q + 1), dtype=np.intp)
     np.cumsum(sign, axis=1, out=errors[:, 1:])

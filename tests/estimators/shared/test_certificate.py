@@ -46,6 +46,9 @@ def test_a_sample_that_disagrees_has_all_rows_looked_at() -> None:
     assert report.gap == pytest.approx(3.01 / 103.0)
     report, sizes = judged(n, {False: right, True: wrong})
     assert (report, len(sizes)) == (Report(), 1)
+    # Fewer of rows that are alike.
+    with_own_certificate(report, n, 1e-3, lambda rows: (sizes.append(len(rows)), right)[1], True)
+    assert sizes[-1] == sizes[0] / 4
 
 
 @pytest.mark.parametrize("status", ["time_limit", "indefinite_kernel", "interrupted"])

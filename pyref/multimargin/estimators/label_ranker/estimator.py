@@ -23,7 +23,7 @@ from multimargin.checks.parameters import (
     check_real,
     check_verbosity,
     job_count,
-    random_state_of,
+    seed_of,
 )
 from multimargin.checks.targets import Targets, check_pairs, check_targets, warn_of_unknown
 from multimargin.checks.weights import check_sample_weight
@@ -246,7 +246,7 @@ class LabelRankerCV(LabelScoringClassifier):
         self.n_splits_ = len(folds)
         judge = self._judge(folds, labels, weights, targets)
         limit = check_max_time(self.max_time)
-        seed = int(random_state_of(self.random_state).randint(2**31 - 1))
+        seed = seed_of(self.random_state)
         search = Search(
             rows,
             labels,

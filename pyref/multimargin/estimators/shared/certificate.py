@@ -16,9 +16,9 @@ Rows = NDArray[np.intp]
 Bounds = tuple[float, float]
 AnyReport = TypeVar("AnyReport", bound=Report)
 
-# Up to so many rows are all scored again; of more rows, a sample, small where Ctrl-C waits for it.
-_ALL_ROWS = 512
-_SAMPLE, _SAMPLE_IN_HASTE = 256, 16
+# Rows that are scored again, of all if these are more than twice as many: few where rows are alike,
+# fewer where Ctrl-C waits for them.
+_SAMPLE, _SAMPLE_OF_ALIKE, _SAMPLE_IN_HASTE = 256, 64, 16
 
 # Share of the tolerance, and of the objective, within which two objectives are the same.
 _SHARE_OF_TOLERANCE = 1e-2
@@ -48,20 +48,22 @@ def certificate_of(model: Any) -> dict[str, Any] | None:
 
 
 def with_own_certificate(
-    report: AnyReport, n: int, tol: float, bounds: Callable[[Rows], Bounds]
+    report: AnyReport, n: int, tol: float, bounds: Callable[[Rows], Bounds], alike: bool = False
 ) -> AnyReport:
     """Return a report whose certificate is that of the model as it is returned.
 
     A loop certifies the scores that it computed; what is returned are weights or an expansion,
-    whose scores may differ where the problem is ill-conditioned. After Ctrl-C the objective is
-    infinite where it is not known at once.
+    whose scores may differ where the problem is ill-conditioned. Of rows that are `alike`, with
+    kernel values of one size, the scores are rounded alike. After Ctrl-C the objective is infinite
+    where it is not known at once.
     """
     hasty = report.status == "interrupted"
     if hasty and not np.isfinite(report.primal):
         return report
-    sampled = n > _ALL_ROWS
+    size = _SAMPLE_OF_ALIKE if alike else _SAMPLE
+    sampled = n > 2 * size
+    size = _SAMPLE_IN_HASTE if hasty else size
     every = np.arange(n)
-    size = _SAMPLE_IN_HASTE if hasty else _SAMPLE
     rows = np.linspace(0, n - 1, size).astype(np.intp) if sampled else every
     allowed = max(_SHARE_OF_TOLERANCE * tol, _ROUNDING) * abs(report.primal)
 
@@ -125,7 +127,7 @@ def certified(problem: Problem, fit: Fit, stored: Stored) -> Fit:
             change *= min(4.0 * fit.primal**2, fit.primal / largest if largest > 0.0 else np.inf)
         return fit.primal + change * n / rows.size, fit.dual_objective
 
-    return with_own_certificate(fit, n, problem.tol, bounds)
+    return with_own_certificate(fit, n, problem.tol, bounds, problem.kernel.name == "rbf")
 
 
 def _own_bounds(problem: Problem, fit: Fit, stored: Stored, own: Matrix, loss: float) -> Bounds:

@@ -13,7 +13,7 @@ from multimargin.checks.parameters import (
     check_flag,
     check_real,
     check_seed,
-    random_state_of,
+    seed_of,
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_pairs
@@ -204,7 +204,7 @@ class PairwiseClassifier(_Unless, KernelExpansionClassifier):
             cache_bytes=int(1e6 * self.cache_size),
             start=start,
             start_bias=None if start is None else self.intercept_,
-            seed=int(random_state_of(self.random_state).randint(2**31 - 1)),
+            seed=seed_of(self.random_state),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
             pair_weights=pair_weights,

@@ -151,7 +151,8 @@ class RelationshipClassifier(KernelExpansionClassifier):
             change = loss(rows, own) - loss(rows, said[rows])
             return fit.primal + change, fit.dual_objective
 
-        checked = with_own_certificate(fit, labelled.size, self.tol, bounds)
+        alike = data.kernel.name == "rbf"
+        checked = with_own_certificate(fit, labelled.size, self.tol, bounds, alike)
         if checked is not fit:
             self._store_report(checked)
         return checked
