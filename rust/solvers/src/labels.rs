@@ -478,6 +478,12 @@ impl Labels {
         })
     }
 
+    /// The known labels, the relevant ones first.
+    pub fn known_labels(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+        let relevant = self.relevant(i).iter().map(|&label| label as usize);
+        relevant.chain(self.irrelevant(i))
+    }
+
     /// Copies the known labels of a row in label order, the relevant ones first; returns the part of `gathered` that
     /// holds them.
     pub fn gather<'a>(&self, i: usize, row: &[f64], gathered: &'a mut [f64]) -> &'a mut [f64] {

@@ -91,17 +91,17 @@ pub(super) struct Chain<T: Step> {
 
 #[derive(Debug, Default)]
 struct Buffers {
-    /// `F` of the instances, without the constant part, at first and now; the kernel among them; and their rows of `B`.
+    /// `F` of the instances, without the constant part, at first and now, and the kernel among them.
     opened: Vec<f64>,
     scores: LocalScores,
     kernel: Vec<f64>,
+    /// The known labels of the instances, the relevant ones first, and their rows of `B` in this order.
+    known: Vec<u32>,
     dual: Vec<f64>,
     current: Vec<f64>,
+    new_dual: Vec<f64>,
     change: Vec<f64>,
     shift: Vec<f64>,
-    gathered_scores: Vec<f64>,
-    gathered_dual: Vec<f64>,
-    new_dual: Vec<f64>,
     /// A row of `B`, where it is not stored as such.
     old: Vec<f64>,
     scratch: Vec<f64>,
@@ -139,19 +139,19 @@ impl<T: Step> Chain<T> {
     /// Solves the instances in turn, up to `around.passes` times.
     pub fn run<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         self.open(around, instances);
-        let first = self.first_pass(around, instances);
-        if around.passes > 1 && !self.visits.is_empty() {
-            self.close_first_pass(around, instances);
-            let mut mean = first / self.visits.len() as f64;
-            for _ in 1..around.passes {
-                let visited = self.visits.len() as f64;
-                let gain = self.next_pass(around, instances, LEAST_SHARE * mean);
-                mean = gain / visited;
-                // Written so that an unknown gain, of a start whose dual terms are unknown, ends the passes.
-                let pays = gain > LEAST_GAIN * first;
-                if !pays || self.visits.is_empty() {
-                    break;
-                }
+        let first = self.pass(around, instances, f64::NEG_INFINITY);
+        let mut mean = first / self.visits.len() as f64;
+        for _ in 1..around.passes {
+            let visited = self.visits.len() as f64;
+            if visited == 0.0 {
+                break;
+            }
+            let gain = self.pass(around, instances, LEAST_SHARE * mean);
+            mean = gain / visited;
+            // Written so that an unknown gain, of a start whose dual terms are unknown, ends the passes.
+            let pays = gain > LEAST_GAIN * first;
+            if !pays {
+                break;
             }
         }
         self.collect(around, instances);
@@ -162,15 +162,10 @@ impl<T: Step> Chain<T> {
         let (q, count) = (around.labels.count(), instances.len());
         let buffers = &mut self.buffers;
         buffers.kernel.resize(count * count, 0.0);
-        for buffer in [
-            &mut buffers.current,
-            &mut buffers.change,
-            &mut buffers.gathered_scores,
-            &mut buffers.gathered_dual,
-            &mut buffers.new_dual,
-        ] {
-            buffer.resize(q, 0.0);
-        }
+        buffers.known.resize(count * q, 0);
+        buffers.dual.resize(count * q, 0.0);
+        buffers.current.resize(q, 0.0);
+        buffers.new_dual.resize(q, 0.0);
         self.terms.clear();
         self.gaps.clear();
         self.moved.clear();
@@ -186,88 +181,42 @@ impl<T: Step> Chain<T> {
             &mut buffers.scratch,
         );
         buffers.scores.set(&buffers.opened, q);
-        buffers.dual.clear();
-        for &i in instances {
+        for (k, &i) in instances.iter().enumerate() {
+            for j in 0..k {
+                buffers.kernel[k * count + j] = buffers.kernel[j * count + k];
+            }
+            buffers.kernel[k * count + k] = around.scores.diagonal()[i as usize];
+            let known = &mut buffers.known[k * q..];
+            let mut position = 0;
+            around.labels.known_labels(i as usize).for_each(|label| {
+                known[position] = label as u32;
+                position += 1;
+            });
             let row = around.old(i, &mut buffers.old);
-            buffers.dual.extend_from_slice(row);
+            for (dual, &label) in buffers.dual[k * q..].iter_mut().zip(&known[..position]) {
+                *dual = row[label as usize];
+            }
             self.terms.push(around.dual_terms[i as usize]);
         }
+        self.visits.extend(0..count);
         buffers.shift.clear();
         buffers.shift.extend_from_slice(around.shift);
     }
 
-    /// Solves every instance once; each one's move reaches those after it. Returns the gain.
-    fn first_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) -> f64 {
-        let count = instances.len();
-        let mut total = 0.0;
-        for k in 0..count {
-            let Some(gain) = self.visit(around, instances, k) else {
-                continue;
-            };
-            total += gain;
-            self.visits.push(k);
-            let Buffers {
-                change,
-                scores,
-                kernel,
-                ..
-            } = &mut self.buffers;
-            let row = &kernel[k * count + k + 1..(k + 1) * count];
-            scores.spread(row, change, k + 1);
-        }
-        total
-    }
-
-    /// Makes the kernel among the instances symmetric, and adds to each instance's scores its own move and those after it.
-    fn close_first_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
-        let (q, count) = (around.labels.count(), instances.len());
-        let Buffers {
-            kernel,
-            scores,
-            dual,
-            change,
-            old,
-            ..
-        } = &mut self.buffers;
-        for (k, &i) in instances.iter().enumerate() {
-            for j in 0..k {
-                kernel[k * count + j] = kernel[j * count + k];
-            }
-            kernel[k * count + k] = around.scores.diagonal()[i as usize];
-        }
-        for &k in &self.visits {
-            let old = around.old(instances[k], old);
-            for ((change, new), old) in change.iter_mut().zip(&dual[k * q..]).zip(old) {
-                *change = new - old;
-            }
-            scores.spread(&kernel[k * count..=k * count + k], change, 0);
-        }
-    }
-
-    /// Solves once more those that gained enough before, and keeps those that gain more than `least`; each move reaches
-    /// all of them. Returns the gain.
-    fn next_pass<S: Scores>(
+    /// Solves the instances of `visits` in turn, and keeps those that move and gain more than `least`; each move reaches
+    /// all. Returns the gain.
+    fn pass<S: Scores>(
         &mut self,
         around: &Surroundings<'_, S>,
         instances: &[u32],
         least: f64,
     ) -> f64 {
-        let count = instances.len();
         let mut visits = std::mem::take(&mut self.visits);
         let mut total = 0.0;
         visits.retain(|&k| {
-            let Some(gain) = self.visit(around, instances, k) else {
-                return false;
-            };
-            total += gain;
-            let Buffers {
-                change,
-                scores,
-                kernel,
-                ..
-            } = &mut self.buffers;
-            scores.spread(&kernel[k * count..(k + 1) * count], change, 0);
-            gain > least
+            let gain = self.visit(around, instances, k);
+            total += gain.unwrap_or(0.0);
+            gain.is_some_and(|gain| gain > least)
         });
         self.visits = visits;
         total
@@ -282,21 +231,31 @@ impl<T: Step> Chain<T> {
         k: usize,
     ) -> Option<f64> {
         let (labels, q) = (around.labels, around.labels.count());
-        let i = instances[k] as usize;
-        let buffers = &mut self.buffers;
-        let current = &mut buffers.current;
-        let row = &mut buffers.dual[k * q..(k + 1) * q];
-        buffers.scores.read(k, current);
+        let (i, count) = (instances[k] as usize, instances.len());
+        let Buffers {
+            scores: of_chain,
+            kernel,
+            known,
+            dual,
+            current,
+            new_dual,
+            change,
+            shift,
+            ..
+        } = &mut self.buffers;
+        let known = &known[k * q..][..labels.known(i)];
+        let dual = &mut dual[k * q..][..known.len()];
+        let (scores, new_dual) = (&mut current[..known.len()], &mut new_dual[..known.len()]);
+        of_chain.read(k, known, scores);
         let factor = around.factors[i];
-        axpy(factor, &buffers.shift, current);
-        let scores = labels.gather(i, current, &mut buffers.gathered_scores);
-        let dual = labels.gather(i, row, &mut buffers.gathered_dual);
+        for (score, &label) in scores.iter_mut().zip(known) {
+            *score += factor * shift[label as usize];
+        }
         if around.estimates && self.gaps.len() == k {
             let value = self.step.loss().value(scores, labels.pairs_of(i));
             let gap = labels.weight(i) * value - self.terms[k] + dot(dual, scores);
             self.gaps.push(gap);
         }
-        let new_dual = &mut buffers.new_dual[..dual.len()];
         let kappa = around.scores.diagonal()[i] + around.sigma * factor * factor;
         let block = Block {
             instance: i,
@@ -311,19 +270,19 @@ impl<T: Step> Chain<T> {
         if new_dual == dual {
             return None;
         }
-        let change = &mut buffers.change;
-        change.copy_from_slice(row);
-        labels.scatter(i, new_dual, row);
-        for (change, new) in change.iter_mut().zip(&*row) {
-            *change = new - *change;
+        change.clear();
+        change.extend(new_dual.iter().zip(&*dual).map(|(new, old)| new - old));
+        dual.copy_from_slice(new_dual);
+        for (&label, change) in known.iter().zip(&*change) {
+            shift[label as usize] += around.sigma * factor * change;
         }
+        of_chain.spread(&kernel[k * count..][..count], known, change);
         // Nobody asks what a single pass gains.
         let gain = if around.passes > 1 {
-            term - old_term - dot(change, current) - 0.5 * kappa * dot(change, change)
+            term - old_term - dot(change, scores) - 0.5 * kappa * dot(change, change)
         } else {
             0.0
         };
-        axpy(around.sigma * factor, change, &mut buffers.shift);
         if around.joint && k.is_multiple_of(PROBED) {
             self.probe(around, instances[k], k, (term - old_term, kappa));
         }
@@ -339,27 +298,42 @@ impl<T: Step> Chain<T> {
         (gained, kappa): (f64, f64),
     ) {
         let q = around.labels.count();
-        let Buffers { change, opened, .. } = &self.buffers;
-        let opened = &opened[k * q..(k + 1) * q];
-        let product = dot(opened, change);
-        let linear = product + around.factors[instance as usize] * dot(around.shift, change);
+        let Buffers { known, change, .. } = &self.buffers;
+        let opened = &self.buffers.opened[k * q..];
         let probes = &mut self.probes;
+        let first = probes.changes.len();
         probes.instances.push(instance);
-        probes.changes.extend_from_slice(change);
+        probes.changes.resize(first + q, 0.0);
+        let changes = &mut probes.changes[first..];
+        for (&label, &change) in known[k * q..].iter().zip(change) {
+            changes[label as usize] = change;
+        }
+        let product = dot(&opened[..q], changes);
+        let linear = product + around.factors[instance as usize] * dot(around.shift, changes);
         probes.slope += gained - linear;
-        probes.secured += 0.5 * kappa * dot(change, change);
+        probes.secured += 0.5 * kappa * dot(changes, changes);
         probes.curvature -= product;
     }
 
     /// Collects the instances whose rows are not what they were.
     fn collect<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
-        let q = around.labels.count();
-        let Buffers { dual, old, .. } = &mut self.buffers;
-        for (&i, new) in instances.iter().zip(dual.chunks_exact(q)) {
+        let (labels, q) = (around.labels, around.labels.count());
+        let Buffers {
+            known, dual, old, ..
+        } = &mut self.buffers;
+        for (k, &i) in instances.iter().enumerate() {
+            let known = &known[k * q..][..labels.known(i as usize)];
+            let first = self.rows.len();
+            self.rows.resize(first + q, 0.0);
+            let new = &mut self.rows[first..];
+            for (&label, &dual) in known.iter().zip(&dual[k * q..]) {
+                new[label as usize] = dual;
+            }
             let old = around.old(i, old);
-            if new != old {
+            if *new == *old {
+                self.rows.truncate(first);
+            } else {
                 self.moved.push(i);
-                self.rows.extend_from_slice(new);
                 self.changes
                     .extend(new.iter().zip(old).map(|(new, old)| new - old));
             }

@@ -1,6 +1,9 @@
 //! The scores of a chain's instances while it solves them.
 
-use crate::linalg::vector::axpy;
+use multiversion::multiversion;
+
+/// Instances whose scores are updated by a loop of fixed length.
+const WIDTH: usize = 64;
 
 /// Scores of a few instances, which rank-one updates keep current. They lie label by label: a vector operation over the
 /// instances does more at a time than one over a few labels, and skips the labels that stay as they are.
@@ -22,20 +25,33 @@ impl LocalScores {
         }
     }
 
-    /// Writes the scores of the `k`-th instance.
-    pub fn read(&self, k: usize, scores: &mut [f64]) {
-        let by_label = self.values.chunks_exact(self.instances);
-        for (score, values) in scores.iter_mut().zip(by_label) {
-            *score = values[k];
+    /// Writes the scores of some labels of the `k`-th instance.
+    pub fn read(&self, k: usize, labels: &[u32], scores: &mut [f64]) {
+        for (score, &label) in scores.iter_mut().zip(labels) {
+            *score = self.values[label as usize * self.instances + k];
         }
     }
 
-    /// Adds `kernel_j change` to the scores of the instances `first + j`.
-    pub fn spread(&mut self, kernel: &[f64], change: &[f64], first: usize) {
-        let by_label = self.values.chunks_exact_mut(self.instances);
-        for (values, &delta) in by_label.zip(change) {
-            if delta != 0.0 {
-                axpy(delta, kernel, &mut values[first..first + kernel.len()]);
+    /// Adds `kernel_k change` to the scores of the labels of each instance `k`.
+    pub fn spread(&mut self, kernel: &[f64], labels: &[u32], change: &[f64]) {
+        spread(&mut self.values, kernel, labels, change);
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn spread(values: &mut [f64], kernel: &[f64], labels: &[u32], change: &[f64]) {
+    for (&label, &delta) in labels.iter().zip(change) {
+        if delta != 0.0 {
+            let values = &mut values[label as usize * kernel.len()..][..kernel.len()];
+            let (blocks, rest) = values.as_chunks_mut::<WIDTH>();
+            let (of_blocks, of_rest) = kernel.as_chunks::<WIDTH>();
+            for (values, kernel) in blocks.iter_mut().zip(of_blocks) {
+                for (value, kernel) in values.iter_mut().zip(kernel) {
+                    *value += delta * kernel;
+                }
+            }
+            for (value, kernel) in rest.iter_mut().zip(of_rest) {
+                *value += delta * kernel;
             }
         }
     }
