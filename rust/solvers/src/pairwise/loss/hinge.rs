@@ -27,6 +27,7 @@
 //! first divided at their mean, and then both parts in the same way, until no part changes.
 
 use super::candidates::{Candidates, Irrelevant, Relevant};
+use super::zero_label::prox_of_star;
 use super::{Loss, Pairs};
 
 /// The hinge loss `max(0, 1 - z)`.
@@ -45,13 +46,11 @@ pub struct HingeWorkspace {
 struct Group {
     u: (usize, usize),
     v: (usize, usize),
-    /// Of the scores.
+    /// Of the scores, with what pairs with labels before and after each make of it.
     sum: f64,
-    /// Weight of the relevant labels, and of those below the group.
-    weight: f64,
+    count: f64,
+    /// Weight of the relevant labels below the group.
     below: f64,
-    /// The mean score, with what pairs with labels of other groups make of it.
-    level: f64,
 }
 
 /// The strength of the pairs, and how many irrelevant labels form some.
@@ -67,14 +66,22 @@ impl Pull {
         self.lambda * above.min(self.top) as f64
     }
 
+    /// What pairs with relevant labels of weight `below` make of the score of the `j`-th irrelevant label.
+    fn pushed(&self, v: &[Irrelevant], j: usize, below: f64) -> f64 {
+        if j < self.top {
+            v[j].0 - self.lambda * below
+        } else {
+            v[j].0
+        }
+    }
+
     /// The highest mean of the irrelevant labels from the `j`-th on, above relevant ones of weight `below`.
     fn highest(&self, v: &[Irrelevant], j: usize, below: f64) -> f64 {
-        if j >= self.top {
-            return v[j].0;
-        }
-        let push = self.lambda * below;
-        let mut highest = v[j].0 - push;
-        if let Some((paying, free)) = v.split_at_checked(self.top) {
+        let mut highest = self.pushed(v, j, below);
+        if j < self.top
+            && let Some((paying, free)) = v.split_at_checked(self.top)
+        {
+            let push = self.lambda * below;
             let mut sum: f64 = paying[j..].iter().map(|(score, _)| score - push).sum();
             for (count, (score, _)) in (paying.len() - j + 1..).zip(free) {
                 if *score <= highest {
@@ -89,26 +96,29 @@ impl Pull {
 }
 
 impl Group {
-    fn size(&self) -> usize {
-        self.u.1 - self.u.0 + self.v.1 - self.v.0
+    /// The group of this one's labels and the next one's.
+    fn and(self, next: &Self) -> Self {
+        Self {
+            u: (self.u.0, next.u.1),
+            v: (self.v.0, next.v.1),
+            sum: self.sum + next.sum,
+            count: self.count + next.count,
+            below: next.below,
+        }
     }
 
     /// What pairs with labels of other groups add to the sum of the scores.
-    fn pulled(&self, pull: Pull) -> f64 {
+    fn pulled(&self, u: &[Relevant], pull: Pull) -> f64 {
         let (above, end) = (pull.by(self.v.0), pull.by(self.v.1));
-        self.weight * above - self.below * (end - above)
+        let weight: f64 = u[self.u.0..self.u.1].iter().map(|u| u.weight).sum();
+        weight * above - self.below * (end - above)
     }
 
-    fn at_level(mut self, pull: Pull) -> Self {
-        self.level = (self.sum + self.pulled(pull)) / self.size() as f64;
-        self
-    }
-
-    /// The group of this one's labels and the next one's.
-    fn and(mut self, next: &Self) -> Self {
-        (self.u.1, self.v.1, self.below) = (next.u.1, next.v.1, next.below);
-        (self.sum, self.weight) = (self.sum + next.sum, self.weight + next.weight);
-        self
+    /// The mean score, with what pairs with labels of other groups make of it.
+    fn level(&self, (u, v): (&[Relevant], &[Irrelevant]), pull: Pull) -> f64 {
+        let relevant = u[self.u.0..self.u.1].iter().map(|u| u.score);
+        let irrelevant = v[self.v.0..self.v.1].iter().map(|v| v.0);
+        (relevant.chain(irrelevant).sum::<f64>() + self.pulled(u, pull)) / self.count
     }
 
     /// Appends the groups of its labels, in descending order: those of the minimiser where the weights are equal, else those
@@ -120,10 +130,11 @@ impl Group {
         equal: bool,
         groups: &mut Vec<Self>,
     ) {
+        let level = if equal { 0.0 } else { self.level((u, v), pull) };
         let (u, v) = (&mut u[..self.u.1], &v[..self.v.1]);
         let own = &mut u[self.u.0..];
         for u in own.iter_mut() {
-            u.order = (self.level - u.score) / u.weight;
+            u.order = (level - u.score) / u.weight;
         }
         own.sort_unstable_by(|x, y| {
             let order = x.order.total_cmp(&y.order);
@@ -135,34 +146,37 @@ impl Group {
             below += u.weight;
         }
         let first = groups.len();
+        let above = |group: &Self| group.sum > level * group.count;
         let together = |x: &Self, y: &Self| {
-            x.level < y.level || !equal && (x.level > self.level) == (y.level > self.level)
+            x.sum * y.count < y.sum * x.count || !equal && above(x) == above(y)
         };
         let (mut i, mut j) = (self.u.0, self.v.0);
+        let mut rise = pull.by(j);
         while i < u.len() || j < v.len() {
             let mut next = Self {
                 u: (i, i),
                 v: (j, j),
+                count: 1.0,
                 below,
                 ..Self::default()
             };
-            let rises = |u: &Relevant| {
-                let risen = u.score + u.weight * pull.by(j);
-                j == v.len() || risen >= pull.highest(v, j, below)
+            let rises = |u: &&Relevant| {
+                j == v.len() || u.score + u.weight * rise >= pull.highest(v, j, below)
             };
-            if let Some(u) = u.get(i).filter(|u| rises(u)) {
+            if let Some(u) = u.get(i).filter(rises) {
                 i += 1;
                 below = u.below;
-                (next.u.1, next.sum, next.weight, next.below) = (i, u.score, u.weight, below);
+                (next.u.1, next.sum, next.below) = (i, u.score + u.weight * rise, below);
             } else {
+                next.sum = pull.pushed(v, j, below);
                 j += 1;
-                (next.v.1, next.sum) = (j, v[j - 1].0);
+                next.v.1 = j;
+                rise = pull.by(j);
             }
-            next = next.at_level(pull);
             while let Some(last) = groups[first..].last()
                 && together(last, &next)
             {
-                next = last.and(&next).at_level(pull);
+                next = last.and(&next);
                 groups.pop();
             }
             groups.push(next);
@@ -172,8 +186,9 @@ impl Group {
     /// Writes the displacements of its labels.
     fn displace(&self, (u, v): (&[Relevant], &[Irrelevant]), pull: Pull, displacement: &mut [f64]) {
         // What the pairs do to a label alone is exact.
-        let alone = (self.size() == 1).then(|| self.pulled(pull));
-        let moved = |score: f64| alone.unwrap_or(self.level - score);
+        let alone = (self.count == 1.0).then(|| self.pulled(u, pull));
+        let level = self.level((u, v), pull);
+        let moved = |score: f64| alone.unwrap_or(level - score);
         for u in &u[self.u.0..self.u.1] {
             displacement[u.position] = moved(u.score);
         }
@@ -191,16 +206,13 @@ impl HingeWorkspace {
         let (u, v) = (&mut candidates.relevant, &candidates.irrelevant);
         let top = pairs.top;
         let pull = Pull { lambda, top };
-        let scores = u.iter().map(|u| u.score).chain(v.iter().map(|v| v.0));
-        let all = Group {
+        groups.clear();
+        groups.push(Group {
             u: (0, u.len()),
             v: (0, v.len()),
-            sum: scores.sum(),
-            weight: u.iter().map(|u| u.weight).sum(),
+            count: (u.len() + v.len()) as f64,
             ..Group::default()
-        };
-        groups.clear();
-        groups.push(all.at_level(pull));
+        });
         while let Some(group) = groups.pop() {
             let first = groups.len();
             let equal = pairs.weights.is_empty() || group.u.1 - group.u.0 <= 1;
@@ -237,6 +249,15 @@ impl Loss for Hinge {
         workspace: &mut HingeWorkspace,
     ) {
         let (positive, negative) = centre.split_at(pairs.relevant);
+        if pairs.top >= negative.len() && positive.len().min(negative.len()) == 1 {
+            let only = if positive.len() == 1 {
+                0
+            } else {
+                positive.len()
+            };
+            prox_of_star(only, centre, guess, displacement, pairs, lambda);
+            return;
+        }
         let lowest = |scores: &[f64]| scores.iter().copied().fold(f64::INFINITY, f64::min) - 1.0;
         // Irrelevant labels below all relevant ones do not move. Where the guess was too high, some are found to be above.
         let mut floor = lowest(&guess[..pairs.relevant]);
@@ -246,7 +267,7 @@ impl Loss for Hinge {
             workspace.displace(pairs, lambda, displacement);
             let moved = positive.iter().zip(&*displacement);
             let found = moved.fold(f64::INFINITY, |lowest, (c, d)| lowest.min(c + d)) - 1.0;
-            if !negative.iter().any(|&v| found < v && v <= floor) {
+            if found >= floor || !negative.iter().any(|&v| found < v && v <= floor) {
                 break;
             }
             floor = found;

@@ -26,9 +26,7 @@
 
 use super::{Hinge, Loss, Pairs};
 use crate::linalg::root::root;
-
-/// Values below this share of the terms they are the sum of are rounding.
-const ROUNDING: f64 = 2.0 * f64::EPSILON;
+use multiversion::multiversion;
 
 /// The hinge loss `max(0, 1 - z)` of the pairs with a zero label.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,8 +36,17 @@ pub struct ZeroLabelHinge;
 struct Equation {
     value: f64,
     slope: f64,
-    /// Sum of the magnitudes of its terms.
-    size: f64,
+    /// Which labels move, and which as far as they may: by their numbers, as those of one side move before the others.
+    piece: (f64, f64),
+}
+
+/// The label that all pairs have, the others on both sides of it, and the strength of the pairs.
+struct Star<'a> {
+    centre: f64,
+    relevant: &'a [f64],
+    irrelevant: &'a [f64],
+    pairs: Pairs<'a>,
+    lambda: f64,
 }
 
 /// By how much a relevant label of centre `c` rises, for a zero label at `t`.
@@ -48,53 +55,104 @@ fn rise(c: f64, t: f64, lambda: f64) -> f64 {
 }
 
 /// By how much an irrelevant label of centre `c` falls, for a zero label at `t`.
+#[inline(always)]
 fn fall(c: f64, t: f64, lambda: f64) -> f64 {
     (c + 1.0 - t).clamp(0.0, lambda)
 }
 
-impl Equation {
-    fn at(t: f64, centre: &[f64], pairs: Pairs<'_>, lambda: f64) -> Self {
-        let (zero, relevant) = (centre.len() - 1, pairs.relevant);
-        let (mut risen, mut fallen, mut slope) = (0.0, 0.0, 1.0);
-        let mut add = |moved: f64, most: f64, sum: &mut f64| {
-            *sum += moved;
-            slope += if moved > 0.0 && moved < most {
-                1.0
-            } else {
-                0.0
-            };
-        };
-        for (m, &c) in centre[..relevant].iter().enumerate() {
-            let most = lambda * pairs.weight(m);
-            add(rise(c, t, most), most, &mut risen);
+/// By how much irrelevant labels fall in all, how many of them do, and how many by `lambda`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn falls(centres: &[f64], t: f64, lambda: f64) -> (f64, f64, f64) {
+    let (mut sums, mut some, mut most) = ([0.0; 8], [0.0; 8], [0.0; 8]);
+    let mut add = |lane: usize, c: f64| {
+        let moved = fall(c, t, lambda);
+        sums[lane] += moved;
+        some[lane] += f64::from(moved > 0.0);
+        most[lane] += f64::from(moved >= lambda);
+    };
+    let (blocks, rest) = centres.as_chunks::<8>();
+    for block in blocks {
+        (0..8).for_each(|lane| add(lane, block[lane]));
+    }
+    rest.iter().for_each(|&c| add(0, c));
+    (sums.iter().sum(), some.iter().sum(), most.iter().sum())
+}
+
+impl Star<'_> {
+    fn equation(&self, t: f64) -> Equation {
+        let (mut sum, some, most) = falls(self.irrelevant, t, self.lambda);
+        let (mut slope, mut piece) = (1.0 + some - most, (-some, -most));
+        for (m, &c) in self.relevant.iter().enumerate() {
+            let most = self.lambda * self.pairs.weight(m);
+            let moved = rise(c, t, most);
+            sum -= moved;
+            slope += f64::from(moved > 0.0 && moved < most);
+            piece.0 += f64::from(moved > 0.0);
+            piece.1 += f64::from(moved >= most);
         }
-        for &c in &centre[relevant..zero] {
-            add(fall(c, t, lambda), lambda, &mut fallen);
-        }
-        Self {
-            value: t - centre[zero] + risen - fallen,
+        Equation {
+            value: t - self.centre - sum,
             slope,
-            size: t.abs() + centre[zero].abs() + risen + fallen,
+            piece,
         }
+    }
+
+    /// The zero label's score after the proximal map.
+    fn score(&self, guess: f64) -> f64 {
+        // The others move the zero label by `lambda` each at most.
+        let weights = (0..self.relevant.len()).map(|m| self.pairs.weight(m));
+        let bracket = (
+            self.centre - self.lambda * weights.sum::<f64>(),
+            self.centre + self.lambda * self.irrelevant.len() as f64,
+        );
+        let (mut last, mut found) = (guess, (f64::NAN, f64::NAN));
+        // Where the steps are used up, the last point is as good as any.
+        root(guess, bracket, |t, came| {
+            let Equation {
+                value,
+                slope,
+                piece,
+            } = self.equation(t);
+            let same = came && piece == found;
+            (last, found) = (t, piece);
+            (!same).then_some(t - value / slope)
+        });
+        last
     }
 }
 
-/// The zero label's score after the proximal map.
-fn zero_score(centre: &[f64], guess: f64, pairs: Pairs<'_>, lambda: f64) -> f64 {
-    let (zero, relevant) = (centre.len() - 1, pairs.relevant);
-    // The others move the zero label by `lambda` each at most.
-    let weight: f64 = (0..relevant).map(|m| pairs.weight(m)).sum();
-    let bracket = (
-        centre[zero] - lambda * weight,
-        centre[zero] + lambda * (zero - relevant) as f64,
-    );
-    let mut last = guess;
-    root(guess, bracket, |t, _| {
-        let Equation { value, slope, size } = Equation::at(t, centre, pairs, lambda);
-        last = t;
-        (value.abs() > ROUNDING * size).then_some(t - value / slope)
-    })
-    .unwrap_or(last)
+/// The proximal map where the label at `zero`, the only one of its side or the last one, is in all pairs.
+pub(super) fn prox_of_star(
+    zero: usize,
+    centre: &[f64],
+    guess: &[f64],
+    displacement: &mut [f64],
+    pairs: Pairs<'_>,
+    lambda: f64,
+) {
+    let (relevant, irrelevant, lambda) = if zero < pairs.relevant {
+        (0..0, 1..centre.len(), lambda * pairs.weight(zero))
+    } else {
+        (0..pairs.relevant, pairs.relevant..zero, lambda)
+    };
+    let star = Star {
+        centre: centre[zero],
+        relevant: &centre[relevant.clone()],
+        irrelevant: &centre[irrelevant.clone()],
+        pairs,
+        lambda,
+    };
+    let t = star.score(guess[zero]);
+    let mut total = 0.0;
+    for m in relevant {
+        displacement[m] = rise(centre[m], t, lambda * pairs.weight(m));
+        total += displacement[m];
+    }
+    for n in irrelevant {
+        displacement[n] = -fall(centre[n], t, lambda);
+        total += displacement[n];
+    }
+    displacement[zero] = -total;
 }
 
 impl Loss for ZeroLabelHinge {
@@ -119,18 +177,8 @@ impl Loss for ZeroLabelHinge {
         lambda: f64,
         _workspace: &mut (),
     ) {
-        let (zero, relevant) = (centre.len() - 1, pairs.relevant);
-        let t = zero_score(centre, guess[zero], pairs, lambda);
-        let mut total = 0.0;
-        for (k, (displacement, &c)) in displacement.iter_mut().zip(&centre[..zero]).enumerate() {
-            *displacement = if k < relevant {
-                rise(c, t, lambda * pairs.weight(k))
-            } else {
-                -fall(c, t, lambda)
-            };
-            total += *displacement;
-        }
-        displacement[zero] = -total;
+        let zero = centre.len() - 1;
+        prox_of_star(zero, centre, guess, displacement, pairs, lambda);
     }
 
     /// The sum of the pairs' dual variables, which are those of the labels without their signs.

@@ -23,6 +23,7 @@
 
 mod elimination;
 mod pieces;
+mod star;
 
 use super::candidates::Candidates;
 use super::{OptimalMargin, Pairs};
@@ -141,6 +142,10 @@ impl NewtonWorkspace {
             self.prox(loss, &centre, &guess, displacement, pairs, lambda);
             displacement.reverse();
             displacement.iter_mut().for_each(|moved| *moved = -*moved);
+            return;
+        }
+        if pairs.relevant == 1 && pairs.top >= irrelevant {
+            star::prox(loss, centre, guess, displacement, lambda * pairs.weight(0));
             return;
         }
         displacement.fill(0.0);
