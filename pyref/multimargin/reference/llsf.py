@@ -45,9 +45,7 @@ class Solution(NamedTuple):
     history: Array
 
 
-# -------------------------------------------------------------------------------------------------
-# Label correlations: section III-C
-# -------------------------------------------------------------------------------------------------
+# --- Label correlations: section III-C
 def label_dissimilarity(Y: ArrayLike) -> Array:
     """Compute R; a label without instances has dissimilarity 1 to all others, 0 to itself."""
     Y = np.asarray(Y, dtype=np.float64)
@@ -73,9 +71,7 @@ def shift(X: ArrayLike, Y: ArrayLike, alpha: float) -> float:
     return float(-smallest_label)
 
 
-# -------------------------------------------------------------------------------------------------
-# Objective and gradient: (7), (8), (12)
-# -------------------------------------------------------------------------------------------------
+# --- Objective and gradient: (7), (8), (12)
 def objective(X: Array, Y: Array, W: Array, R: Array, alpha: float, beta: float) -> float:
     """Evaluate (3) for a given R, shifted or not."""
     fit = 0.5 * np.sum((X @ W - Y) ** 2)
@@ -89,9 +85,7 @@ def gradient(X: Array, Y: Array, W: Array, R: Array, alpha: float) -> Array:
     return g
 
 
-# -------------------------------------------------------------------------------------------------
-# The convex form, exactly
-# -------------------------------------------------------------------------------------------------
+# --- The convex form, exactly
 def problem_3(X: Array, Y: Array, alpha: float, beta: float) -> tuple[float, Array]:
     """Solve (3) with R + delta I in place of R; return its value and W."""
     import cvxpy as cp
@@ -106,9 +100,7 @@ def problem_3(X: Array, Y: Array, alpha: float, beta: float) -> tuple[float, Arr
     return problem.solve(solver="CLARABEL"), w.value.reshape(l, p).T
 
 
-# -------------------------------------------------------------------------------------------------
-# Algorithm 1: accelerated proximal gradient
-# -------------------------------------------------------------------------------------------------
+# --- Algorithm 1: accelerated proximal gradient
 def soft_threshold(W: Array, eps: float) -> Array:
     """Evaluate S_eps[W], (11)."""
     shrunk: Array = np.sign(W) * np.maximum(np.abs(W) - eps, 0.0)
@@ -158,9 +150,7 @@ def algorithm_1(
     return Solution(history[-1], W, np.asarray(history))
 
 
-# -------------------------------------------------------------------------------------------------
-# Algorithm 2: prediction
-# -------------------------------------------------------------------------------------------------
+# --- Algorithm 2: prediction
 def algorithm_2(
     X_test: ArrayLike, W: Array, threshold: float = 0.5
 ) -> tuple[npt.NDArray[np.int_], Array]:
@@ -169,9 +159,7 @@ def algorithm_2(
     return (S_test - threshold > 0).astype(np.int_), S_test
 
 
-# -------------------------------------------------------------------------------------------------
-# Algorithm 3: binary classifiers on label-specific features
-# -------------------------------------------------------------------------------------------------
+# --- Algorithm 3: binary classifiers on label-specific features
 def algorithm_3(
     X: ArrayLike, Y: ArrayLike, X_test: ArrayLike, W: Array, make_classifier: Callable[[], Any]
 ) -> tuple[npt.NDArray[np.int_], Array]:
@@ -218,9 +206,7 @@ def train(
     return scores
 
 
-# -------------------------------------------------------------------------------------------------
-# Slips in print, and what is left open
-# -------------------------------------------------------------------------------------------------
+# --- Slips in print, and what is left open
 # * (2): minimised over W_i alone, the coupling has half of the derivative that it has in (3).
 # * (3): "a convex optimization problem"; see the head of this file.
 # * Algorithm 1: "while not converged" is all; where the problem is not convex, the number of

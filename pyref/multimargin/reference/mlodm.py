@@ -33,10 +33,8 @@ from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, p
 from multimargin.reference.rank_svm import upper_bounds as pair_weights
 
 
-# -------------------------------------------------------------------------------------------------
-# Sections 2 to 5: the problem; `pairs` (1), `pair_weights`, the C_i of (15), and `coefficients`,
-# the c after (16), are those of Rank-SVM
-# -------------------------------------------------------------------------------------------------
+# --- Sections 2 to 5: the problem; `pairs` (1), `pair_weights`, the C_i of (15), and
+# `coefficients`, the c after (16), are those of Rank-SVM
 def problem_15(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tuple[float, Array]:
     """Solve (15), the primal problem; return its value and W."""
     import cvxpy as cp
@@ -53,9 +51,7 @@ def problem_15(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tupl
     return value, W.value
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 5.1: the dual problem
-# -------------------------------------------------------------------------------------------------
+# --- Section 5.1: the dual problem
 def problem_18(
     K: Array, Y: Labels, C: float, theta: float, mu: float
 ) -> tuple[float, Array, Array]:
@@ -144,9 +140,7 @@ def algorithm_1(
     return alpha, beta, values[1:]
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 5.2: solving the sub-problem
-# -------------------------------------------------------------------------------------------------
+# --- Section 5.2: solving the sub-problem
 def algorithm_2(H: Array, v: Array, tol: float = 1e-8, updates: int = 1000) -> Array:
     """Solve (24) by multiplicative updates, until no entry moves by more than tol max(eta)."""
     eta = np.ones(len(v))  # step 2
@@ -162,14 +156,10 @@ def algorithm_2(H: Array, v: Array, tol: float = 1e-8, updates: int = 1000) -> A
     return eta
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 6.1.3: the threshold, "as in Elisseeff and Weston (2002)", is `rank_svm.threshold`: linear
-# regression, on the scores, of the thresholds of least Hamming loss
-# -------------------------------------------------------------------------------------------------
+# --- Section 6.1.3: the threshold, "as in Elisseeff and Weston (2002)", is `rank_svm.threshold`:
+# linear regression, on the scores, of the thresholds of least Hamming loss
 
-# -------------------------------------------------------------------------------------------------
-# Slips in print
-# -------------------------------------------------------------------------------------------------
+# --- Slips in print
 # * (8), (12), (13), (14): without the 1/2 of (15); (14) without C, too.
 # * (13), (14): with theta = 1 all weights 0 lose nothing; theta < 1.
 # * (19): c_i is printed for c_i^k; there is one for each label k.

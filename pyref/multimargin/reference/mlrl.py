@@ -32,9 +32,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 2.1: the problem
-# -------------------------------------------------------------------------------------------------
+# --- Section 2.1: the problem
 def problem_6(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array, Array]:
     """Solve (6), a semidefinite programme; return its value, W, b and Omega."""
     import cvxpy as cp
@@ -63,9 +61,7 @@ def trace_norm(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array]:
     return value, W.value, b.value.ravel()
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 2.2: W and b for a fixed Omega, and Omega for fixed W and b
-# -------------------------------------------------------------------------------------------------
+# --- Section 2.2: W and b for a fixed Omega, and Omega for fixed W and b
 def problem_8(Phi: Array, Y: Array, lam: float, Omega: Array) -> tuple[float, Array, Array]:
     """Solve (8), the primal problem for a fixed Omega; return its value, W and b."""
     import cvxpy as cp
@@ -140,9 +136,7 @@ def predict(k: Array, Z: Array, b: Array, lam: float, Omega: Array) -> Array:
     return k @ Z @ Omega / lam + b
 
 
-# -------------------------------------------------------------------------------------------------
-# Appendix A: sequential minimal optimisation of (10)
-# -------------------------------------------------------------------------------------------------
+# --- Appendix A: sequential minimal optimisation of (10)
 def smo(
     K: Array,
     Y: Array,
@@ -194,9 +188,7 @@ def bias(f: Array, Z: Array, c: Array, d: Array) -> Array:
     return b
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 4: SSMLRL
-# -------------------------------------------------------------------------------------------------
+# --- Section 4: SSMLRL
 def problem_14(Phi: Array, Y: Array, lam1: float, lam2: float) -> tuple[float, Array, Array, Array]:
     """Solve (14), rows of Phi beyond those of Y unlabelled; return its value, W, b and Omega."""
     import cvxpy as cp
@@ -308,9 +300,7 @@ def ssmlrl(
     return Z, b, Omega, values
 
 
-# -------------------------------------------------------------------------------------------------
-# Slips in print, and what is left open
-# -------------------------------------------------------------------------------------------------
+# --- Slips in print, and what is left open
 # * After (11): W^T W, and Omega with it, is singular for a label that is relevant for no row.
 # * Section 2.3: the first line has K_ML for K_ML tilde.
 # * Section 3: with Omega = I, (10) is BSVM; but I has trace m, so (6) has Omega = I/m, and lam m.

@@ -34,9 +34,7 @@ import numpy as np
 from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, upper_bounds
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 6: primal and dual problem
-# -------------------------------------------------------------------------------------------------
+# --- Section 6: primal and dual problem
 def problem_30(X: Array, Y: Labels, C: float, nu: float = 1.0) -> tuple[float, Array, Array, float]:
     """Solve (30), the primal problem; return its value, w, b and rho."""
     import cvxpy as cp
@@ -76,9 +74,7 @@ def scores(K: Array, beta: Array) -> Array:
     return K @ beta + beta.sum(axis=0)
 
 
-# -------------------------------------------------------------------------------------------------
-# Sections 7.2 to 7.4: Frank-Wolfe on the simplex
-# -------------------------------------------------------------------------------------------------
+# --- Sections 7.2 to 7.4: Frank-Wolfe on the simplex
 def frank_wolfe(
     K: Array, Y: Labels, C: float, epsilon: float = 1e-3, M: float = 50
 ) -> tuple[Array, list[tuple[int, float, float, float]]]:
@@ -119,13 +115,9 @@ def frank_wolfe(
     return beta, history
 
 
-# -------------------------------------------------------------------------------------------------
-# End of section 6: "the same method as in Rank-SVM" gives the threshold, `rank_svm.threshold`
-# -------------------------------------------------------------------------------------------------
+# --- End of section 6: "the same method as in Rank-SVM" gives the threshold, `rank_svm.threshold`
 
-# -------------------------------------------------------------------------------------------------
-# Slips in print, and what is not in print
-# -------------------------------------------------------------------------------------------------
+# --- Slips in print, and what is not in print
 # * (36), (37): u^T alpha >= nu = 1 holds with equality at the optimum, since W grows with alpha.
 # * (37): alpha_i^T alpha_j is printed for the kernel factor x_i^T x_j.
 # * (62), (70): g and Theta carry i', j' of the chosen pair; in (70), Theta_ii'^jj' is meant.

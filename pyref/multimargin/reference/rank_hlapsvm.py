@@ -35,9 +35,7 @@ import numpy as np
 from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, proxy, upper_bounds
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 2: the Laplacian of a hypergraph; its weights are those of section 4.1
-# -------------------------------------------------------------------------------------------------
+# --- Section 2: the Laplacian of a hypergraph; its weights are those of section 4.1
 def hyperedge_weights(X: Array, H: Labels, nu: float) -> Array:
     """w(e), (29) and (30), for instances X as they are given: a kernel changes nothing here."""
     w = np.zeros(H.shape[1])
@@ -59,10 +57,8 @@ def laplacian(H: Labels, w: Array) -> Array:
     return D_c - W_c
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 3.1: the problem; `pairs` (9), `upper_bounds`, the C_i of (17), `coefficients`, the t of
-# (13), and `proxy` (15) are those of Rank-SVM
-# -------------------------------------------------------------------------------------------------
+# --- Section 3.1: the problem; `pairs` (9), `upper_bounds`, the C_i of (17), `coefficients`, the t
+# of (13), and `proxy` (15) are those of Rank-SVM
 def append_1(X: Array) -> Array:
     """Append a feature 1 to all instances, (8)."""
     return np.hstack([X, np.ones((len(X), 1))])
@@ -83,9 +79,7 @@ def problem_10(X: Array, H: Labels, C: float, lam: float, L: Array) -> tuple[flo
     return value, W.value
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 3.2: the dual problem
-# -------------------------------------------------------------------------------------------------
+# --- Section 3.2: the dual problem
 def weights(X: Array, beta: Array, lam: float, L: Array) -> Array:
     """w_p as columns, (16)."""
     return np.linalg.solve(np.eye(X.shape[1]) + lam * X.T @ L @ X, X.T @ beta)
@@ -111,9 +105,7 @@ def objective_17(A: Array, H: Labels, alpha: Array) -> float:
     return float(np.sum(beta * (A @ beta)) / 2 - alpha.sum())
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 3.3: dual coordinate descent, and kernels
-# -------------------------------------------------------------------------------------------------
+# --- Section 3.3: dual coordinate descent, and kernels
 def algorithm_1(
     X: Array, H: Labels, C: float, lam: float, L: Array, epsilon: float = 1e-6, passes: int = 1000
 ) -> tuple[Array, list[Array]]:
@@ -161,9 +153,7 @@ def expansion(K: Array, beta: Array, lam: float, L: Array) -> Array:
     return np.linalg.solve(np.eye(len(K)) + lam * L @ K, beta)
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 3.4: the size of the label set
-# -------------------------------------------------------------------------------------------------
+# --- Section 3.4: the size of the label set
 def thresholds(F_hat: Array, H: Labels) -> Array:
     """h(x_i), the middle of the lowest relevant and the highest irrelevant score."""
     lowest = np.where(H == 1, F_hat, np.inf).min(axis=1)
@@ -184,9 +174,7 @@ def predict(F_hat: Array, h: Array) -> Labels:
     return (F_hat > h[:, None]).astype(np.intp)
 
 
-# -------------------------------------------------------------------------------------------------
-# Slips in print
-# -------------------------------------------------------------------------------------------------
+# --- Slips in print
 # * (6): D_c^-1/2 H W^T D_c^-1/2 is printed for D_c^-1/2 H W H^T D_c^-1/2.
 # * (11): x_p is printed for w_p, and xi_ipq belongs into the brackets after alpha_ipq.
 # * Section 3.3: a step costs O(m), not O(m bar): (I + lam X^T L X)^-1 x_i is dense.

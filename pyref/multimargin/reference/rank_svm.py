@@ -40,9 +40,7 @@ Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.intp]
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 5: pairs of labels, and the primal problem
-# -------------------------------------------------------------------------------------------------
+# --- Section 5: pairs of labels, and the primal problem
 def pairs(Y: Labels) -> tuple[Labels, Labels, Labels]:
     """List i, m and n of all pairs, (m, n) in L_i x its complement, by instance, (16)."""
     listed = [
@@ -82,9 +80,7 @@ def problem_18(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     return value, w.value, b.value.ravel()
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 5: the dual problem, and the model that belongs to its variables
-# -------------------------------------------------------------------------------------------------
+# --- Section 5: the dual problem, and the model that belongs to its variables
 def problem_26(K: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     """Solve (26), the dual problem; return its value, minus (18), alpha and b."""
     import cvxpy as cp
@@ -131,9 +127,7 @@ def objective_26(K: Array, Y: Labels, alpha: Array) -> float:
     return float(np.sum(beta * (K @ beta)) / 2 - alpha.sum())
 
 
-# -------------------------------------------------------------------------------------------------
-# End of section 5: thresholds, and the prediction (2)
-# -------------------------------------------------------------------------------------------------
+# --- End of section 5: thresholds, and the prediction (2)
 def best_thresholds(F: Array, Y: Labels) -> Array:
     """t*(x_i) of least Hamming loss (7): the middle of the lowest such interval of scores."""
     t = np.zeros(len(F))
@@ -159,9 +153,7 @@ def predict(F: Array, s: Array, s_0: float) -> Labels:
     return (t[:, None] <= F).astype(np.intp)
 
 
-# -------------------------------------------------------------------------------------------------
-# Section 7.1: Frank-Wolfe
-# -------------------------------------------------------------------------------------------------
+# --- Section 7.1: Frank-Wolfe
 def linear_programme(g: Array, Y: Labels, C: float, free: bool = True) -> tuple[Array, Array]:
     """Solve (41), min g^T alpha subject to (26); also return the multipliers of H alpha = 0."""
     H, upper = coefficients(Y), upper_bounds(Y, C)
@@ -209,9 +201,7 @@ def frank_wolfe(
     return alpha, b - b.mean(), history
 
 
-# -------------------------------------------------------------------------------------------------
-# Slips in print, and what is left open
-# -------------------------------------------------------------------------------------------------
+# --- Slips in print, and what is left open
 # * (24): the first sum runs to m; it runs to l.
 # * (26): the kernel is missing; Theta is (H^T H) o K, as after (42).
 # * (42): theta is -u in Rank-SVM, not u.

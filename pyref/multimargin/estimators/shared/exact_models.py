@@ -78,9 +78,7 @@ def bias_of(problem: Problem, B: Array, free: Array | None = None) -> Array:
     return np.zeros(problem.shape[1]) if free is None else np.asarray(free - free.mean())
 
 
-# -------------------------------------------------------------------------------------------------
-# The hinge
-# -------------------------------------------------------------------------------------------------
+# --- The hinge
 def hinge(
     K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free", top: int | None = None
 ) -> Solution:
@@ -152,9 +150,7 @@ def below(alpha: Array, problem: Problem, most: Array) -> Array:
     return np.asarray((1.0 - mixed) * alpha + mixed * interior)
 
 
-# -------------------------------------------------------------------------------------------------
-# The squared hinge and the optimal margin
-# -------------------------------------------------------------------------------------------------
+# --- The squared hinge and the optimal margin
 def squared_hinge(
     K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "penalized", top: int | None = None
 ) -> Solution:
@@ -257,9 +253,7 @@ def _least_squares(problem: Problem, alpha: Array) -> float:
     return total
 
 
-# -------------------------------------------------------------------------------------------------
-# The zero label
-# -------------------------------------------------------------------------------------------------
+# --- The zero label
 def zero_label(K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free") -> Solution:
     """Solve the hinge of pairs with the zero label: (k, q) where k is relevant, (q, k) where not.
 
@@ -298,9 +292,7 @@ def balanced(alpha: Array, y: Array) -> Array:
     return np.asarray(alpha * np.where(y > 0, shares[0], shares[1]))
 
 
-# -------------------------------------------------------------------------------------------------
-# Pieces
-# -------------------------------------------------------------------------------------------------
+# --- Pieces
 def sums_of(problem: Problem) -> Any:
     """Return the matrix that sums what belongs to pairs over those of a relevant label."""
     L = len(problem.c)
