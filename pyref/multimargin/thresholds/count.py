@@ -5,13 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.labels import UNKNOWN, check_scores
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.thresholds.base import Threshold, Vector, check_rows, middle
-from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
+from multimargin.thresholds.cuts import chunks_of
 
 
 @dataclass(repr=False, eq=False)
@@ -66,7 +65,7 @@ class CountThreshold(Threshold):
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self._q)
         thresholds = np.empty(scores.shape[0])
-        for chunk in gen_batches(scores.shape[0], max(1, ENTRIES_PER_CHUNK // self._q)):
+        for chunk in chunks_of(scores.shape[0], self._q):
             padded = _padded(-np.sort(-scores[chunk], axis=1))
             cut = _nearest_cuts(padded, self.n_labels_)
             rows = np.arange(cut.size)

@@ -1,16 +1,22 @@
 """The best threshold of each training row: what a threshold that depends on the row learns from."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import gen_batches
 
 from multimargin.checks.labels import UNKNOWN, count_unknown
 from multimargin.thresholds.base import Vector, middle
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.
 ENTRIES_PER_CHUNK = 2**17
+
+
+def chunks_of(n: int, q: int) -> Iterator[slice]:
+    """Cut `n` rows of `q` labels into chunks."""
+    rows = max(1, ENTRIES_PER_CHUNK // q)
+    return (slice(start, start + rows) for start in range(0, n, rows))
 
 
 def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
@@ -23,7 +29,7 @@ def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
     """
     n, q = Y.shape
     thresholds = np.empty(n)
-    for chunk in gen_batches(n, max(1, ENTRIES_PER_CHUNK // q)):
+    for chunk in chunks_of(n, q):
         thresholds[chunk] = _best_thresholds_of_chunk(scores[chunk], Y[chunk])
     return thresholds
 

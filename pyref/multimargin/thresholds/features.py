@@ -6,13 +6,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVR
-from sklearn.utils import check_array, gen_batches
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_readable, naming
 from multimargin.checks.labels import check_scores, known_both
 from multimargin.thresholds.base import Threshold, Vector, check_rows
-from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
+from multimargin.thresholds.cuts import chunks_of
 
 
 @dataclass(repr=False, eq=False)
@@ -97,7 +97,7 @@ class FeaturesThreshold(Threshold):
 def _middles(scores: NDArray[Any], Y: NDArray[np.uint8], rows: NDArray[np.intp]) -> Vector:
     """Return the middle of min over P_i and max over N_i of f for the given rows."""
     middles = np.empty(rows.size)
-    for chunk in gen_batches(rows.size, max(1, ENTRIES_PER_CHUNK // Y.shape[1])):
+    for chunk in chunks_of(rows.size, Y.shape[1]):
         labels = Y[rows[chunk]]
         f = scores[rows[chunk]].astype(np.float64)
         lowest_relevant = np.where(labels == 1, f, np.inf).min(axis=1)
