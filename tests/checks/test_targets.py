@@ -1,5 +1,6 @@
 """Targets of a fit."""
 
+import re
 import warnings
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import (
+    LLSF,
     MLRL,
     SSMLRL,
     CalibratedClassifier,
@@ -39,6 +41,26 @@ def test_lists_of_names_become_an_indicator() -> None:
             assert found.label_names.tolist() == list(names)
             assert found.indicator.tolist() == indicator
             assert found.multilabel
+
+
+NO_TARGETS = ("labels", 1, None, {"a": 1}, {frozenset("a")}, iter([0, 1]), [[0], [0, 1]], [0.5] * 9)
+NO_TARGETS += ([], np.ones((9, 1)), np.ones((9, 2, 2)), np.full(9, np.inf))
+NO_TARGETS += tuple(np.empty(shape) for shape in ((0, 3), (9, 0)))
+NO_TARGETS += (pd.DataFrame({"a": [0, None] * 9, "b": [1, 0] * 9}, dtype="Int64"), 1j * np.eye(9))
+NO_FEATURES = (1.5, None, iter([0, 1]), len, np.ones(9), np.ones(9) + 1j, [[0]] * 8 + [[0, 1]])
+
+
+@pytest.mark.parametrize("model", [RankSVM(), SSMLRL(), LLSF(), ThresholdedClassifier(MLRL())])
+def test_what_is_no_target_or_no_feature_is_named_with_what_is_expected(model: Any) -> None:
+    X, Y = np.ones((9, 2)), np.eye(9, 2, dtype=int)
+    calls = [(X, y) for y in NO_TARGETS] + [(x, Y) for x in NO_FEATURES]
+    for x, y in calls:
+        with case(x, y), pytest.raises((TypeError, ValueError)) as raised:
+            model.fit(x, y)
+        message = str(raised.value)
+        name = "X" if y is Y else "y"
+        assert re.match(rf"{name} (.*; expected|is not an? )|.* {name} to be passed", message)
+        assert len(message.split("\n")[0]) == len(message) < 280
 
 
 def test_lists_that_name_too_little_are_refused() -> None:

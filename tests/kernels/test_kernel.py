@@ -145,14 +145,6 @@ def test_gamma_by_name_is_that_of_scikit_learn():
     np.testing.assert_allclose(found, (0.2 * X @ X.T + 1) ** 2, rtol=1e-12)
 
 
-def test_kernel_function():
-    X, Y = features(10, 3, 12), features(6, 3, 13)
-    kernel = make_kernel(lambda A, B: A @ B.T + 1, X)
-    np.testing.assert_allclose(kernel.matrix(X, Y), X @ Y.T + 1)
-    factor = np.ones((6, 2))
-    np.testing.assert_allclose(kernel.product(X, Y, factor), (X @ Y.T + 1) @ factor)
-
-
 def test_binding_refuses_what_does_not_fit():
     X = features(5, 3, 15)
     common = {"name": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, "threads": 1}

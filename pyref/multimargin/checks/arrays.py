@@ -28,11 +28,14 @@ def naming(name: str, expected: str) -> Iterator[None]:
         if re.search(rf"(^|for ){name}\b|feature names", str(error)):
             raise
         kind = ValueError if isinstance(error, ValueError) else TypeError
-        found = str(error)
-        if "contains NaN.\n" in found:
+        # Without the numbers that some list.
+        numbers = ("array=", "[", " ")
+        lines = [line for line in str(error).split("\n") if not line.startswith(numbers)]
+        found = " ".join(lines).strip()
+        if "contains NaN." in found and len(lines) > 1:
             # What follows advises another estimator.
-            found = found.partition("\n")[0]
-            found += " Fill in missing values first, with sklearn.impute.SimpleImputer for example."
+            found = f"{lines[0]} Fill in missing values first, with sklearn.impute.SimpleImputer "
+            found += "for example."
         elif "convert string to float" in found:
             # What follows may be a whole text.
             found = found if len(found) < 90 else f"{found[:85]}...'"
@@ -40,11 +43,12 @@ def naming(name: str, expected: str) -> Iterator[None]:
         raise kind(f"{name} is not {expected}: {found}") from error
 
 
-def check_as_many_rows(y: Any, X: Any, name: str = "y", of: str = "X") -> None:
-    """Raise ValueError unless two arrays have the same number of rows."""
-    found, expected = _num_samples(y), _num_samples(X)
-    if found != expected:
-        raise ValueError(f"{name} has {found} rows; expected {expected}, as many as {of}.")
+def check_as_many_rows(y: Any, X: Any) -> None:
+    """Raise ValueError unless labels and features have the same number of rows."""
+    with naming("X", MATRIX_OF_NUMBERS):
+        expected = _num_samples(X)
+    if (found := _num_samples(y)) != expected:
+        raise ValueError(f"y has {found} rows; expected {expected}, as many as X.")
 
 
 def check_readable(X: Any, name: str = "X") -> None:

@@ -13,9 +13,11 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from multimargin.checks.arrays import check_readable
+from multimargin.checks.arrays import check_readable, naming
 from multimargin.checks.labels import check_indicator, count_unknown, known_both
 from multimargin.notices import warn
+
+_EXPECTED = "a label indicator of shape (n, q) or classes of shape (n,)"
 
 
 class UnknownLabelsWarning(UserWarning):
@@ -55,7 +57,7 @@ def check_targets(y: Any, *, unknown: bool = False, keep_sparse: bool = False) -
     """Read the targets of a fit."""
     if lists_labels(y):
         return _listed(y)
-    shape = _shape(y)
+    shape = shape_of(y)
     if len(shape) != 2:
         check_readable(y, "y")
     if len(shape) == 2 and shape[1] != 1:
@@ -65,20 +67,20 @@ def check_targets(y: Any, *, unknown: bool = False, keep_sparse: bool = False) -
         check_readable(y, "y")
         y = _single_column(y)
     elif len(shape) != 1:
-        raise ValueError(
-            f"y has shape {shape}; expected a label indicator of shape (n, q) or classes of shape "
-            "(n,)."
-        )
+        found = f"has shape {shape}" if shape else f"is {repr(y)[:60]}"
+        raise ValueError(f"y {found}; expected {_EXPECTED}.")
     if getattr(getattr(y, "dtype", None), "kind", None) == "T":
         # scikit-learn does not know NumPy's StringDType.
         y = y.astype(object)
     given, y = y, column_or_1d(y)
     if y.dtype.kind == "f":
-        assert_all_finite(y, input_name="y")
+        with naming("y", _EXPECTED):
+            assert_all_finite(y, input_name="y")
     elif y.dtype.kind not in "biu":
         # NumPy makes a text of each row of a list of which one is a text.
         _check_rows(list(given) if isinstance(given, list | tuple) else list(y))
-    check_classification_targets(y)
+    with naming("y", _EXPECTED):
+        check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size == 0:
         raise ValueError("y is empty; expected one row of labels, or one class, for each row of X.")
@@ -200,7 +202,8 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
-def _shape(y: Any) -> tuple[int, ...]:
+def shape_of(y: Any) -> tuple[int, ...]:
+    """Return the shape of what an estimator is fitted to."""
     if sparse.issparse(y) or hasattr(y, "shape"):
         return tuple(y.shape)
     try:

@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import check_real
-from multimargin.checks.targets import Targets, check_targets, lists_labels
+from multimargin.checks.targets import Targets, check_targets, lists_labels, shape_of
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.kernel_expansion import TrainingData
 from multimargin.estimators.shared.problem import Matrix
@@ -200,9 +200,16 @@ def split_targets(y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         return check_targets(y), np.ones(len(y), dtype=bool)
     if sparse.issparse(y):
         y = y.toarray()
+    n, *q = shape_of(y) or (0,)
     values = np.asarray(y)
-    marked = np.asarray(values == UNLABELLED)
-    if values.ndim == 2:
+    try:
+        marked = np.asarray(values == UNLABELLED, dtype=bool)
+    except TypeError:
+        # pandas' missing values, which are refused with more words.
+        return check_targets(y, unknown=True), np.ones(n, dtype=bool)
+    if n == 0 or q == [0] or len(q) > 1:
+        return check_targets(y, unknown=True), np.ones(n, dtype=bool)
+    if q:
         unlabelled = np.logical_and.reduce(marked, axis=1)
         if values.dtype.kind == "f":
             # Of which nothing is known is unlabelled, too.
@@ -214,13 +221,11 @@ def split_targets(y: Any) -> tuple[Targets, NDArray[np.bool_]]:
                 "or, for an unlabelled row, -1 everywhere. (Labels coded as -1 and +1 are "
                 "converted by (y > 0).astype(int).)"
             )
-    elif values.ndim == 1:
-        unlabelled = marked if marked.shape == values.shape else np.zeros(len(values), dtype=bool)
     else:
-        return check_targets(y, unknown=True), np.ones(len(values), dtype=bool)
+        unlabelled = marked if marked.shape == values.shape else np.zeros(n, dtype=bool)
     labelled: NDArray[np.bool_] = ~unlabelled
     if not labelled.any():
-        raise ValueError("y has no labelled row: it is -1 everywhere; expected at least one.")
+        raise ValueError("y has no labelled row: it is -1 or NaN everywhere; expected one.")
     if labelled.all():
         return check_targets(y, unknown=True), labelled
     of_labelled = y.loc[labelled] if hasattr(y, "loc") else values[labelled]

@@ -291,7 +291,7 @@ class LabelRankerCV(LabelScoringClassifier):
         X = self._checked_features(X, reset=True)
         targets = check_targets(y, unknown=True)
         warn_of_unknown(targets)
-        check_as_many_rows(targets.indicator, X, "y")
+        check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0])
         return X, targets, weights
