@@ -66,10 +66,10 @@ const LARGEST: f64 = 1e150;
 
 /// Checks that all numbers are finite, and so are sums of their products.
 pub fn check_finite(name: &str, values: &[f64]) -> PyResult<()> {
-    match values
-        .iter()
-        .find(|value| value.is_nan() || value.abs() > LARGEST)
-    {
+    let wrong = |value: &&f64| value.is_nan() | (value.abs() > LARGEST);
+    // Chunk by chunk, in loops that vectorise.
+    let doubtful = |chunk: &&[f64]| chunk.iter().fold(false, |any, value| any | wrong(&value));
+    match values.chunks(1024).filter(doubtful).flatten().find(wrong) {
         None => Ok(()),
         Some(found) => Err(PyValueError::new_err(format!(
             "{name} has the entry {found}, expected numbers of at most {LARGEST:e} in magnitude"

@@ -20,6 +20,9 @@ const SPARSE_CHUNK: usize = 4096;
 /// Kernel rows that are computed together.
 const ROWS: usize = 64;
 
+/// The same of a whole matrix: the right rows are arranged for the processor once for all of them.
+const PANEL: usize = 3 * ROWS;
+
 /// A squared distance below this share of the squared norms is computed from the differences of the features:
 /// `||x||^2 + ||y||^2 - 2 x.y` has lost that many of its digits.
 const CANCELLED: f64 = 1e-4;
@@ -107,15 +110,8 @@ pub(crate) fn stored_product(
             return None;
         }
         let left = View::rows(&matrix[index * slab * n..], n);
-        let shape = (slab_rows.len() / q, n, q);
-        multiply_rows(
-            threads,
-            shape,
-            left,
-            View::rows(factor, q),
-            slab_rows,
-            false,
-        );
+        let (shape, right) = ((slab_rows.len() / q, n, q), View::rows(factor, q));
+        multiply_rows(threads, shape, left, right, slab_rows, false);
     }
     Some(result)
 }
@@ -226,14 +222,12 @@ impl<'a> Gram<'a> {
         if let Kernel::Rbf { gamma } = self.kernel
             && gamma * (norm + self.largest_norm) > HARMLESS
         {
-            for (place, ((&product, &other), j)) in
-                products.iter().zip(norms).zip(columns).enumerate()
-            {
+            let pairs = products.iter().zip(norms).zip(columns);
+            for (place, ((&product, &other), j)) in pairs.enumerate() {
                 let sum = norm + other;
                 if sum - 2.0 * product <= CANCELLED * sum {
                     let distance = self.left.squared_distance(i as usize, &self.right, j);
-                    let value = (-gamma * distance).exp();
-                    memory::push(&mut near, (place, value));
+                    memory::push(&mut near, (place, (-gamma * distance).exp()));
                 }
             }
         }
@@ -297,15 +291,8 @@ impl<'a> Gram<'a> {
             (_, Features::Dense(right), _) => {
                 let d = right.columns();
                 let right = View::rows(&right.data()[range.start * d..range.end * d], d);
-                let shape = (rows.len(), d, length);
-                multiply_strided(
-                    shape,
-                    View::rows(panel, d),
-                    right.transposed(),
-                    out,
-                    stride,
-                    false,
-                );
+                let (shape, left) = ((rows.len(), d, length), View::rows(panel, d));
+                multiply_strided(shape, left, right.transposed(), out, stride, false);
             }
             // The constructors admit no other combination.
             _ => out.fill(0.0),
@@ -342,17 +329,16 @@ impl<'a> Gram<'a> {
 
     /// Kernel values of the chosen left rows with all right rows, row-major.
     pub fn rows_into(&self, rows: &[u32], out: &mut [f64]) {
-        self.rows_from(rows, 0, out);
+        self.rows_within(rows, 0..self.columns(), out);
     }
 
-    /// The values with the right rows from `first` on, row-major with an entry for every right row.
-    fn rows_from(&self, rows: &[u32], first: usize, out: &mut [f64]) {
-        let m = self.columns();
+    /// The values with the right rows `within`, row-major with an entry for every right row.
+    fn rows_within(&self, rows: &[u32], within: Range<usize>, out: &mut [f64]) {
         let mut panel = Vec::new();
         self.panel(rows, &mut panel);
-        for start in (first..m).step_by(self.chunk()) {
-            let range = start..(start + self.chunk()).min(m);
-            self.block(rows, &panel, range, &mut out[start..], m);
+        for start in within.clone().step_by(self.chunk()) {
+            let range = start..(start + self.chunk()).min(within.end);
+            self.block(rows, &panel, range, &mut out[start..], self.columns());
         }
     }
 
@@ -381,15 +367,25 @@ impl<'a> Gram<'a> {
         monitor: &mut dyn Monitor,
     ) -> bool {
         let (n, m) = (self.rows(), self.columns());
-        let slab = slab_chunks(ROWS * m * (self.features() + 8)) * ROWS;
+        let slab = slab_chunks(PANEL * m * (self.features() + 8)) * PANEL;
         for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
             if monitor.interrupted() {
                 return false;
             }
-            threads.for_each_chunk(slab_rows, ROWS * m, |chunk, out| {
-                let first = index * slab + chunk * ROWS;
-                let rows: Vec<u32> = (first as u32..(first + out.len() / m) as u32).collect();
-                self.rows_from(&rows, if self.same { first } else { 0 }, out);
+            threads.for_each_chunk(slab_rows, PANEL * m, |chunk, out| {
+                let first = index * slab + chunk * PANEL;
+                let end = first + out.len() / m;
+                let rows: Vec<u32> = (first as u32..end as u32).collect();
+                if !self.same {
+                    return self.rows_into(&rows, out);
+                }
+                // The square on the diagonal by fewer rows at a time, of which less lies below it; of sparse features, for
+                // which nothing is arranged, all.
+                let square = if self.right_columns.is_some() { m } else { end };
+                for (rows, out) in rows.chunks(ROWS).zip(out.chunks_mut(ROWS * m)) {
+                    self.rows_within(rows, rows[0] as usize..square, out);
+                }
+                self.rows_within(&rows, square..m, out);
             });
         }
         if self.same && !mirror(matrix, n, monitor) {
@@ -425,13 +421,9 @@ impl<'a> Gram<'a> {
                     let range = start..(start + self.chunk()).min(m);
                     with_scratch(rows.len() * range.len(), |values| {
                         self.block(&rows, &panel, range.clone(), values, range.len());
+                        let left = View::rows(values, range.len());
                         let right = View::rows(&factor[range.start * q..range.end * q], q);
-                        multiply_add(
-                            (rows.len(), range.len(), q),
-                            View::rows(values, range.len()),
-                            right,
-                            out,
-                        );
+                        multiply_add((rows.len(), range.len(), q), left, right, out);
                     });
                 }
             });

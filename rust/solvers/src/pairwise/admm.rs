@@ -474,13 +474,9 @@ impl Admm {
         let bias = self.mean_fitted(&target);
         let weights = self.weights(&target, threads);
         let (root, instances, rho) = (&self.root, &self.instances, self.rho);
-        let mut rows: Vec<_> = self
-            .scores
-            .chunks_mut(CHUNK * q)
-            .zip(self.displacements.chunks_mut(CHUNK * q))
-            .collect();
-        let parts = threads.map_chunks(&mut rows, 1, |chunk, rows| {
-            let (scores, displacements) = &mut rows[0];
+        let scores = self.scores.chunks_mut(CHUNK * q);
+        let rows = scores.zip(self.displacements.chunks_mut(CHUNK * q));
+        let parts = threads.map(rows, |chunk, (scores, displacements)| {
             let (first, count) = (chunk * CHUNK, scores.len() / q);
             let fitted = root.fitted(first, count, (&weights, &bias));
             let mut map = Map::new(labels, loss, rho);

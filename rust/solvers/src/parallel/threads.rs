@@ -68,19 +68,27 @@ impl Threads {
         });
     }
 
-    /// Calls `work` with every chunk of `data`, and collects the results in order.
+    /// Calls `work(index, item)` for every item, and collects the results in order.
+    pub fn map<I: ExactSizeIterator + Send, R: Send>(
+        &self,
+        items: I,
+        work: impl Fn(usize, I::Item) -> R + Sync,
+    ) -> Vec<R> {
+        let mut results: Vec<Option<R>> = (0..items.len()).map(|_| None).collect();
+        self.for_each(
+            items.zip(&mut results).enumerate(),
+            |(index, (item, result))| *result = Some(work(index, item)),
+        );
+        results.into_iter().flatten().collect()
+    }
+
+    /// The same of the chunks of `data` of length `size` (the last may be shorter).
     pub fn map_chunks<T: Send, R: Send>(
         &self,
         data: &mut [T],
         size: usize,
-        work: impl Fn(usize, &mut [T]) -> R + Sync + Send,
+        work: impl Fn(usize, &mut [T]) -> R + Sync,
     ) -> Vec<R> {
-        let chunks = data.chunks_mut(size.max(1));
-        let mut results: Vec<Option<R>> = (0..chunks.len()).map(|_| None).collect();
-        self.for_each(
-            chunks.zip(&mut results).enumerate(),
-            |(index, (chunk, result))| *result = Some(work(index, chunk)),
-        );
-        results.into_iter().flatten().collect()
+        self.map(data.chunks_mut(size.max(1)), work)
     }
 }

@@ -240,11 +240,11 @@ pub(super) fn summary(
         if monitor.interrupted() {
             return None;
         }
-        let mut rows: Vec<usize> = (first..n.min(first + between_polls)).collect();
-        let parts = threads.map_chunks(&mut rows, together, |_, rows| {
+        let end = n.min(first + between_polls);
+        let parts = threads.map((first..end).step_by(together), |_, start| {
             let (mut arcs, mut best) = (Vec::new(), vec![0.0; q]);
             let (mut sum, mut distance) = (vec![0.0; q], 0.0);
-            for &mut i in rows {
+            for (i, kappa) in (start..).zip(&diagonal[start..end.min(start + together)]) {
                 let range = i * q..(i + 1) * q;
                 best_row(labels, i, &scores[range.clone()], bands, &mut best, |arc| {
                     arcs.push((steps.place(q, arc.tail, arc.head, arc.cost), arc.capacity));
@@ -252,7 +252,7 @@ pub(super) fn summary(
                 axpy(1.0, &best, &mut sum);
                 let pairs = best.iter().zip(&dual[range]);
                 let squares: f64 = pairs.map(|(new, old)| (new - old) * (new - old)).sum();
-                distance += diagonal[i] * squares;
+                distance += kappa * squares;
             }
             (arcs, sum, distance)
         });
