@@ -96,9 +96,10 @@ def test_a_loop_that_does_not_finish_names_one_that_does(monkeypatch):
     assert model.status_ == "converged"
 
 
-@pytest.mark.parametrize(("share", "loop"), [(1e-5, "admm"), (0.1, "cd")])
+@pytest.mark.parametrize(("share", "loop"), [(1e-6, "admm"), (0.1, "cd")])
 def test_the_loop_follows_the_share_of_the_largest_beta(share, loop):
     X, Y = random_problem(4)
+    X = X[:, :1] + 1e-3 * X  # Nearly dependent: each loop has to converge, too
     beta = share * beta_max(X, Y)
     by_name = {
         solver: LLSF(alpha=0.0, beta=beta, solver=solver).fit(X, Y).coef_

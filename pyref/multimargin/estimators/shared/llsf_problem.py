@@ -33,9 +33,9 @@ _ROUNDING = 1e-12
 MOST_EIGENVALUES = 4096
 # With fewer labels than this share of the eigenvalues, these cost more than they save.
 _EIGENVALUES_PER_LABEL = 50
-# Below this share of the largest useful beta, solutions have so many features that coordinate
-# descent is slower than the alternating direction method.
-_DENSE_ALONE = 0.001
+# Below this share of the largest useful beta, for each of the first 1000 eigenvalues, solutions
+# have so many features that coordinate descent is slower than the alternating direction method.
+_DENSE_ALONE = 9e-7
 
 
 def label_dissimilarity(indicator: NDArray[Any]) -> Matrix:
@@ -203,9 +203,8 @@ def choose_solver(X: Any, correlation: Matrix, coupling: Matrix | None, beta: fl
     affordable = is_affordable(X, len(correlation))
     if coupling is not None:
         return "admm" if affordable else "apg"
-    if not affordable:
-        return "cd"
-    return "admm" if beta <= _DENSE_ALONE * np.abs(correlation).max() else "cd"
+    dense = beta <= _DENSE_ALONE * min(*X.shape, 1000) * np.abs(correlation).max()
+    return "admm" if affordable and dense else "cd"
 
 
 @dataclass(frozen=True)

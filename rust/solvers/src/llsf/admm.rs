@@ -142,11 +142,8 @@ impl Loop<'_> {
 
     /// `Z`
     fn model(&self) -> Vec<f64> {
-        let shrunk = self
-            .sum
-            .iter()
-            .map(|&x| soft_threshold(x, self.threshold()));
-        memory::collected(shrunk)
+        let threshold = self.threshold();
+        memory::collected(self.sum.iter().map(|&x| soft_threshold(x, threshold)))
     }
 
     /// `(H + rho)^-1` times the matrix in `weights`, in its place; 0 where `H + rho` is. False when interrupted, which
@@ -185,14 +182,8 @@ impl Loop<'_> {
             None => transpose(mixed, d, q, &mut self.weights),
             Some(pairs) => {
                 let right = View::rows(mixed, q).transposed();
-                multiply_rows(
-                    threads,
-                    (q, q, d),
-                    pairs.view(),
-                    right,
-                    &mut self.weights,
-                    false,
-                );
+                let out = &mut self.weights;
+                multiply_rows(threads, (q, q, d), pairs.view(), right, out, false);
             }
         }
         !monitor.breaks_off()

@@ -7,7 +7,7 @@
 //! which is at most `sqrt(2)` below (15), and the momentum restarts when it points uphill (O'Donoghue and Candes).
 
 use super::certificate::{Certificate, certify};
-use super::lasso::soft_threshold;
+use super::lasso::{Point, soft_threshold};
 use super::problem::{End, Problem};
 use super::quadratic::Quadratic;
 use crate::memory;
@@ -16,13 +16,6 @@ use crate::report::{Monitor, Status, Trace};
 
 /// Beyond this the published loop stops: the squares of larger numbers overflow.
 const OVERFLOW: f64 = 1e100;
-
-/// A point and the gradient of the smooth part there.
-#[derive(Clone)]
-struct Point {
-    weights: Vec<f64>,
-    gradient: Vec<f64>,
-}
 
 impl Point {
     /// The point beyond this one, seen from `before`.

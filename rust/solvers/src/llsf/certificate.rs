@@ -75,23 +75,14 @@ impl Sums {
     }
 
     fn dual(&self, beta: f64, anchor: f64) -> f64 {
-        let limit = if self.largest > beta {
-            beta / self.largest
-        } else {
-            1.0
-        };
+        let limit = (beta / self.largest).min(1.0);
         let curvature = anchor - 2.0 * self.fit + self.curvature;
-        let best = if curvature > 0.0 {
-            (anchor - self.fit) / curvature
-        } else {
-            limit
-        };
+        let best = (anchor - self.fit) / curvature;
+        let best = if curvature > 0.0 { best } else { limit };
         let t = best.clamp(-limit, limit);
-        0.5 * self.squared_norm
-            - 0.5
-                * ((1.0 - t) * (1.0 - t) * anchor
-                    + 2.0 * t * (1.0 - t) * self.fit
-                    + t * t * self.curvature)
+        let s = 1.0 - t;
+        let curvature = s * s * anchor + 2.0 * t * s * self.fit + t * t * self.curvature;
+        0.5 * self.squared_norm - 0.5 * curvature
     }
 
     /// The lower bound of one label by itself.

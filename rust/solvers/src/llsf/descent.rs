@@ -154,35 +154,32 @@ fn labels_at_start(visit: &Visit<'_>, quadratic: &Quadratic<'_>, threads: &Threa
     let problem = visit.problem;
     let weights = problem.start();
     let gradient = problem.gradient(quadratic, &weights, threads);
-    let parts = weights.chunks_exact(problem.dimension().max(1));
-    let labels = parts
-        .zip(gradient.chunks_exact(problem.dimension().max(1)))
-        .map(|(weights, gradient)| {
-            let mut scores = Vec::new();
-            if let Form::Columns(columns) = &visit.form {
-                scores = memory::zeros(problem.features.rows());
-                for (j, &w) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-                    columns.axpy(w, j, &mut scores);
-                }
+    let d = problem.dimension().max(1);
+    let parts = weights.chunks_exact(d).zip(gradient.chunks_exact(d));
+    let labels = parts.map(|(weights, gradient)| {
+        let mut scores = Vec::new();
+        if let Form::Columns(columns) = &visit.form {
+            scores = memory::zeros(problem.features.rows());
+            for (j, &w) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+                columns.axpy(w, j, &mut scores);
             }
-            Label {
-                weights: memory::copied(weights),
-                gradient: memory::copied(gradient),
-                scores,
-                done: false,
-                violation: f64::INFINITY,
-            }
-        });
+        }
+        Label {
+            weights: memory::copied(weights),
+            gradient: memory::copied(gradient),
+            scores,
+            done: false,
+            violation: f64::INFINITY,
+        }
+    });
     memory::collected(labels)
 }
 
 /// The certificate of all labels; marks those whose own gap and violation are small enough as done.
 fn certify(problem: &Problem<'_>, labels: &mut [Label], largest_residual: f64) -> Certificate {
-    let sums: Vec<Sums> = labels
-        .iter()
-        .enumerate()
-        .map(|(k, label)| Sums::of_label(problem, k, &label.weights, &label.gradient))
-        .collect();
+    let of =
+        |(k, label): (usize, &Label)| Sums::of_label(problem, k, &label.weights, &label.gradient);
+    let sums: Vec<Sums> = labels.iter().enumerate().map(of).collect();
     let certificate = combine(problem, sums.iter().copied());
     let share = certificate.primal / problem.labels() as f64;
     for (label, sums) in labels.iter_mut().zip(&sums) {

@@ -1,19 +1,21 @@
 //! A small dense lasso, `min 1/2 w^T H w - b^T w + beta ||w||_1`, from a start whose gradient is known.
 //!
 //! Cyclic coordinate descent finds the support and the signs quickly, but converges slowly where columns are nearly
-//! dependent. So every few passes Anderson's extrapolation takes its place, where that is the better point: the
-//! combination of the last points, with weights that sum to 1, whose combined steps are shortest.
+//! dependent. So every few passes a step on all coefficients that are not 0 follows: towards the minimiser for their present
+//! signs, found by conjugate gradients, or along a combination of dependent columns.
 
 use super::certificate::violation;
 use crate::linalg::vector::{axpy, dot};
-use nalgebra::{SMatrix, SVector};
 
-/// Extrapolations before giving up.
-const MOST_EXTRAPOLATIONS: usize = 60;
-/// Passes from one extrapolation to the next.
-const PASSES: usize = 8;
-/// What is added to the products of steps, as a share of the largest one: they are nearly dependent in the end.
-const REGULARISATION: f64 = 1e-12;
+/// Steps on the support before giving up.
+const MOST_STEPS: usize = 60;
+/// Passes before each.
+const PASSES: usize = 4;
+/// Iterations of conjugate gradients, and the share of the gradient's square at which they end.
+const MOST_ITERATIONS: usize = 20;
+const ACCURACY: f64 = 0.01;
+/// A direction of less curvature than this share of its coordinates' own is one of dependent columns.
+const DEPENDENT: f64 = 1e-12;
 
 /// A lasso and its present point.
 #[derive(Debug)]
@@ -26,39 +28,34 @@ pub struct Lasso {
     pub beta: f64,
 }
 
-/// A point of a lasso.
+/// A point and the gradient of the smooth part there.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// `w`
     pub weights: Vec<f64>,
-    /// `H w - b`.
+    /// `H w - b`
     pub gradient: Vec<f64>,
 }
 
 impl Lasso {
     /// Improves the point until it violates the optimality conditions by no more than `tolerance`.
     pub fn solve(&mut self, tolerance: f64) {
-        for _ in 0..MOST_EXTRAPOLATIONS {
-            let mut path = vec![self.point.clone()];
+        for _ in 0..MOST_STEPS {
             for _ in 0..PASSES {
                 // Small steps alone prove nothing: many of them may still add up to a long way.
                 if self.pass() <= tolerance && self.violation() <= tolerance {
                     return;
                 }
-                path.push(self.point.clone());
             }
-            if let Some(point) = extrapolated(&path).filter(|point| self.rise(point) < 0.0) {
-                self.point = point;
-            }
+            self.step();
         }
     }
 
     fn violation(&self) -> f64 {
         let Point { weights, gradient } = &self.point;
         let of_all = weights.iter().zip(gradient);
-        of_all.fold(0.0, |largest, (&w, &g)| {
-            largest.max(violation(w, g, self.beta))
-        })
+        let of_all = of_all.map(|(&w, &g)| violation(w, g, self.beta));
+        of_all.fold(0.0, f64::max)
     }
 
     /// Minimises along each coordinate in turn. Returns the largest change of a coordinate's own gradient.
@@ -83,51 +80,75 @@ impl Lasso {
         largest
     }
 
-    /// The objective at another point less that at the present one.
-    fn rise(&self, other: &Point) -> f64 {
-        let Point { weights, gradient } = &self.point;
-        let (before, after) = (
-            weights.iter().zip(gradient),
-            other.weights.iter().zip(&other.gradient),
-        );
-        let rises = before
-            .zip(after)
-            .map(|((v, g), (w, h))| 0.5 * (w - v) * (g + h) + self.beta * (w.abs() - v.abs()));
-        rises.sum()
-    }
-}
-
-/// Anderson's extrapolation of `PASSES + 1` points.
-fn extrapolated(path: &[Point]) -> Option<Point> {
-    let steps = path.windows(2).map(|pair| {
-        let ends = pair[1].weights.iter().zip(&pair[0].weights);
-        ends.map(|(new, old)| new - old).collect::<Vec<_>>()
-    });
-    let steps = steps.collect::<Vec<_>>();
-    let products = SMatrix::<f64, PASSES, PASSES>::from_fn(|a, b| dot(&steps[a], &steps[b]));
-    let ridge = SMatrix::from_diagonal_element(REGULARISATION * products.diagonal().max());
-    let shares = (products + ridge).cholesky()?.solve(&SVector::repeat(1.0));
-    let shares = shares / shares.sum();
-    let combined = |of: fn(&Point) -> &[f64]| {
-        let mut sum = vec![0.0; of(&path[0]).len()];
-        for (point, &share) in path[1..].iter().zip(&shares) {
-            axpy(share, of(point), &mut sum);
+    /// Goes towards the minimiser for the present signs as far as the objective falls, past zeros of coefficients.
+    fn step(&mut self) {
+        let (direction, m) = (self.direction(), self.point.weights.len());
+        let mut change = vec![0.0; m];
+        for (d, row) in direction.iter().zip(self.form.chunks_exact(m.max(1))) {
+            if *d != 0.0 {
+                axpy(*d, row, &mut change);
+            }
         }
-        sum
-    };
-    Some(Point {
-        weights: combined(|point| &point.weights),
-        gradient: combined(|point| &point.gradient),
-    })
+        let Point { weights, gradient } = &mut self.point;
+        let downhill = |k: usize| -direction[k] * (gradient[k] + self.beta.copysign(weights[k]));
+        let mut fall: f64 = (0..m).map(downhill).sum();
+        let curvature = dot(&direction, &change).max(0.0);
+        let zeros = (0..m).map(|k| (-weights[k] / direction[k], k));
+        let mut zeros: Vec<_> = zeros.filter(|(length, _)| *length > 0.0).collect();
+        zeros.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let (mut length, mut vanishing) = (fall / curvature, None);
+        for (zero, k) in zeros {
+            if length > zero {
+                fall -= 2.0 * self.beta * direction[k].abs();
+                length = zero.max(fall / curvature);
+                vanishing = (length == zero).then_some(k);
+            }
+        }
+        if length > 0.0 && length < f64::MAX {
+            axpy(length, &direction, weights);
+            axpy(length, &change, gradient);
+            vanishing.into_iter().for_each(|k| weights[k] = 0.0);
+        }
+    }
+
+    /// The way to the minimiser for the present signs.
+    fn direction(&self) -> Vec<f64> {
+        let Point { weights, gradient } = &self.point;
+        let m = weights.len();
+        let of_support = |k: usize, value: f64| if weights[k] == 0.0 { 0.0 } else { value };
+        let downhill = |k: usize| of_support(k, -gradient[k] - self.beta.copysign(weights[k]));
+        let mut rest: Vec<f64> = (0..m).map(downhill).collect();
+        let (mut direction, mut along) = (vec![0.0; m], vec![0.0; m]);
+        let (mut before, mut enough) = (f64::INFINITY, 0.0);
+        for _ in 0..MOST_ITERATIONS {
+            let scaled = |k: usize| of_support(k, rest[k] / self.form[k * (m + 1)]);
+            let scaled: Vec<f64> = (0..m).map(scaled).collect();
+            let length = dot(&rest, &scaled);
+            if length <= enough {
+                break;
+            }
+            enough = f64::max(enough, ACCURACY * length);
+            let (mut product, mut of_coordinates) = (vec![0.0; m], 0.0);
+            for (k, row) in self.form.chunks_exact(m).enumerate() {
+                along[k] = scaled[k] + length / before * along[k];
+                if along[k] != 0.0 {
+                    axpy(along[k], row, &mut product);
+                    of_coordinates += along[k] * along[k] * row[k];
+                }
+            }
+            let curvature = dot(&along, &product);
+            if curvature <= DEPENDENT * of_coordinates {
+                return along;
+            }
+            axpy(length / curvature, &along, &mut direction);
+            axpy(-length / curvature, &product, &mut rest);
+            before = length;
+        }
+        direction
+    }
 }
 
 /// The proximal map of the l1 norm, (11) of the paper.
 pub(super) fn soft_threshold(value: f64, threshold: f64) -> f64 {
-    if value > threshold {
-        value - threshold
-    } else if value < -threshold {
-        value + threshold
-    } else {
-        0.0
-    }
+    value - value.max(-threshold).min(threshold)
 }

@@ -112,12 +112,8 @@ fn dense_products((n, d): (usize, usize), x: &[f64], weights: &[f64], out: &mut 
     let m = out.len() / d;
     let x = View::rows(x, d);
     let mut scores = memory::matrix(m, n);
-    multiply(
-        (m, d, n),
-        View::rows(weights, d),
-        x.transposed(),
-        &mut scores,
-    );
+    let weights = View::rows(weights, d);
+    multiply((m, d, n), weights, x.transposed(), &mut scores);
     multiply((m, n, d), View::rows(&scores, n), x, out);
 }
 
