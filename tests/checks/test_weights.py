@@ -13,6 +13,7 @@ def test_one_number_counts_for_all_rows() -> None:
     ("weights", "error", "message"),
     [
         ("heavy", TypeError, "sample_weight is 'heavy'; expected a number for each of 3 rows"),
+        (["heavy"] * 99, TypeError, r"sample_weight is \['heavy', .{,60}; expected a number for"),
         (np.ones(2), ValueError, r"shape \(2,\); expected \(3,\)"),
         ([1.0, -1.0, 1.0], ValueError, "negative or not finite"),
         (0.0, ValueError, "zero for all rows"),

@@ -17,7 +17,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | Non
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"sample_weight is {sample_weight!r}; expected a number for each of {n} rows."
+            f"sample_weight is {repr(sample_weight)[:60]}; expected a number for each of {n} rows."
         ) from error
     if weights.ndim == 0:
         weights = np.full(n, weights)

@@ -89,8 +89,8 @@ def _positive(values: Any) -> Matrix:
         weights = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(
-            f"class_weight is {values!r}; expected None, 'balanced', 'sqrt', a dict by label name "
-            "or one positive number a label."
+            f"class_weight is {repr(values)[:60]}; expected None, 'balanced', 'sqrt', a dict by "
+            "label name or one positive number a label."
         ) from error
     wrong = ~(np.isfinite(weights) & (weights > 0.0))
     if wrong.any():
