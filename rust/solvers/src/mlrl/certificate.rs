@@ -1,6 +1,7 @@
 //! Primal and dual values.
 
 use super::Problem;
+use crate::linalg::vector::dot;
 
 /// Slopes of a label's loss below this share of its weights are rounding.
 const FLAT: f64 = 1e-12;
@@ -12,26 +13,25 @@ const FLAT: f64 = 1e-12;
 /// the next one, the bias in the middle. At the optimum of the dual these are F_low and F_up with the opposite signs:
 /// every free support vector sits on one of them.
 pub(super) fn loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<f64>) {
-    if problem.uniform {
-        return uniform_loss_and_bias(problem, scores);
-    }
     let n = problem.instances();
     let (mut loss, mut biases) = (0.0, Vec::with_capacity(problem.labels()));
-    let mut points: Vec<(f64, f64)> = Vec::with_capacity(n);
+    let (mut points, mut numbers) = (Vec::new(), vec![0.0; n]);
     for (label, scores) in scores.chunks_exact(n).enumerate() {
         let (signs, bounds) = (problem.sign(label), problem.bound(label));
-        points.clear();
-        let known = signs.iter().zip(scores).zip(bounds);
-        points.extend(
-            known
-                .filter(|(_, c)| **c > 0.0)
-                .map(|((y, f), c)| (y - f, *c)),
-        );
-        points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let bias = flat_middle(&points, signs, bounds);
-        for ((y, f), c) in signs.iter().zip(scores).zip(bounds) {
-            loss += c * (1.0 - y * (f + bias)).max(0.0);
+        let bias = if problem.uniform {
+            uniform_bias(signs, scores, &mut numbers)
+        } else {
+            points.clear();
+            let known = signs.iter().zip(scores).zip(bounds);
+            let known = known.filter(|(_, c)| **c > 0.0);
+            points.extend(known.map(|((y, f), c)| (y - f, *c)));
+            points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            flat_middle(&points, signs, bounds)
+        };
+        for ((hinge, y), f) in numbers.iter_mut().zip(signs).zip(scores) {
+            *hinge = (1.0 - y * (f + bias)).max(0.0);
         }
+        loss += dot(&numbers, bounds);
         biases.push(bias);
     }
     (loss, biases)
@@ -57,32 +57,15 @@ fn flat_middle(points: &[(f64, f64)], signs: &[f64], bounds: &[f64]) -> f64 {
     left.unwrap_or(0.0)
 }
 
-/// The same for equal weights, without sorting.
-fn uniform_loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<f64>) {
-    let n = problem.instances();
-    let mut points = vec![0.0; n];
-    let mut loss = 0.0;
-    let mut biases = Vec::with_capacity(problem.labels());
-    for (label, scores) in scores.chunks_exact(n).enumerate() {
-        let signs = problem.sign(label);
-        for ((point, y), f) in points.iter_mut().zip(signs).zip(scores) {
-            *point = y - f;
-        }
-        let positive = signs.iter().filter(|&&y| y > 0.0).count();
-        let (_, &mut right, _) = points.select_nth_unstable_by(positive, f64::total_cmp);
-        let left = points[..positive]
-            .iter()
-            .fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-        let bias = 0.5 * (left + right);
-        let sum: f64 = signs
-            .iter()
-            .zip(scores)
-            .map(|(y, f)| (1.0 - y * (f + bias)).max(0.0))
-            .sum();
-        loss += sum;
-        biases.push(bias);
+/// The same for equal weights, without sorting; `points` is room for `n` numbers.
+fn uniform_bias(signs: &[f64], scores: &[f64], points: &mut [f64]) -> f64 {
+    for ((point, y), f) in points.iter_mut().zip(signs).zip(scores) {
+        *point = y - f;
     }
-    (loss / n as f64, biases)
+    let positive = signs.iter().filter(|&&y| y > 0.0).count();
+    let (below, &mut right, _) = points.select_nth_unstable_by(positive, f64::total_cmp);
+    let left = below.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+    0.5 * (left + right)
 }
 
 /// Units in the last place that the sums of a quadratic form may lose.
@@ -103,7 +86,7 @@ pub(super) fn rounding(problem: &Problem<'_>, dual: &[f64], largest: f64) -> f64
 /// The lower bound `t sum alpha - t^2/(2 lambda) quadratic`, the largest over `0 <= t <= 1`, and its `t`: with `Z` every
 /// `t Z` is feasible. `quadratic` is `lambda_max(Z^T K Z)` for the joint problem, `tr(Z^T K Z Omega)` for a fixed Omega.
 pub(super) fn best_multiple(problem: &Problem<'_>, dual: &[f64], quadratic: f64) -> (f64, f64) {
-    let sum: f64 = dual.iter().map(|z| z.abs()).sum();
+    let sum = dot(dual, problem.signs);
     let curvature = quadratic / problem.lambda;
     let t = if curvature > sum {
         sum / curvature

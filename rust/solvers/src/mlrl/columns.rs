@@ -1,7 +1,6 @@
 //! The sub-problems of all labels, each on its own: what the rounds hand to SMO.
 
 use super::Problem;
-use crate::memory;
 use crate::mlrl::smo::{LabelProblem, Limits, solve_label};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -14,7 +13,7 @@ const GROUP: usize = 2;
 pub(super) struct Column {
     pub dual: Vec<f64>,
     pub gradient: Vec<f64>,
-    steps: usize,
+    pub steps: usize,
     done: bool,
     /// Whether the steps of the round were used up above the tolerance.
     pub exhausted: bool,
@@ -31,15 +30,6 @@ impl Column {
             exhausted: false,
         }
     }
-}
-
-/// All columns of `Z`, one below the other.
-pub(super) fn duals(columns: &[Column]) -> Vec<f64> {
-    let mut all = memory::room(columns.iter().map(|column| column.dual.len()).sum());
-    for column in columns {
-        all.extend_from_slice(&column.dual);
-    }
-    all
 }
 
 /// Solves every label to the tolerance, all with the kernel factor `scale`: the pair steps made, `None` when broken off.
@@ -90,9 +80,9 @@ fn part(problem: &Problem<'_>, label: usize, scale: f64, tolerance: f64, column:
         bounds: problem.bound(label),
         scale,
     };
-    let outcome = solve_label(&sub_problem, &mut column.dual, &mut column.gradient, limits);
-    column.steps += outcome.steps;
-    column.exhausted =
-        column.steps >= problem.most_steps() && outcome.violation() > limits.tolerance;
-    column.done = outcome.steps < limits.steps || column.exhausted;
+    let (steps, violation) =
+        solve_label(&sub_problem, &mut column.dual, &mut column.gradient, limits);
+    column.steps += steps;
+    column.exhausted = column.steps >= problem.most_steps() && violation > limits.tolerance;
+    column.done = steps < limits.steps || column.exhausted;
 }

@@ -1,7 +1,7 @@
 //! What the labels share: the regularisers of a learned and of a fixed label covariance.
 
 use super::Problem;
-use super::symmetric::{Eigen, gram, largest_eigenvalue, mix};
+use super::symmetric::{Eigen, eigenvalues, gram, mix};
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
 use crate::memory;
@@ -11,7 +11,7 @@ const FIRST_PENALTY: f64 = 2.0;
 /// The first penalty over `kappa` at least.
 const LEAST_PENALTY: f64 = 1e-3;
 /// Over-relaxation of `W` for the trace norm, and for a fixed Omega; anything in (0, 2) converges.
-const RELAXATION: f64 = 1.6;
+const RELAXATION: f64 = 1.8;
 const FIXED_RELAXATION: f64 = 1.5;
 /// The labels' problems are solved to F_low <= F_up + this share of the gap of one label's mean loss, for the trace norm
 /// and for a fixed Omega.
@@ -35,16 +35,27 @@ impl Weights {
 
     /// Applies a function of numbers to expansions and scores alike.
     pub fn combine<const M: usize>(parts: [&Self; M], f: impl Fn([f64; M]) -> f64) -> Self {
-        let zip = |of: fn(&Self) -> &[f64]| {
-            let parts = parts.map(of);
-            (0..parts[0].len())
-                .map(|at| f(parts.map(|part| part[at])))
-                .collect()
+        let mut result = Self::zero(parts[0].scores.len());
+        result.update(parts, |_, parts| f(parts));
+        result
+    }
+
+    /// The same in place, from the own numbers and others.
+    pub fn update<const M: usize>(&mut self, parts: [&Self; M], f: impl Fn(f64, [f64; M]) -> f64) {
+        let each = |own: &mut [f64], parts: [&[f64]; M]| {
+            let parts = parts.map(|part| &part[..own.len()]);
+            for (at, own) in own.iter_mut().enumerate() {
+                *own = f(*own, parts.map(|part| part[at]));
+            }
         };
-        Self {
-            expansion: zip(|weights| &weights.expansion),
-            scores: zip(|weights| &weights.scores),
-        }
+        each(&mut self.expansion, parts.map(|part| &part.expansion[..]));
+        each(&mut self.scores, parts.map(|part| &part.scores[..]));
+    }
+
+    /// Takes the numbers of another.
+    pub fn copy(&mut self, other: &Self) {
+        self.expansion.copy_from_slice(&other.expansion);
+        self.scores.copy_from_slice(&other.scores);
     }
 
     pub fn mixed(&self, mixing: &[f64], n: usize) -> Self {
@@ -59,13 +70,7 @@ impl Weights {
     }
 
     pub fn norm(&self) -> f64 {
-        let square: f64 = self
-            .expansion
-            .iter()
-            .zip(&self.scores)
-            .map(|(a, f)| a * f)
-            .sum();
-        square.max(0.0).sqrt()
+        dot(&self.expansion, &self.scores).max(0.0).sqrt()
     }
 }
 
@@ -123,7 +128,10 @@ impl Regulariser {
     pub fn quadratic(&self, pushed: &Weights, problem: &Problem<'_>) -> Result<f64, SolverError> {
         let matrix = pushed.gram(problem.instances());
         match self {
-            Self::TraceNorm => largest_eigenvalue(&matrix, problem.labels()),
+            Self::TraceNorm => {
+                let values = eigenvalues(&matrix, problem.labels())?;
+                Ok(values.into_iter().fold(f64::NEG_INFINITY, f64::max))
+            }
             Self::Fixed { covariance, .. } => Ok(dot(&matrix, covariance)),
         }
     }

@@ -42,43 +42,27 @@ pub struct Limits {
     pub steps: usize,
 }
 
-/// How a label's loop ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outcome {
-    /// Steps made.
-    pub steps: usize,
-    /// `F_low`
-    pub low: f64,
-    /// `F_up`
-    pub up: f64,
-}
-
-impl Outcome {
-    /// `F_low - F_up`, at most the tolerance at an accepted point.
-    pub fn violation(&self) -> f64 {
-        self.low - self.up
-    }
-}
-
 /// Solves one label from the feasible start `dual`, whose gradient `c K z - p` is in `gradient`. Both are brought to
-/// the point reached.
+/// the point reached. Returns the steps made and `F_low - F_up`, at most the tolerance at an accepted point.
 pub fn solve_label(
     problem: &LabelProblem<'_>,
     dual: &mut [f64],
     gradient: &mut [f64],
     limits: Limits,
-) -> Outcome {
+) -> (usize, f64) {
     let (kernel, scale) = (problem.kernel, problem.scale);
     let diagonal = kernel.diagonal();
     let bounds = |i: usize| bounds(problem.signs[i], problem.bounds[i]);
     let within = |inside: bool, otherwise: f64| if inside { 0.0 } else { otherwise };
+    let boxes = problem.signs.iter().zip(problem.bounds);
+    let places = dual
+        .iter()
+        .zip(boxes.map(|(&sign, &bound)| self::bounds(sign, bound)));
     // 0 where a variable can grow, or shrink, else a number that keeps it from being chosen.
-    let mut grows: Vec<f64> = (0..dual.len())
-        .map(|i| within(dual[i] < bounds(i).1, f64::INFINITY))
-        .collect();
-    let mut shrinks: Vec<f64> = (0..dual.len())
-        .map(|i| within(dual[i] > bounds(i).0, f64::NEG_INFINITY))
-        .collect();
+    let can_grow = |(z, (_, upper)): (&f64, (f64, f64))| within(*z < upper, f64::INFINITY);
+    let can_shrink = |(z, (lower, _)): (&f64, (f64, f64))| within(*z > lower, f64::NEG_INFINITY);
+    let mut grows: Vec<f64> = places.clone().map(can_grow).collect();
+    let mut shrinks: Vec<f64> = places.map(can_shrink).collect();
     let mut steps = 0;
     // The scan after a step of length 0.
     let mut first = advance(gradient, diagonal, diagonal, 0.0, &shrinks);
@@ -88,12 +72,14 @@ pub fn solve_label(
         if let Some(j) = first.index {
             let row = kernel.row(j);
             let scan = best_partner(gradient, &grows, diagonal, &row, (low, diagonal[j], scale));
-            (up, pair) = (scan.up, scan.index.map(|k| (j, row, k)));
+            (up, pair) = (scan.0, scan.1.map(|k| (j, row, k)));
         }
         let pair = pair.filter(|_| low - up > limits.tolerance && steps < limits.steps);
         let Some((j, row_j, k)) = pair else {
-            repair(problem, dual);
-            return Outcome { steps, low, up };
+            if steps > 0 {
+                repair(problem, dual);
+            }
+            return (steps, low - up);
         };
         let row_k = kernel.row(k);
         // The pair moves by (35) or (37). A variable that reaches its bound is set to it: the sets A and B compare exactly.
@@ -131,41 +117,45 @@ fn bounds(sign: f64, bound: f64) -> (f64, f64) {
 
 /// Takes the rounding errors of many steps out of `sum z`, at the variable with most room on either side.
 fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
-    let mut excess: f64 = dual.iter().sum();
+    let mut excess = total(dual);
     if excess == 0.0 {
         return;
     }
+    let (mut i, mut most) = (0, 0.0);
     let boxes = problem.signs.iter().zip(problem.bounds);
-    let rooms = dual.iter().zip(boxes).map(|(&z, (&sign, &bound))| {
+    for (k, (&z, (&sign, &bound))) in dual.iter().zip(boxes).enumerate() {
         let (lower, upper) = bounds(sign, bound);
-        (z - lower).min(upper - z)
-    });
-    let roomiest = rooms.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((i, _)) = roomiest.filter(|&(_, room)| room > 0.0) else {
-        return;
-    };
+        let room = (z - lower).min(upper - z);
+        if room > most {
+            (i, most) = (k, room);
+        }
+    }
     let (lower, upper) = bounds(problem.signs[i], problem.bounds[i]);
     for _ in 0..4 {
         dual[i] = (dual[i] - excess).clamp(lower, upper);
-        excess = dual.iter().sum();
+        excess = total(dual);
         if excess == 0.0 {
             return;
         }
     }
 }
 
+/// The sum, in lanes that vectorise.
+fn total(numbers: &[f64]) -> f64 {
+    let (blocks, rest) = numbers.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for block in blocks {
+        for (sum, number) in sums.iter_mut().zip(block) {
+            *sum += number;
+        }
+    }
+    sums.iter().chain(rest).sum()
+}
+
 /// The largest of some numbers and where it is.
 #[derive(Clone, Copy, Debug)]
 struct Largest {
     value: f64,
-    index: Option<usize>,
-}
-
-/// What the scan for the second variable finds.
-#[derive(Clone, Copy, Debug)]
-struct Scan {
-    /// `F_up`
-    up: f64,
     index: Option<usize>,
 }
 
@@ -190,7 +180,7 @@ fn merge(values: &[f64; LANES], blocks: &[u64; LANES]) -> Largest {
     }
 }
 
-/// The instance that, paired with `j`, promises the largest decrease (31). `first` is `(f_j, K_jj, c)`.
+/// `F_up`, and the instance that, paired with `j`, promises the largest decrease (31). `first` is `(f_j, K_jj, c)`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn best_partner(
     gradient: &[f64],
@@ -198,7 +188,7 @@ fn best_partner(
     diagonal: &[f64],
     row: &[f64],
     first: (f64, f64, f64),
-) -> Scan {
+) -> (f64, Option<usize>) {
     let (f_j, k_jj, scale) = first;
     let (mut values, mut blocks) = ([0.0_f64; LANES], [0_u64; LANES]);
     let mut ups = [f64::INFINITY; LANES];
@@ -242,10 +232,7 @@ fn best_partner(
             };
         }
     }
-    Scan {
-        up,
-        index: best.index.filter(|_| best.value > 0.0),
-    }
+    (up, best.index.filter(|_| best.value > 0.0))
 }
 
 /// `f += amount (K_k - K_j)`, and the largest `f_i + penalty_i` afterwards, the first one on ties.

@@ -13,9 +13,9 @@
 //!   support vector machines with offsets, solved by [`crate::mlrl::smo`] from where the last round left them. Their dual
 //!   point `Z` is feasible for the whole problem, and bounds it: `W = (rho (V - U) + phi(X)^T Z) / (kappa + rho)`;
 //! * `V = argmin R(V) - kappa/2 ||V||^2 + rho/2 ||W + U - V||^2`: for the trace norm, singular values shrink by one
-//!   threshold; `V` is the model, and `Omega = (V^T V)^{1/2} / tr` its label covariance. Labels that share nothing get
-//!   eigenvalues that are exactly 0, and an eigenvalue that was 0 can come back. For a fixed Omega the model is
-//!   `V` or `phi(X)^T Z Omega / lambda`, the better one;
+//!   threshold. `V` is the model, or `W` where that is better, and `Omega = (V^T V)^{1/2} / tr` its label covariance. Labels
+//!   that share nothing get eigenvalues of `V` that are exactly 0, and an eigenvalue that was 0 can come back. For a fixed
+//!   Omega the model is `V` or `phi(X)^T Z Omega / lambda`, the better one;
 //! * `U += W - V`.
 //!
 //! All three are `phi(X)^T A` for some `A`, so only `A` and the scores `K A` are kept; a round costs no kernel product.
@@ -23,9 +23,9 @@
 //! This replaces the published alternation ([`super::alternating`]), which stalls above the joint optimum.
 
 use super::certificate::{best_multiple, loss_and_bias, rounding};
-use super::columns::{Column, duals, solve_all};
+use super::columns::{Column, solve_all};
 use super::regulariser::{Regulariser, Weights};
-use super::symmetric::{Eigen, covariance_step};
+use super::symmetric::{Eigen, covariance_step, eigenvalues};
 use super::{Problem, Solution, Values};
 use crate::error::{SolverError, check_size};
 use crate::linalg::vector::{dot, transposed};
@@ -35,8 +35,19 @@ use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
 
 /// The penalty changes when one relative residual is this many times the other.
 const UNBALANCED: f64 = 2.0;
+/// A residual of `W` counts by this share where `W` takes less time than `V`: a smaller penalty means fewer rounds and more pair
+/// steps.
+const CHEAP: f64 = 0.35;
 /// After this round the penalty stays: the iteration is sure to converge only with a penalty that settles.
 const PENALTY_SETTLES: usize = 100;
+/// In the first rounds it is looked at in every second one; later every so many.
+const OFTEN: usize = 20;
+const PACE: usize = 8;
+/// The labels' problems are solved more accurately, by this factor down to a least share, when the gap of [`PACE`] rounds ago
+/// is left to this share.
+const SLOW: f64 = 0.75;
+const SHARPER: f64 = 0.7;
+const SHARPEST: f64 = 4.0;
 /// Limits of the accuracy of the labels' problems.
 const LOOSEST: f64 = 0.1;
 const TIGHTEST: f64 = 1e-12;
@@ -171,22 +182,13 @@ pub(super) fn drive(
 }
 
 /// The signs that more rounds will not help.
+#[derive(Default)]
 struct Patience {
     /// Rounds in which a label used up its steps.
     exhausted: usize,
     /// The gap [`STILL_ROUNDS`] rounds ago.
     earlier: f64,
     still: bool,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            exhausted: 0,
-            earlier: f64::INFINITY,
-            still: false,
-        }
-    }
 }
 
 impl Patience {
@@ -211,15 +213,18 @@ pub(super) struct State {
     joint: Option<(f64, Weights)>,
     rho: f64,
     columns: Vec<Column>,
-    /// `K Z`
-    products: Vec<f64>,
+    /// `phi(X)^T Z`
+    pushed: Weights,
     v: Weights,
-    u: Weights,
-    /// `rho (V - U) / (kappa + rho)` of this round.
-    offset: Weights,
+    /// `V + U`
+    sum: Weights,
+    /// Whether `W` was the better model than `V` when both were judged.
+    inner: bool,
     /// See [`Regulariser::pace`].
     accuracy: f64,
     gap: f64,
+    /// The gap [`PACE`] rounds ago.
+    earlier: f64,
     best: Best,
     rounds: usize,
     patience: Patience,
@@ -234,9 +239,9 @@ impl State {
             joint: None,
             rho: 0.0,
             columns: (0..q).map(|_| Column::zero(n)).collect(),
-            products: memory::matrix(n, q),
-            offset: zero.clone(),
-            u: zero.clone(),
+            pushed: zero.clone(),
+            sum: zero.clone(),
+            inner: false,
             best: Best {
                 primal: 0.0,
                 bound: 0.0,
@@ -246,6 +251,7 @@ impl State {
             v: zero,
             accuracy: 0.0,
             gap: 1.0,
+            earlier: f64::INFINITY,
             rounds: 0,
             patience: Patience::default(),
         };
@@ -262,14 +268,14 @@ impl State {
         self.regulariser = regulariser;
         self.rounds = 0;
         self.accuracy = self.regulariser.pace().1;
-        self.patience.earlier = f64::INFINITY;
+        (self.patience.earlier, self.earlier) = (f64::INFINITY, f64::INFINITY);
         (self.best.primal, self.best.bound) = (f64::INFINITY, f64::NEG_INFINITY);
         let kappa = self.regulariser.shared(problem);
         self.rho = self.regulariser.first_penalty(problem);
-        let pushed = self.pushed();
-        self.v = self.regulariser.weights(problem, &pushed);
-        self.u = Weights::combine([&pushed, &self.v], |[z, v]| (z - kappa * v) / self.rho);
-        self.judge(problem, pushed, 0.0)
+        self.v = self.regulariser.weights(problem, &self.pushed);
+        let parts = [&self.pushed, &self.v];
+        self.sum = Weights::combine(parts, |[z, v]| v + (z - kappa * v) / self.rho);
+        self.judge(problem, 0.0, None)
     }
 
     /// The same, its points judged as ones of the joint problem.
@@ -322,18 +328,16 @@ impl State {
         if made == Some(0) {
             self.accuracy *= 0.3;
         }
+        if self.rounds.is_multiple_of(PACE) {
+            if self.gap > SLOW * self.earlier {
+                self.accuracy = self.accuracy.min((SHARPER * self.accuracy).max(SHARPEST));
+            }
+            self.earlier = self.gap;
+        }
         let exhausted = self.columns.iter().any(|column| column.exhausted);
         let gap = self.best.primal - self.best.bound;
         self.patience.note(self.rounds, exhausted, gap);
         Ok(made.is_some())
-    }
-
-    /// `phi(X)^T Z`
-    fn pushed(&self) -> Weights {
-        Weights {
-            expansion: duals(&self.columns),
-            scores: memory::copied(&self.products),
-        }
     }
 
     /// `W`, as `q` support vector machines with the offsets `V - U`: the pair steps made, `None` when broken off.
@@ -347,11 +351,12 @@ impl State {
         let n = problem.instances();
         let total = kappa + self.rho;
         let share = self.rho / total;
-        self.offset = Weights::combine([&self.v, &self.u], |[v, u]| share * (v - u));
+        let offset = |(v, sum): (&f64, &f64)| share * (2.0 * v - sum);
+        let (v, sum, products) = (&self.v.scores, &self.sum.scores, &mut self.pushed.scores);
         for (label, column) in self.columns.iter_mut().enumerate() {
             let range = label * n..(label + 1) * n;
-            let parts = self.products[range.clone()].iter();
-            let parts = parts.zip(&self.offset.scores[range]);
+            let offsets = v[range.clone()].iter().zip(&sum[range.clone()]).map(offset);
+            let parts = products[range].iter().zip(offsets);
             let gradient = column.gradient.iter_mut().zip(parts);
             for ((f, (g, d)), y) in gradient.zip(problem.sign(label)) {
                 *f = g / total + d - y;
@@ -362,10 +367,12 @@ impl State {
         let tolerance = (self.accuracy * self.gap * loss).clamp(TIGHTEST, LOOSEST);
         let columns = &mut self.columns;
         let solved = solve_all(problem, 1.0 / total, tolerance, columns, threads, monitor);
-        for (label, column) in self.columns.iter().enumerate() {
+        let expansions = self.pushed.expansion.chunks_exact_mut(n);
+        for ((label, column), z) in self.columns.iter().enumerate().zip(expansions) {
+            z.copy_from_slice(&column.dual);
             let range = label * n..(label + 1) * n;
-            let parts = self.products[range.clone()].iter_mut();
-            let parts = parts.zip(&self.offset.scores[range]);
+            let offsets = v[range.clone()].iter().zip(&sum[range.clone()]).map(offset);
+            let parts = products[range].iter_mut().zip(offsets);
             for (((g, d), f), y) in parts.zip(&column.gradient).zip(problem.sign(label)) {
                 *g = total * (f - d + y);
             }
@@ -375,56 +382,76 @@ impl State {
 
     /// `V` and `U` after the labels' problems. Now and then the penalty changes, if one residual outweighs the other.
     fn follow(&mut self, problem: &Problem<'_>, kappa: f64) -> Result<(), SolverError> {
-        let (n, rho) = (problem.instances(), self.rho);
-        let pushed = self.pushed();
-        let w = Weights::combine([&self.offset, &pushed], |[d, z]| d + z / (kappa + rho));
-        let relaxation = self.regulariser.pace().0;
-        let sum = Weights::combine([&w, &self.v, &self.u], |[w, v, u]| {
-            relaxation * w + (1.0 - relaxation) * v + u
+        let (n, rho, rounds) = (problem.instances(), self.rho, self.rounds);
+        let total = kappa + rho;
+        let share = rho / total;
+        let looks = rounds <= OFTEN && rounds.is_multiple_of(2) || rounds.is_multiple_of(PACE);
+        let w = (looks || self.inner).then(|| {
+            let parts = [&self.v, &self.sum, &self.pushed];
+            Weights::combine(parts, |[v, sum, z]| share * (2.0 * v - sum) + z / total)
         });
-        let (mixing, trace_norm) = self.regulariser.shrink(&sum, problem, rho)?;
-        let next = sum.mixed(&mixing, n);
-        self.u = Weights::combine([&sum, &next], |[sum, v]| sum - v);
+        let relaxation = self.regulariser.pace().0;
+        self.sum.update([&self.v, &self.pushed], |sum, [v, z]| {
+            sum + relaxation * (share * (2.0 * v - sum) + z / total - v)
+        });
+        let (mixing, trace_norm) = self.regulariser.shrink(&self.sum, problem, rho)?;
+        let next = self.sum.mixed(&mixing, n);
         let before = std::mem::replace(&mut self.v, next);
-        self.judge(problem, pushed, trace_norm)?;
-        let rounds = self.rounds;
-        if rounds <= PENALTY_SETTLES
-            && (rounds <= 20 && rounds.is_multiple_of(2) || rounds.is_multiple_of(8))
-        {
+        if rounds <= OFTEN || rounds.is_multiple_of(2) {
+            let due = self.inner || rounds.is_multiple_of(PACE);
+            self.judge(problem, trace_norm, w.as_ref().filter(|_| due))?;
+        }
+        if let Some(w) = w.filter(|_| looks && rounds <= PENALTY_SETTLES) {
             let moved = Weights::combine([&self.v, &before], |[new, old]| new - old).norm();
             let apart = Weights::combine([&w, &self.v], |[w, v]| w - v).norm();
-            let factor = balance(apart, moved, &self.v, &self.u);
+            let u = Weights::combine([&self.sum, &self.v], |[sum, v]| sum - v);
+            let steps: usize = self.columns.iter().map(|column| column.steps).sum();
+            let cheap = steps < self.columns.len().pow(2) / 2;
+            let price = if cheap { CHEAP } else { 1.0 };
+            let factor = balance(price, apart, moved, &self.v, &u);
             self.rho *= factor;
-            self.u = Weights::combine([&self.u], |[u]| u / factor);
+            self.sum = Weights::combine([&self.v, &u], |[v, u]| v + u / factor);
         }
         Ok(())
     }
 
-    /// Compares `Z`, and the models after `V` and `Z`, with the best ones so far. `trace_norm` is that of `V`.
+    /// Compares `Z`, and the models after `V` and `Z`, or `V` and `W`, with the best ones so far. `trace_norm` is that of
+    /// `V`.
     fn judge(
         &mut self,
         problem: &Problem<'_>,
-        pushed: Weights,
         trace_norm: f64,
+        w: Option<&Weights>,
     ) -> Result<(), SolverError> {
-        let quadratic = self.regulariser.quadratic(&pushed, problem)?;
+        let pushed = &self.pushed;
+        let quadratic = self.regulariser.quadratic(pushed, problem)?;
         let loss = loss_and_bias(problem, &self.v.scores).0;
         if let Regulariser::TraceNorm = self.regulariser {
-            let penalty = problem.lambda * trace_norm * trace_norm;
-            self.best.note_model(loss + 0.5 * penalty, &self.v);
+            let of_v = loss + 0.5 * problem.lambda * trace_norm * trace_norm;
+            self.best.note_model(of_v, &self.v);
+            if let Some(w) = w {
+                let values = eigenvalues(&w.gram(problem.instances()), problem.labels())?;
+                let norm: f64 = values.iter().map(|value| value.max(0.0).sqrt()).sum();
+                let loss = loss_and_bias(problem, &w.scores).0;
+                let of_w = loss + 0.5 * problem.lambda * norm * norm;
+                self.best.note_model(of_w, w);
+                self.inner = of_w < of_v;
+            }
         } else {
             let (kappa, rho) = (self.regulariser.shared(problem), self.rho);
-            let behind = Weights::combine([&self.v, &self.u], |[v, u]| kappa * v + rho * u);
+            let parts = [&self.v, &self.sum];
+            let behind = Weights::combine(parts, |[v, sum]| kappa * v + rho * (sum - v));
             let penalty = dot(&behind.expansion, &self.v.scores);
             self.best.note_model(loss + 0.5 * penalty, &behind);
-            let scores = self.regulariser.weights(problem, &pushed).scores;
+            let scores = self.regulariser.weights(problem, pushed).scores;
             let penalty = quadratic / problem.lambda;
             let loss = loss_and_bias(problem, &scores).0;
-            self.best.note_model(loss + 0.5 * penalty, &pushed);
+            self.best.note_model(loss + 0.5 * penalty, pushed);
         }
         let (bound, _) = best_multiple(problem, &pushed.expansion, quadratic);
         if bound > self.best.bound {
-            (self.best.bound, self.best.dual) = (bound, pushed);
+            self.best.bound = bound;
+            self.best.dual.copy(pushed);
         }
         self.gap = relative_gap(self.best.primal, self.best.bound);
         Ok(())
@@ -489,9 +516,9 @@ impl State {
     }
 }
 
-/// The factor that brings the penalty nearer to balance.
-fn balance(apart: f64, moved: f64, v: &Weights, u: &Weights) -> f64 {
-    let (of_w, of_u) = (apart * u.norm(), moved * v.norm());
+/// The factor that brings the penalty nearer to balance; a low `price` of the labels' problems makes it smaller.
+fn balance(price: f64, apart: f64, moved: f64, v: &Weights, u: &Weights) -> f64 {
+    let (of_w, of_u) = (price * apart * u.norm(), moved * v.norm());
     if of_w > UNBALANCED * of_u {
         2.0
     } else if of_u > UNBALANCED * of_w {
@@ -515,7 +542,7 @@ impl Best {
     fn note_model(&mut self, primal: f64, model: &Weights) {
         if primal < self.primal {
             self.primal = primal;
-            self.model.clone_from(model);
+            self.model.copy(model);
         }
     }
 }

@@ -65,15 +65,16 @@ fn symmetric_part(matrix: &[f64], q: usize) -> Result<DMatrix<f64>, SolverError>
     Ok(DMatrix::from_fn(q, q, mean))
 }
 
-/// The largest eigenvalue of the symmetric part of a matrix, in a fraction of the time that [`Eigen`] takes.
-pub(super) fn largest_eigenvalue(matrix: &[f64], q: usize) -> Result<f64, SolverError> {
+/// The eigenvalues of the symmetric part of a matrix, in a fraction of the time that [`Eigen`] takes.
+pub(super) fn eigenvalues(matrix: &[f64], q: usize) -> Result<Vec<f64>, SolverError> {
     let symmetric = symmetric_part(matrix, q)?;
     // Squares of large entries would overflow.
     let scale = symmetric.amax();
     if scale == 0.0 {
-        return Ok(0.0);
+        return Ok(memory::zeros(q));
     }
-    Ok(scale * (symmetric / scale).symmetric_eigenvalues().max())
+    let found = (symmetric / scale).symmetric_eigenvalues();
+    Ok(found.iter().map(|value| scale * value).collect())
 }
 
 /// `left right^T` for two matrices with rows of `n` numbers.
