@@ -138,8 +138,14 @@ impl Network {
         both.map(|(out, into)| out - into).collect()
     }
 
-    /// The prices at which every node `k` has the net outflow `demand[k]`; `None` when `interrupted`.
-    pub fn priced(&self, demand: &[f64], interrupted: &mut dyn FnMut() -> bool) -> Option<Priced> {
+    /// The prices at which every node `k` has the net outflow `demand[k]`, from those of a `start`; `None` when
+    /// `interrupted`.
+    pub fn priced(
+        &self,
+        demand: &[f64],
+        start: &[f64],
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Option<Priced> {
         let lacking = self.shortages(demand);
         if lacking.iter().any(|&amount| amount > 0.0) {
             return Some(Err(lacking));
@@ -148,7 +154,7 @@ impl Network {
         let both = self.out.iter().zip(&self.into);
         let scale: Vec<f64> = both.map(|(out, into)| (out + into) / dearest).collect();
         let carried = |tail, head, difference| self.carried(tail * self.nodes + head, difference);
-        priced(demand, &scale, &carried, interrupted)
+        priced(demand, &scale, start, &carried, interrupted)
     }
 
     /// What the arcs of a node lack to carry its demand, whatever the other nodes do.
@@ -194,6 +200,7 @@ pub type Priced = Result<Vec<f64>, Vec<f64>>;
 pub fn priced(
     demand: &[f64],
     scale: &[f64],
+    start: &[f64],
     carried: &impl Fn(usize, usize, f64) -> (f64, f64),
     interrupted: &mut dyn FnMut() -> bool,
 ) -> Option<Priced> {
@@ -203,7 +210,7 @@ pub fn priced(
         scale,
         carried,
         damping: FIRST_DAMPING,
-        prices: vec![0.0; nodes],
+        prices: start.to_vec(),
         left: demand.to_vec(),
         slopes: memory::matrix(nodes, nodes),
         diagonal: vec![0.0; nodes],
@@ -412,7 +419,10 @@ mod tests {
             };
             let prices: Vec<f64> = (0..nodes).map(|_| 8.0 * random.f64()).collect();
             let demand = carried(&prices);
-            let found = network.priced(&demand, &mut || false).unwrap().unwrap();
+            let found = network
+                .priced(&demand, &vec![0.0; nodes], &mut || false)
+                .unwrap()
+                .unwrap();
             let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
             for (there, wanted) in carried(&found).iter().zip(&demand) {
                 assert!((there - wanted).abs() <= EXACT * total.max(1e-300));
@@ -423,7 +433,7 @@ mod tests {
     #[test]
     fn nodes_that_lack_capacity_are_named() {
         let arcs = [(0, 1, 0.5, 4.0), (1, 0, 0.5, 4.0), (1, 2, 0.5, 1.0)];
-        let found = net(&arcs, 3).priced(&[1.0, 1.0, -2.0], &mut || false);
+        let found = net(&arcs, 3).priced(&[1.0, 1.0, -2.0], &[0.0; 3], &mut || false);
         assert_eq!(found, Some(Err(vec![0.0, 0.0, 1.0])));
         // Each node by itself could.
         let arcs = [
@@ -433,7 +443,7 @@ mod tests {
             (2, 3, 0.5, 2.0),
         ];
         let found = net(&arcs, 4)
-            .priced(&[4.0, 0.0, 1.0, -5.0], &mut || false)
+            .priced(&[4.0, 0.0, 1.0, -5.0], &[0.0; 4], &mut || false)
             .unwrap();
         let unmet = found.unwrap_err();
         assert!(unmet.iter().sum::<f64>() > 0.1);

@@ -94,9 +94,17 @@ pub fn flow(
     let moved: f64 = sum.iter().map(|g| g.abs()).sum();
     let first = (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND);
     let mut bands = vec![first; sum.len()];
+    let mut start = vec![0.0; sum.len()];
     for _ in 0..LOOKS {
         let near = look(&bands, monitor)?;
-        let unmet = match carried(sum, near, &bands, NEGLIGIBLE * tolerated, monitor)? {
+        let unmet = match carried(
+            sum,
+            near,
+            &bands,
+            &mut start,
+            NEGLIGIBLE * tolerated,
+            monitor,
+        )? {
             Ok(flow) => return Some(flow),
             Err(unmet) => unmet,
         };
@@ -115,6 +123,7 @@ fn carried(
     sum: &[f64],
     near: Summary,
     bands: &[f64],
+    start: &mut Vec<f64>,
     negligible: f64,
     monitor: &mut dyn Monitor,
 ) -> Option<Result<Flow, Vec<f64>>> {
@@ -123,7 +132,11 @@ fn carried(
         let times = (1.0 - share) / share;
         let pairs = near.sum.iter().zip(sum);
         let demand: Vec<f64> = pairs.map(|(best, g)| -best - times * g).collect();
-        network.priced(&demand, &mut || monitor.interrupted())
+        let found = network.priced(&demand, start, &mut || monitor.interrupted())?;
+        if let Ok(prices) = &found {
+            start.clone_from(prices);
+        }
+        Some(found)
     };
     let best = match at(1.0)? {
         Ok(best) => best,
@@ -316,7 +329,7 @@ pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec
     let network = Network::new(q, steps, capacities);
     // At b = 0 label m has more of the dual variables than it should by what its pairs outweigh the others'.
     let demand = centred(network.outflow());
-    let found = network.priced(&demand, &mut || monitor.interrupted());
+    let found = network.priced(&demand, &vec![0.0; q], &mut || monitor.interrupted());
     let Some(Ok(prices)) = found else {
         return vec![0.0; q];
     };

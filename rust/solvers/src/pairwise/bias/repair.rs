@@ -53,7 +53,11 @@ pub fn routing_of(sum: &[f64], capacity: &[f64], monitor: &mut dyn Monitor) -> O
         let slope = capacity[m * q + l];
         (slope * difference, slope)
     };
-    let prices = priced(&demand, &scale, &carried, &mut || monitor.interrupted())?.ok()?;
+    let start = vec![0.0; q];
+    let found = priced(&demand, &scale, &start, &carried, &mut || {
+        monitor.interrupted()
+    })?;
+    let prices = found.ok()?;
     let fullest = arcs()
         .filter(|arc| arc.2 > 0.0)
         .fold(0.0, |most: f64, (m, l, _)| most.max(prices[m] - prices[l]));
