@@ -6,6 +6,7 @@
 
 use crate::linalg::vector::{axpy, dot};
 use crate::memory;
+use multiversion::multiversion;
 
 /// How many steps of costs there are.
 pub const STEPS: usize = 16;
@@ -66,7 +67,7 @@ impl Steps {
     }
 
     /// The step of a cost, or the number of steps.
-    #[inline]
+    #[inline(always)]
     fn of(&self, cost: f64) -> usize {
         self.ends.iter().map(|&end| usize::from(end < cost)).sum()
     }
@@ -170,10 +171,13 @@ impl Network {
     }
 
     /// What an arc carries at a difference of prices, and its slope there.
-    #[inline]
+    #[inline(always)]
     fn carried(&self, pair: usize, difference: f64) -> (f64, f64) {
         let before = &self.capacities[pair * STEPS..(pair + 1) * STEPS];
         let steps = &self.steps;
+        if before[STEPS - 1] == 0.0 {
+            return (0.0, 0.0);
+        }
         let step = steps.of(difference);
         if step == STEPS {
             return (before[STEPS - 1], 0.0);
@@ -216,6 +220,31 @@ pub fn priced(
         diagonal: vec![0.0; nodes],
     }
     .solve(interrupted)
+}
+
+/// Takes what the arcs carry at some prices from what is `left` of a demand, and writes their slopes.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn subtract_flows<F: Fn(usize, usize, f64) -> (f64, f64)>(
+    prices: &[f64],
+    carried: &F,
+    slopes: &mut [f64],
+    (left, diagonal): (&mut [f64], &mut [f64]),
+) {
+    for (tail, slopes) in slopes.chunks_exact_mut(prices.len()).enumerate() {
+        for (head, slope) in slopes.iter_mut().enumerate() {
+            *slope = 0.0;
+            let difference = prices[tail] - prices[head];
+            if tail == head || difference < 0.0 {
+                continue;
+            }
+            let (flow, steepness) = carried(tail, head, difference);
+            *slope = steepness;
+            left[tail] -= flow;
+            left[head] += flow;
+            diagonal[tail] += steepness;
+            diagonal[head] += steepness;
+        }
+    }
 }
 
 /// Newton's method for the prices.
@@ -275,24 +304,10 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
 
     /// What is left of the demand at the prices, and the slopes.
     fn evaluate(&mut self) {
-        let nodes = self.demand.len();
         self.left.copy_from_slice(self.demand);
         self.diagonal.fill(0.0);
-        for (tail, slopes) in self.slopes.chunks_exact_mut(nodes).enumerate() {
-            for (head, slope) in slopes.iter_mut().enumerate() {
-                *slope = 0.0;
-                let difference = self.prices[tail] - self.prices[head];
-                if tail == head || difference < 0.0 {
-                    continue;
-                }
-                let (flow, steepness) = (self.carried)(tail, head, difference);
-                *slope = steepness;
-                self.left[tail] -= flow;
-                self.left[head] += flow;
-                self.diagonal[tail] += steepness;
-                self.diagonal[head] += steepness;
-            }
-        }
+        let sums = (&mut *self.left, &mut *self.diagonal);
+        subtract_flows(&self.prices, self.carried, &mut self.slopes, sums);
     }
 
     /// The Newton direction, to a share of what is left, by conjugate gradients; `None` when `interrupted`.

@@ -32,14 +32,6 @@ use multiversion::multiversion;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ZeroLabelHinge;
 
-/// The equation for the zero label's score at one point.
-struct Equation {
-    value: f64,
-    slope: f64,
-    /// Which labels move, and which as far as they may: by their numbers, as those of one side move before the others.
-    piece: (f64, f64),
-}
-
 /// The label that all pairs have, the others on both sides of it, and the strength of the pairs.
 struct Star<'a> {
     centre: f64,
@@ -79,7 +71,9 @@ fn falls(centres: &[f64], t: f64, lambda: f64) -> (f64, f64, f64) {
 }
 
 impl Star<'_> {
-    fn equation(&self, t: f64) -> Equation {
+    /// The left side of the equation at `t`, its slope there, and which labels move, and which as far as they may: by their
+    /// numbers, as those of one side move before the others.
+    fn equation(&self, t: f64) -> (f64, f64, (f64, f64)) {
         let (mut sum, some, most) = falls(self.irrelevant, t, self.lambda);
         let (mut slope, mut piece) = (1.0 + some - most, (-some, -most));
         for (m, &c) in self.relevant.iter().enumerate() {
@@ -90,11 +84,7 @@ impl Star<'_> {
             piece.0 += f64::from(moved > 0.0);
             piece.1 += f64::from(moved >= most);
         }
-        Equation {
-            value: t - self.centre - sum,
-            slope,
-            piece,
-        }
+        (t - self.centre - sum, slope, piece)
     }
 
     /// The zero label's score after the proximal map.
@@ -108,11 +98,7 @@ impl Star<'_> {
         let (mut last, mut found) = (guess, (f64::NAN, f64::NAN));
         // Where the steps are used up, the last point is as good as any.
         root(guess, bracket, |t, came| {
-            let Equation {
-                value,
-                slope,
-                piece,
-            } = self.equation(t);
+            let (value, slope, piece) = self.equation(t);
             let same = came && piece == found;
             (last, found) = (t, piece);
             (!same).then_some(t - value / slope)
