@@ -6,20 +6,24 @@ const STEPS: usize = 200;
 /// One step in so many halves the bracket: Newton's method may close it slowly.
 const HALVING: usize = 4;
 
-/// The root within a bracket, by Newton's method from `start`. `newton(t, came)` is the root of the piece on which `t` lies;
-/// `None` where `t` is the answer, as when `came` says that it is the root of a piece, and it lies on that piece. `None` when
-/// the steps are used up.
+/// The root within a bracket, by Newton's method from `start`, and the piece that it lies on. `newton(t)` is the root of the piece
+/// on which `t` lies, and what tells this piece from the others: a root of a piece that lies on it is the answer. Where the
+/// steps are used up, the last point is as good as any.
 #[inline(always)]
-pub fn root(
+pub fn root<P: PartialEq>(
     start: f64,
     (mut lower, mut upper): (f64, f64),
-    mut newton: impl FnMut(f64, bool) -> Option<f64>,
-) -> Option<f64> {
-    let (mut t, mut came) = (start.max(lower).min(upper), false);
-    for step in 1..=STEPS {
-        let Some(next) = newton(t, came) else {
-            return Some(t);
-        };
+    mut newton: impl FnMut(f64) -> (f64, P),
+) -> (f64, P) {
+    let (mut t, mut came, mut step) = (start.max(lower).min(upper), false, 0);
+    let mut before = None;
+    loop {
+        step += 1;
+        let (next, piece) = newton(t);
+        if step == STEPS || came && before.as_ref() == Some(&piece) {
+            return (t, piece);
+        }
+        before = Some(piece);
         if next > t {
             lower = t;
         } else {
@@ -28,5 +32,4 @@ pub fn root(
         came = next >= lower && next <= upper && !step.is_multiple_of(HALVING);
         t = if came { next } else { 0.5 * (lower + upper) };
     }
-    None
 }

@@ -74,20 +74,25 @@ fn combine_columns<const WIDTH: usize, T: Number>(
     first
 }
 
+/// Calls `each` with each number and one of eight lanes: what is summed lane by lane vectorises.
+#[inline(always)]
+pub fn by_lanes(numbers: &[f64], mut each: impl FnMut(usize, f64)) {
+    let (blocks, rest) = numbers.as_chunks::<8>();
+    for block in blocks {
+        (0..8).for_each(|lane| each(lane, block[lane]));
+    }
+    rest.iter().for_each(|&x| each(0, x));
+}
+
 /// The lowest and the highest of some numbers, in lanes that vectorise.
 #[inline]
 pub fn range(numbers: &[f64]) -> (f64, f64) {
     let mut lowest = [f64::INFINITY; 8];
     let mut highest = [f64::NEG_INFINITY; 8];
-    let mut take = |lane: usize, x: f64| {
+    by_lanes(numbers, |lane, x| {
         lowest[lane] = if x < lowest[lane] { x } else { lowest[lane] };
         highest[lane] = if x > highest[lane] { x } else { highest[lane] };
-    };
-    let (blocks, rest) = numbers.as_chunks::<8>();
-    rest.iter().for_each(|&x| take(0, x));
-    for block in blocks {
-        (0..8).for_each(|lane| take(lane, block[lane]));
-    }
+    });
     (
         lowest.into_iter().fold(f64::INFINITY, f64::min),
         highest.into_iter().fold(f64::NEG_INFINITY, f64::max),

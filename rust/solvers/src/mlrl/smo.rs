@@ -13,6 +13,7 @@
 //! applied to that label alone).
 
 use crate::kernel::rows::KernelRows;
+use crate::linalg::vector::by_lanes;
 use multiversion::multiversion;
 
 /// Replaces a curvature that is not positive: tau of (33).
@@ -142,14 +143,9 @@ fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
 
 /// The sum, in lanes that vectorise.
 fn total(numbers: &[f64]) -> f64 {
-    let (blocks, rest) = numbers.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
-    for block in blocks {
-        for (sum, number) in sums.iter_mut().zip(block) {
-            *sum += number;
-        }
-    }
-    sums.iter().chain(rest).sum()
+    by_lanes(numbers, |lane, number| sums[lane] += number);
+    sums.iter().sum()
 }
 
 /// The largest of some numbers and where it is.

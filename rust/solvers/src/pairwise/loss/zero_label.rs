@@ -26,6 +26,7 @@
 
 use super::{Hinge, Loss, Pairs};
 use crate::linalg::root::root;
+use crate::linalg::vector::by_lanes;
 use multiversion::multiversion;
 
 /// The hinge loss `max(0, 1 - z)` of the pairs with a zero label.
@@ -56,24 +57,19 @@ fn fall(c: f64, t: f64, lambda: f64) -> f64 {
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn falls(centres: &[f64], t: f64, lambda: f64) -> (f64, f64, f64) {
     let (mut sums, mut some, mut most) = ([0.0; 8], [0.0; 8], [0.0; 8]);
-    let mut add = |lane: usize, c: f64| {
+    by_lanes(centres, |lane, c| {
         let moved = fall(c, t, lambda);
         sums[lane] += moved;
         some[lane] += f64::from(moved > 0.0);
         most[lane] += f64::from(moved >= lambda);
-    };
-    let (blocks, rest) = centres.as_chunks::<8>();
-    for block in blocks {
-        (0..8).for_each(|lane| add(lane, block[lane]));
-    }
-    rest.iter().for_each(|&c| add(0, c));
+    });
     (sums.iter().sum(), some.iter().sum(), most.iter().sum())
 }
 
 impl Star<'_> {
-    /// The left side of the equation at `t`, its slope there, and which labels move, and which as far as they may: by their
-    /// numbers, as those of one side move before the others.
-    fn equation(&self, t: f64) -> (f64, f64, (f64, f64)) {
+    /// The root of the equation's piece at `t`, and which labels move on it, and which as far as they may: by their numbers, as
+    /// those of one side move before the others.
+    fn root_of_piece(&self, t: f64) -> (f64, (f64, f64)) {
         let (mut sum, some, most) = falls(self.irrelevant, t, self.lambda);
         let (mut slope, mut piece) = (1.0 + some - most, (-some, -most));
         for (m, &c) in self.relevant.iter().enumerate() {
@@ -84,7 +80,7 @@ impl Star<'_> {
             piece.0 += f64::from(moved > 0.0);
             piece.1 += f64::from(moved >= most);
         }
-        (t - self.centre - sum, slope, piece)
+        (t - (t - self.centre - sum) / slope, piece)
     }
 
     /// The zero label's score after the proximal map.
@@ -95,15 +91,7 @@ impl Star<'_> {
             self.centre - self.lambda * weights.sum::<f64>(),
             self.centre + self.lambda * self.irrelevant.len() as f64,
         );
-        let (mut last, mut found) = (guess, (f64::NAN, f64::NAN));
-        // Where the steps are used up, the last point is as good as any.
-        root(guess, bracket, |t, came| {
-            let (value, slope, piece) = self.equation(t);
-            let same = came && piece == found;
-            (last, found) = (t, piece);
-            (!same).then_some(t - value / slope)
-        });
-        last
+        root(guess, bracket, |t| self.root_of_piece(t)).0
     }
 }
 

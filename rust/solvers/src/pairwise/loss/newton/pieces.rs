@@ -118,22 +118,17 @@ impl NewtonWorkspace {
         if high(next, stage) <= v[top - 1].0 {
             return top;
         }
-        let mut found = (stage, top, top + 1);
-        // Where the steps are used up, the last level is as good as any.
-        root(next, (few[0].score, next), |t, came| {
+        let (_, (stage, first, end)) = root(next, (few[0].score, next), |t| {
             let stage = stage_of(t);
             let high = high(t, stage);
             let first = v[..top].partition_point(|&(v, _)| v >= high);
             let end = top + v[top..].partition_point(|&(v, _)| v >= t);
-            let same = came && found == (stage, first, end);
-            found = (stage, first, end);
             let (below, (height, weights, _)) = (few[stage - 1].score, stages[stage - 1]);
             let rest = (top - first) as f64 * lambda;
             let sum: f64 = v[first..end].iter().map(|(v, _)| v - below).sum();
             let rise = (sum - rest * height) / ((end - first) as f64 + rest * weights);
-            (!same).then_some(below + rise)
+            (below + rise, (stage, first, end))
         });
-        let (stage, first, end) = found;
         if top > first {
             let (size, count) = ((end - first) as f64, (top - first) as f64);
             let sum: f64 = v[first..end].iter().map(|(v, _)| v).sum();

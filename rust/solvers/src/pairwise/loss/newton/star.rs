@@ -7,23 +7,18 @@
 
 use super::OptimalMargin;
 use crate::linalg::root::root;
-use crate::linalg::vector::range;
+use crate::linalg::vector::{by_lanes, range};
 use multiversion::multiversion;
 
 /// The number and the sum of the positive ones of `sign (v - level)`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn beyond(many: &[f64], level: f64, sign: f64) -> (f64, f64) {
     let (mut counts, mut sums) = ([0.0; 8], [0.0; 8]);
-    let mut add = |lane: usize, v: f64| {
+    by_lanes(many, |lane, v| {
         let distance = sign * (v - level);
         counts[lane] += f64::from(distance > 0.0);
         sums[lane] += distance.max(0.0);
-    };
-    let (blocks, rest) = many.as_chunks::<8>();
-    for block in blocks {
-        (0..8).for_each(|lane| add(lane, block[lane]));
-    }
-    rest.iter().for_each(|&v| add(0, v));
+    });
     (counts.iter().sum(), sums.iter().sum())
 }
 
@@ -44,20 +39,16 @@ pub(super) fn prox(
     let c = own - margin;
     let (lowest, highest) = range(many);
     let bracket = (c.min(lowest + gap), c.max(highest));
-    let (mut a, mut found) = (c, (f64::NAN, f64::NAN));
-    // Where the steps are used up, the last point is as good as any.
-    root(guess[0] - margin, bracket, |t, came| {
-        a = t;
+    let (a, _) = root(guess[0] - margin, bracket, |t| {
         let (n_near, sum_near) = beyond(many, t, 1.0);
         let (n_far, sum_far) = if far > 0.0 {
             beyond(many, t - gap, -1.0)
         } else {
             (0.0, 0.0)
         };
-        let same = came && found == (n_near, n_far);
-        found = (n_near, n_far);
         let value = t - c - near * sum_near + far * sum_far;
-        (!same).then_some(t - value / (1.0 + near * n_near + far * n_far))
+        let slope = 1.0 + near * n_near + far * n_far;
+        (t - value / slope, (n_near, n_far))
     });
     let mut total = 0.0;
     for (displacement, v) in displacement[1..].iter_mut().zip(many) {
