@@ -121,11 +121,24 @@ def test_two_classes():
     same_model(column, model)
 
 
+@pytest.mark.parametrize("threshold", ["scores", "features", 0.25])
+def test_relations_of_scores_decisions_and_predictions(threshold):
+    model = RankSVM(threshold=threshold, random_state=0).fit(X, Y)
+    scores, decision = model.label_scores(X), model.decision_function(X)
+    t = scores - decision
+    np.testing.assert_allclose(t, np.tile(t[:, :1], 4), atol=1e-12)
+    np.testing.assert_allclose(t[:, 0], model.threshold_.predict(scores, X), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), (decision > 0).astype(int))
+    if threshold == 0.25:
+        np.testing.assert_allclose(t, 0.25, atol=1e-12)
+    assert (model.dual_coef_ != 0).any(axis=1).all()
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+
+
 def test_random_state():
     model = RankSVM(C=10.0, tol=1e-4)
     one, same = (clone(model).set_params(random_state=5).fit(X, Y) for _ in range(2))
     same_model(one, same)
-    np.testing.assert_array_equal(one.support_vectors_, X[one.support_])
     one, same = (
         clone(model).set_params(random_state=np.random.RandomState(5)).fit(X, Y) for _ in range(2)
     )
