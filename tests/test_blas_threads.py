@@ -1,12 +1,18 @@
 """A fit has the same bits with any number of BLAS threads."""
 
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import multimargin
+from multimargin import RankSVMz
+from multimargin.baselines import BPMLL
 from multimargin.thresholds import PooledCalibration
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
@@ -85,3 +91,51 @@ def test_a_calibration_has_the_bits_of_one_thread() -> None:
         with threadpool_limits(threads, user_api="blas"):
             odds.append(PooledCalibration().fit(scores, y).decision_function(scores))
     np.testing.assert_array_equal(*odds)
+
+
+def threads_of_linear_algebra(call: Callable[[], Any]) -> dict[str, int]:
+    """The most threads that BLAS had at a call of NumPy's or SciPy's on more than a sliver."""
+    libraries = ThreadpoolController().select(user_api="blas")
+    most: dict[str, int] = {}
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        place = Path(frame.f_code.co_filename)
+        if event != "call" or place.parent.name not in ("linalg", "_linalg"):
+            return
+        arrays = [a for a in frame.f_locals.values() if isinstance(a, np.ndarray)]
+        if max((a.size for a in arrays), default=0) > 32 * 32:
+            threads = max(one.num_threads for one in libraries.lib_controllers)
+            name = f"{place.stem}.{frame.f_code.co_name}"
+            most[name] = max(most.get(name, 0), threads)
+
+    with threadpool_limits(2, user_api="blas"):
+        sys.setprofile(look)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+    return most
+
+
+WIDE_X, WIDE_Y = noisy_linear_problem(0, 80, 40, 40, noise=0.5, cut=0.5)
+HALF = np.where(np.arange(80)[:, None] % 2 == 0, WIDE_Y.astype(float), -1.0)
+# A method, what it is fitted to, and a call of LAPACK that it makes.
+FACTORISED: list[tuple[Any, Any, str]] = [
+    *((method(max_iter=2), WIDE_Y, "lstsq") for method in PAIRWISE if method is not RankSVMz),
+    (multimargin.RankHLapSVM(kernel="rbf", max_iter=2), WIDE_Y, "solve_triangular"),
+    (multimargin.RankSVM(kernel="sigmoid", max_iter=2, C=0.01), WIDE_Y, "cholesky"),
+    (multimargin.SSMLRL(max_iter=2), HALF, "cholesky"),
+    (multimargin.LLSF(max_iter=2), WIDE_Y, "eigh"),
+    (multimargin.LLSF(max_iter=2, convexify=False), WIDE_Y, "norm"),
+    (BPMLL(n_epochs=1, random_state=0), WIDE_Y, "lstsq"),
+    (multimargin.ThresholdedClassifier(multimargin.RankSVM(), "scores", cv=2), WIDE_Y, "lstsq"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("model", "Y", "expected"), FACTORISED, ids=str)
+def test_factorisations_have_one_thread(model: Any, Y: Any, expected: str) -> None:
+    """On a busy machine, LAPACK with two threads takes forty times as long as with one."""
+    found = threads_of_linear_algebra(lambda: model.fit(WIDE_X, Y))
+    assert any(expected in name for name in found), found
+    assert set(found.values()) == {1}, found

@@ -14,6 +14,7 @@ ROOMS = [
     "versions",
     "durations",
     "notices",
+    "blas",
     "checks",
     "files",
     "interrupts",

@@ -7,11 +7,23 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankSVM
-from multimargin.checks.arrays import check_readable
+from multimargin import (
+    LLSF,
+    MLODM,
+    MLRL,
+    CalibratedClassifier,
+    RankCVM,
+    RankHLapSVM,
+    RankSVM,
+    ThresholdedClassifier,
+)
+from multimargin.checks.arrays import canonical, check_readable
 from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.datasets import MultilabelData
 from multimargin.kernels import Kernel, rust_matrix
+from multimargin.measures import MEASURES, MORE_MEASURES
+from multimargin.measures.label_scores import scores_of
+from multimargin.methods import BASELINES, METHODS
 from multimargin.thresholds import FeaturesThreshold
 from tests.support.cases import case
 from tests.support.models import PAIRWISE
@@ -157,3 +169,95 @@ def test_missing_values_and_text_get_the_advice_that_helps():
     for text, shown in (("a b", r"'a b'\. "), ("a b " * 40, r"'[ab ]{30,}\.\.\.'\. ")):
         with pytest.raises(ValueError, match=f"X is not .*float: {shown}TfidfVectorizer makes .*"):
             RankSVM().fit([[text], [text]], [[0, 1], [1, 0]])
+
+
+def in_pieces(matrix):
+    """The same CSR matrix: entries in two halves, columns out of order, stored zeros, 64 bits."""
+    indptr, indices, data = [0], [], []
+    for row in matrix.toarray():
+        columns = np.flatnonzero(row)[::-1]
+        indices += [*columns, *columns[:1], 0]
+        data += [*row[columns[:1]] / 2, *row[columns[1:]], *row[columns[:1]] / 2, 0.0]
+        indptr.append(len(indices))
+    same = matrix.copy()
+    same.data = np.array(data)
+    same.indices, same.indptr = (np.array(a, dtype=np.int64) for a in (indices, indptr))
+    for flag in ("has_canonical_format", "has_sorted_indices"):
+        # As after a change of the arrays: what it says of itself need not be true.
+        setattr(same, flag, True)
+    np.testing.assert_array_equal(same.toarray(), matrix.toarray())
+    return same
+
+
+def parts_of(matrix):
+    return [np.array(part) for part in (matrix.data, matrix.indices, matrix.indptr)]
+
+
+# Sparse in some columns and dense in others.
+THIN = sparse.csr_array(np.where(np.abs(X) > 0.4, X, 0.0))
+SETTINGS = {"Cs": [1.0], "top_k": None, "n_epochs": 2}
+EVERY_METHOD = {**METHODS, **BASELINES}
+BY_FOLDS = [
+    ThresholdedClassifier(RankSVM(random_state=0, kernel="linear"), threshold="features", cv=2),
+    CalibratedClassifier(RankSVM(random_state=0), cv=2),
+]
+
+
+def seeded(model):
+    """A model with a seed, also in what is inside of it."""
+    known = model.get_params()
+    seeds = {name: 0 for name in known if name.split("__")[-1] == "random_state"}
+    return model.set_params(**seeds, **{k: v for k, v in SETTINGS.items() if k in known})
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "model", [*(method.make() for method in EVERY_METHOD.values()), *BY_FOLDS], ids=str
+)
+def test_a_sparse_matrix_is_the_same_however_it_is_stored(model):
+    model = seeded(model)
+    plain = clone(model).fit(THIN, Y)
+    expected = plain.predict(THIN), scores_of(plain, THIN, 3)[0]
+    for kind in (sparse.csr_array, sparse.csr_matrix):
+        pieces = in_pieces(kind(THIN))
+        before = parts_of(pieces)
+        for fitted in (plain, clone(model).fit(pieces, in_pieces(kind(Y.astype(float))))):
+            for found, right in zip(
+                (fitted.predict(pieces), scores_of(fitted, pieces, 3)[0]), expected, strict=True
+            ):
+                np.testing.assert_array_equal(found, right)
+        for part, old in zip(parts_of(pieces), before, strict=True):
+            assert part.dtype == old.dtype
+            np.testing.assert_array_equal(part, old)
+
+
+@pytest.mark.parametrize("model", [RankSVM(kernel="linear", random_state=0), *BY_FOLDS], ids=str)
+def test_every_sparse_format_is_the_same_matrix(model):
+    plain = clone(model).fit(THIN, Y)
+    expected = plain.label_scores(THIN)
+    for kind in (sparse.csr_array, sparse.csr_matrix):
+        for format in ("csc", "bsr", "coo", "lil", "dok", "dia"):
+            with case(kind, format):
+                other, labels = kind(THIN).asformat(format), kind(Y).asformat(format)
+                np.testing.assert_array_equal(plain.label_scores(other), expected)
+                fitted = clone(model).fit(other, labels)
+                np.testing.assert_array_equal(fitted.label_scores(THIN), expected)
+
+
+def test_measures_and_data_sets_take_a_sparse_matrix_however_it_is_stored():
+    pieces, scores = in_pieces(sparse.csr_array(Y.astype(float))), X[:, :3]
+    predicted = (scores > 0).astype(int)
+    for measure in {**MEASURES, **MORE_MEASURES}.values():
+        other = scores if measure.needs == "scores" else predicted
+        assert measure.function(pieces, other) == measure.function(Y, other), measure.name
+    data = MultilabelData(X=in_pieces(THIN), Y=pieces)
+    np.testing.assert_array_equal(data.Y, Y)
+    for part, right in zip(parts_of(data.X), parts_of(THIN), strict=True):
+        np.testing.assert_array_equal(part, right)
+
+
+def test_what_lies_behind_the_last_row_is_no_entry():
+    longer = sparse.csr_array(np.eye(2, 3))
+    longer.data, longer.indices = np.ones(5), np.zeros(5, dtype=int)
+    assert canonical(longer).data.size == 2
+    assert longer.data.size == 5

@@ -25,6 +25,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from multimargin.baselines.base import BaselineClassifier
+from multimargin.blas import with_one_blas_thread
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets, check_pairs
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
@@ -94,6 +95,7 @@ class BPMLL(BaselineClassifier):
         check_integer("n_epochs", self.n_epochs, at_least=1)
         check_real("decay", self.decay, at_least=0.0)
 
+    @with_one_blas_thread
     def _fit(self, X: Any, targets: Targets) -> None:
         check_pairs(targets.indicator)
         (n, d), q = X.shape, targets.indicator.shape[1]
@@ -114,6 +116,7 @@ class BPMLL(BaselineClassifier):
             ScoresThreshold(), self._label_scores(X), targets.indicator, X
         )
 
+    @with_one_blas_thread
     def _label_scores(self, X: Any) -> Matrix:
         (U, V), (u, v) = self.coefs_, self.intercepts_
         return np.asarray(np.tanh(np.tanh(X @ U + u) @ V + v))
@@ -166,9 +169,6 @@ def _entries(X: Any) -> Iterator[tuple[Any, Matrix]]:
         for x in X:
             yield slice(None), x
         return
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
     for start, end in pairwise(X.indptr):
         yield X.indices[start:end], X.data[start:end]
 

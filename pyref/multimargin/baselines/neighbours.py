@@ -9,12 +9,14 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
+from multimargin.blas import with_one_blas_thread
 from multimargin.estimators.shared.problem import Matrix
 
 # Distances that are held at once.
 _BLOCK = 4_000_000
 
 
+@with_one_blas_thread
 def squared_distances(X: Any, Z: Any) -> Matrix:
     """Return the squared Euclidean distances between rows.
 

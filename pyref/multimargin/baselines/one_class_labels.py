@@ -4,9 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.checks.arrays import canonical, check_readable
 from multimargin.checks.labels import check_indicator
 from multimargin.measures.label_scores import scores_of
 
@@ -64,7 +66,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._both.size:
             # One column would be taken for a binary problem: the same twice stays multi-label.
             columns = self._both if self._both.size > 1 else np.repeat(self._both, 2)
-            self.estimator_ = clone(self.estimator).fit(X, indicator[:, columns])
+            self.estimator_ = clone(self.estimator).fit(_readable(X), indicator[:, columns])
         return self
 
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -83,7 +85,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "constants_")
         labels = np.tile(self.constants_, (X.shape[0], 1))
         if self.estimator_ is not None:
-            predicted = self.estimator_.predict(X)
+            predicted = self.estimator_.predict(_readable(X))
             dense = predicted.toarray() if hasattr(predicted, "toarray") else np.asarray(predicted)
             labels[:, self._both] = dense[:, : self._both.size]
         return labels
@@ -105,7 +107,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n, q = X.shape[0], self.constants_.size
         if self.estimator_ is None:
             return np.tile(self.constants_.astype(np.float64), (n, 1))
-        found, _ = scores_of(self.estimator_, X, max(self._both.size, 2))
+        found, _ = scores_of(self.estimator_, _readable(X), max(self._both.size, 2))
         found = found[:, : self._both.size]
         scores = np.empty((n, q))
         scores[:, self._both] = found
@@ -113,3 +115,9 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             first = bool(self.constants_[label])
             scores[:, label] = found.max(axis=1) + 1.0 if first else found.min(axis=1) - 1.0
         return scores
+
+
+def _readable(X: Any) -> Any:
+    """Return features that any classifier reads alike: sparse ones in canonical form."""
+    check_readable(X)
+    return canonical(X.tocsr()) if sparse.issparse(X) else X

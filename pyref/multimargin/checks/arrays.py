@@ -101,6 +101,27 @@ def _check_within(indices: Any, size: int, name: str) -> None:
             )
 
 
+def canonical(X: Any) -> Any:
+    """Return a CSR matrix in the form that every loop reads alike; `X` itself is left as it is.
+
+    Each position is stored once, in the order of the columns, and no zero is; indices are of 32
+    bits where they fit. What `X` says of its own order is not believed: its arrays may have been
+    changed since.
+    """
+    shared = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+    is_canonical = shared.has_canonical_format and np.count_nonzero(shared.data) == X.indptr[-1]
+    if max(shared.nnz, *shared.shape) <= np.iinfo(np.int32).max:
+        shared.indices, shared.indptr = (
+            indices.astype(np.int32, copy=False) for indices in (shared.indices, shared.indptr)
+        )
+    if is_canonical:
+        return shared
+    own = shared.copy()
+    own.sum_duplicates()
+    own.eliminate_zeros()
+    return own
+
+
 def is_sound(X: Any) -> bool:
     """Return whether all checks of features would find nothing, and convert nothing."""
     return (
@@ -112,6 +133,14 @@ def is_sound(X: Any) -> bool:
         # Not where one of them is NaN.
         and bool(X.min() >= -_LARGEST and X.max() <= _LARGEST)
     )
+
+
+def sound_features(X: Any) -> Any:
+    """Return checked features, sparse ones in canonical form, if none is too large."""
+    if sparse.issparse(X):
+        X = canonical(X)
+    check_magnitudes(X)
+    return X
 
 
 def check_magnitudes(X: Any, name: str = "X") -> None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from multimargin.checks.arrays import check_readable, is_sound, naming
+from multimargin.checks.arrays import canonical, check_readable, is_sound, naming
 
 # How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
 UNKNOWN = 2
@@ -22,13 +22,11 @@ def check_indicator(
     if sparse.issparse(y):
         check_readable(y, name)
         _check_kind_and_shape(y.dtype, y.shape, name)
-        indicator = y.tocsr(copy=True)
-        indicator.sum_duplicates()
+        indicator = canonical(y.tocsr())
         missing = _check_zero_one(indicator.data, name, unknown)
-        if missing is not None:
-            indicator.data[missing] = UNKNOWN
-        marks = sparse.csr_array(indicator.astype(np.uint8))
-        marks.eliminate_zeros()
+        values = indicator.data if missing is None else np.where(missing, UNKNOWN, indicator.data)
+        parts = (values.astype(np.uint8), indicator.indices, indicator.indptr)
+        marks = sparse.csr_array(parts, shape=indicator.shape)
         return marks if keep_sparse else np.ascontiguousarray(marks.toarray())
 
     if np.ma.is_masked(y):

@@ -24,6 +24,7 @@ from multimargin.estimators.shared.label_weights import weights_of_counts, weigh
 from multimargin.estimators.shared.pair_weights import number_at_the_top
 from multimargin.estimators.shared.pairwise import PairwiseClassifier, threshold_unit
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import deadline_of
 from multimargin.interrupts import Interrupts
@@ -318,5 +319,5 @@ def _learned(
     share = min(1.0, _THRESHOLD_ROWS / max(cluster.described()["rows"], 1))
     X, Y, row_weights = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
     with cluster.interruptible():
-        scores = (X @ weights + bias) / unit
+        scores = (product(X, weights) + bias) / unit
         return threshold.fit(scores, Y, X, row_weights).rescale(unit)

@@ -15,19 +15,18 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
+from multimargin.blas import one_blas_thread
 from multimargin.checks.arrays import (
     MATRIX_OF_NUMBERS,
     check_as_many_rows,
-    check_magnitudes,
     naming,
+    sound_features,
 )
 from multimargin.checks.labels import UNKNOWN, check_indicator, with_nan
 from multimargin.estimators.shared.label_weights import rows_of_labels
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Matrix, Model
-from multimargin.estimators.shared.products import one_blas_thread
 from multimargin.kernels import rust_matrix
-from multimargin.kernels.kernel import canonical
 from multimargin.thresholds.cuts import best_thresholds
 
 Sums = dict[str, Any]
@@ -136,9 +135,7 @@ def make_part(index: int, X: Any, y: Any, sample_weight: Any, pairs: Pairs) -> P
                 input_name="X",
                 ensure_min_samples=0,
             )
-        check_magnitudes(X)
-        if sparse.issparse(X):
-            X = canonical(X)
+        X = sound_features(X)
         indicator = _indicator(y)
         check_as_many_rows(indicator, X)
         weights = _row_weights(sample_weight, X.shape[0])

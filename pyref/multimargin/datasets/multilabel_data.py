@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from multimargin.checks.arrays import check_readable
+from multimargin.checks.arrays import canonical, check_readable
 from multimargin.datasets._names import first_repeated, printable
 from multimargin.datasets.tables import TableColumns, table_of, to_pandas
 
@@ -75,7 +75,7 @@ class MultilabelData:
             input_name="X",
         )
         if sparse.issparse(X):
-            X = sparse.csr_array(X)
+            X = canonical(sparse.csr_array(X))
         Y = _label_indicator(self.Y)
         if Y.shape[0] != X.shape[0]:
             raise ValueError(

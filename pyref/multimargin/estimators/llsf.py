@@ -9,9 +9,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
-from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, check_readable, naming
+from multimargin.blas import with_one_blas_thread
+from multimargin.checks.arrays import (
+    MATRIX_OF_NUMBERS,
+    check_as_many_rows,
+    check_readable,
+    naming,
+    sound_features,
+)
 from multimargin.checks.memory import check_room_for_products
 from multimargin.checks.parameters import (
     check_choice,
@@ -185,7 +191,7 @@ default="scores"
             return _DEFAULT_ITERATIONS if self.convexify else _PUBLISHED_ITERATIONS
         return check_integer("max_iter", self.max_iter, at_least=1)
 
-    @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
+    @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -359,6 +365,7 @@ default="scores"
         return mask
 
 
+@with_one_blas_thread
 def beta_max(X: Any, y: Any) -> float:
     """Return the smallest beta for which all LLSF coefficients are 0.
 
@@ -383,6 +390,7 @@ def _check_data(X: Any, y: Any) -> tuple[Any, NDArray[np.uint8]]:
     check_readable(X)
     with naming("X", MATRIX_OF_NUMBERS):
         X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name="X")
+    X = sound_features(X)
     indicator = check_targets(y).indicator
     check_as_many_rows(indicator, X)
     return X, indicator

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
-from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import check_choice, check_real
 from multimargin.checks.targets import Targets
@@ -113,8 +112,6 @@ class RankHLapSVM(PairwiseClassifier):
         else:
             check_real("nu", self.nu, at_least=0.0)
 
-    # With more threads, rounding would depend on their number.
-    @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
     def _solve(self, problem: Problem) -> Fit:
         # A row lies in the hyperedges of its relevant labels, as often as it counts.
         Y = (problem.indicator == 1).astype(np.float64)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets, check_targets, lists_labels, shape_of
@@ -108,8 +107,6 @@ class SSMLRL(RelationshipClassifier):
         self.labelled_ = np.flatnonzero(data.labelled)
         return fit, expansion
 
-    # With more threads, rounding would depend on their number.
-    @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
     def _fit_with_unlabelled(
         self, data: TrainingData, task: Labelled
     ) -> tuple[RelationshipFit, Matrix]:

@@ -1,13 +1,12 @@
 """Is a kernel matrix positive semidefinite, and if not, which one is nearest to it?"""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg
-from threadpoolctl import threadpool_limits
 
+from multimargin.blas import one_blas_thread, with_one_blas_thread
 from multimargin.kernels.kernel import Kernel, Matrix
 
 # The largest asymmetry of a precomputed kernel, relative to its largest entry, that is rounding.
@@ -53,9 +52,7 @@ def is_indefinite(K: Matrix) -> bool:
     scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
     if scale == 0.0:
         return bool(K.any())
-    several_panels = K.shape[0] > _PANEL
-    # Calls as short as these gain nothing from several threads and may wait long for the last one.
-    with threadpool_limits(1, user_api="blas") if several_panels else nullcontext():
+    with one_blas_thread():
         return not _has_cholesky_factor(K, _INDEFINITE_TOLERANCE * scale)
 
 
@@ -109,6 +106,7 @@ class NearestKernel:
         return np.asarray(self.eigenvectors @ (self.eigenvectors.T @ coefficients))
 
 
+@with_one_blas_thread
 def nearest_positive_semidefinite(K: Matrix) -> NearestKernel | None:
     """Return the positive semidefinite matrix that is nearest to a symmetric one."""
     eigenvalues, U = linalg.eigh(K, check_finite=False)

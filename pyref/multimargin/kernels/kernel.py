@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin import _rust
-from multimargin.checks.arrays import check_magnitudes, check_readable
+from multimargin.blas import with_one_blas_thread
+from multimargin.checks.arrays import canonical, check_magnitudes, check_readable
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -62,6 +63,7 @@ class Kernel:
             self.features(X), right, name=self.name, threads=threads, **self.parameters
         )
 
+    @with_one_blas_thread
     def product(self, X: Any, Y: Any, factor: Matrix, *, threads: int = 1) -> Matrix:
         """Return k(X, Y) @ factor without storing the kernel matrix."""
         if self.function is not None:
@@ -167,15 +169,6 @@ def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
         raise ValueError(f"kernel returned infinite or missing values; {expected}.")
     check_magnitudes(values, "What kernel returned")
     return values
-
-
-def canonical(X: Any) -> Any:
-    """Return a CSR matrix with one entry for each position: squares of parts are no parts."""
-    if X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X
 
 
 def mean_distance(X: Any, sample_weight: Matrix | None = None) -> float:

@@ -13,7 +13,7 @@ from multimargin.checks.parameters import check_flag, check_real
 from multimargin.thresholds.base import Threshold, over_labels
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
-from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier
+from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, sliceable
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.pooled import PooledCalibration, features_of
 
@@ -100,6 +100,7 @@ class CalibratedClassifier(HeldOutClassifier):
         check_real("C", self.C, above=0.0, at_most=1e6)
         check_flag("at_least_one", self.at_least_one)
         threshold = make_odds_threshold(self.threshold)
+        X = sliceable(X)
         held_out = self._hold_out(X, y, sample_weight)
         calibrated = calibrate(held_out, C=self.C)
         self.calibration_ = calibrated.calibration

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from multimargin.thresholds.base import Threshold, learn_threshold
-from multimargin.thresholds.held_out import HeldOutClassifier
+from multimargin.thresholds.held_out import HeldOutClassifier, sliceable
 from multimargin.thresholds.make import make_threshold
 
 Matrix = NDArray[np.float64]
@@ -84,6 +84,7 @@ class ThresholdedClassifier(HeldOutClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         threshold = make_threshold(self.threshold, random_state=0)
+        X = sliceable(X)
         held_out = self._hold_out(X, y, sample_weight)
         self.threshold_ = learn_threshold(
             threshold,

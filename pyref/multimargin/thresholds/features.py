@@ -5,11 +5,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.svm import LinearSVR
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_readable, naming
+from multimargin.blas import with_one_blas_thread
+from multimargin.checks.arrays import MATRIX_OF_NUMBERS, canonical, check_readable, naming
 from multimargin.checks.labels import check_scores, known_both
 from multimargin.thresholds.base import Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import chunks_of
@@ -79,6 +81,7 @@ class FeaturesThreshold(Threshold):
         self.n_iter_ = int(regression.n_iter_)
         return self
 
+    @with_one_blas_thread
     def predict(self, scores: Any, X: Any = None) -> Vector:
         check_is_fitted(self)
         X = _check_features(X, check_scores(scores).shape[0])
@@ -112,6 +115,8 @@ def _check_features(X: Any, n_rows: int) -> Any:
     check_readable(X)
     with naming("X", MATRIX_OF_NUMBERS):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    if sparse.issparse(X):
+        X = canonical(X)
     if X.shape[0] != n_rows:
         raise ValueError(f"X has {X.shape[0]} rows; expected {n_rows}, as in scores.")
     return X

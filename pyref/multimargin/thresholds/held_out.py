@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -170,6 +171,11 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
     def _scores(self, X: Any) -> Matrix:
         check_is_fitted(self)
         return scores_by(self.estimator_, self.response_method_, X, n_labels=self.classes_.size)
+
+
+def sliceable(X: Any) -> Any:
+    """Return features whose rows can be taken out: not every sparse format allows it."""
+    return X.tocsr() if sparse.issparse(X) else X
 
 
 def _fitted(estimator: Any, X: Any, y: NDArray[Any], sample_weight: Matrix | None) -> Any:

@@ -8,6 +8,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.blas import with_one_blas_thread
 from multimargin.checks.labels import UNKNOWN, check_scores
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.thresholds.base import check_rows
@@ -99,6 +100,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         scores, indicator, weights = check_rows(scores, y, sample_weight)
         return self._fit(features_of(scores), indicator, weights)
 
+    @with_one_blas_thread
     def _fit(
         self,
         features: list[Matrix],

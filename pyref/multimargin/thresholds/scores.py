@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import lstsq
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.blas import with_one_blas_thread
 from multimargin.checks.labels import UNKNOWN, check_scores
 from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import best_thresholds
@@ -38,6 +39,7 @@ class ScoresThreshold(Threshold):
     the fitted threshold, as `ThresholdedClassifier` does.
     """
 
+    @with_one_blas_thread
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         scores, Y, weights = check_rows(scores, y, sample_weight)
         n, q = Y.shape
@@ -56,6 +58,7 @@ class ScoresThreshold(Threshold):
             target *= roots
         return self._fit_design(design, target, scores.dtype)
 
+    @with_one_blas_thread
     def _fit_design(self, design: Matrix, target: Vector, dtype: Any = np.float64) -> Self:
         """Fit to rows (f_1, ..., f_q, 1), or a triangular factor of them, which is overwritten."""
         # Driver gelsd is the fastest: it reduces a tall matrix by QR before it looks for the rank.
@@ -72,6 +75,7 @@ class ScoresThreshold(Threshold):
         self.intercept_ = float(solution[-1])
         return self
 
+    @with_one_blas_thread
     def predict(self, scores: Any, X: Any = None) -> Vector:
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.coef_.size)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from iterstrat.ml_stratifiers import IterativeStratification
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
 
 from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import check_targets
@@ -60,7 +60,7 @@ def stratified_train_test_split(
     >>> X.shape[0], X_test.shape[0]
     (1866, 469)
     """
-    check_consistent_length(X, y, *arrays)
+    X, y, *arrays = indexable(X, y, *arrays)
     train, test = held_out_rows(
         check_targets(y, unknown=True).indicator == 1, test_size, groups, random_state
     )

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.checks.arrays import (
     MATRIX_OF_NUMBERS,
     check_as_many_rows,
-    check_magnitudes,
     check_readable,
     is_sound,
     naming,
+    sound_features,
 )
 from multimargin.checks.labels import check_indicator
 from multimargin.checks.memory import check_room_for_products
@@ -170,9 +170,7 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         with naming("X", MATRIX_OF_NUMBERS):
             checks = self._input_checks()
             X = validate_data(self, X, reset=reset, skip_check_array=sound, **checks)
-        if not sound:
-            check_magnitudes(X)
-        return X
+        return X if sound else sound_features(X)
 
     def _input_checks(self) -> dict[str, Any]:
         return {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils.extmath import safe_sparse_dot
-from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
+from multimargin.blas import with_one_blas_thread
 from multimargin.estimators.shared.problem import Report
 from multimargin.estimators.shared.progress import EpochCallback
 from multimargin.estimators.shared.time_limit import seconds_until
@@ -167,18 +167,18 @@ class Eigenbasis:
     coupling: _Pairs | None  # The same of the coupling; None without one
 
 
+@with_one_blas_thread
 def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
-    """Compute the basis, on one thread: with more, rounding would depend on their number."""
+    """Compute the basis."""
     n, d = X.shape
-    with threadpool_limits(1, user_api="blas"):
-        if d <= n:
-            features = _eigenpairs(as_dense(safe_sparse_dot(X.T, X)))
-        else:
-            # The eigenvectors of X X^T, times X^T, would not be orthogonal where X is close to
-            # losing rank.
-            _, singular, vectors = linalg.svd(as_dense(X), full_matrices=False, check_finite=False)
-            features = singular**2, np.ascontiguousarray(vectors.T)
-        return Eigenbasis(features, None if coupling is None else _eigenpairs(coupling))
+    if d <= n:
+        features = _eigenpairs(as_dense(safe_sparse_dot(X.T, X)))
+    else:
+        # The eigenvectors of X X^T, times X^T, would not be orthogonal where X is close to losing
+        # rank.
+        _, singular, vectors = linalg.svd(as_dense(X), full_matrices=False, check_finite=False)
+        features = singular**2, np.ascontiguousarray(vectors.T)
+    return Eigenbasis(features, None if coupling is None else _eigenpairs(coupling))
 
 
 def _eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.blas import with_one_blas_thread
 from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import (
     check_choice,
@@ -105,6 +106,7 @@ class PairwiseClassifier(_Unless, KernelExpansionClassifier):
     def _check_labels(self, indicator: NDArray[np.uint8]) -> None:
         check_pairs(indicator)
 
+    @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.

@@ -1,16 +1,14 @@
 """Products of matrices with the same bits for any number of BLAS threads."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
-from threadpoolctl import ThreadpoolController
 
 from multimargin import _rust
+from multimargin.blas import one_blas_thread
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.kernels.kernel import rust_matrix
 
@@ -46,15 +44,3 @@ def _by_blocks(left: Matrix, right: Matrix, threads: int) -> Matrix:
             # Raises what a thread raised.
             list(pool.map(multiply, starts))
     return result
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Return a context in which BLAS has one thread, as rounding depends on their number."""
-    context: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
-    return context
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """Return the libraries that NumPy and SciPy have loaded; each look for them takes 5 ms."""
-    return ThreadpoolController()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin import _rust
+from multimargin.blas import with_one_blas_thread
 from multimargin.checks.labels import UNKNOWN, known_both, with_nan
 from multimargin.checks.parameters import thread_count
 from multimargin.checks.targets import Targets
@@ -72,6 +73,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         """Return the checked weight of the regularisation of the weights."""
         raise NotImplementedError
 
+    @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
