@@ -94,9 +94,9 @@ REFUSED = {
     "two in csr": (sparse.csr_array((TWO, [1, 1], [0, 2]), shape=(1, 2)), NOT_01 + r"2\."),
     "many values": (np.arange(100).reshape(10, 10), NOT_01 + r"2, 3, 4, 5, 6, \.\.\.\.$"),
     "1-D": (np.array([0, 1, 1]), NO_MATRIX),
-    "sets": ([{0, 1}, {2}], NO_MATRIX),
+    "sets": ([{0, 1}, {2}], "^y lists names of labels; expected a matrix"),
     "3-D": (np.zeros((2, 2, 2)), NO_MATRIX),
-    "number": (1, NO_MATRIX),
+    "number": (1, "^y is 1; expected a label indicator"),
     "1-D sparse": (sparse.coo_array(np.array([0, 1, 1])), NO_MATRIX),
     "ragged rows": ([[0, 1], [1]], r"^y has rows of different lengths"),
     "no row": (np.zeros((0, 3)), NO_LABELS),
@@ -106,8 +106,8 @@ REFUSED = {
     "complex": (Y.astype(complex), NO_NUMBERS),
     "sparse complex": (sparse.csr_array(Y.astype(complex)), NO_NUMBERS),
     "object": (np.array([[0, 1], [object(), 1]]), NO_NUMBERS),
-    "missing": (pd.DataFrame([[0, 1], [None, 1]]).astype("Int64"), NO_NUMBERS),
-    "masked": (np.ma.array(Y, mask=Y == 1), NO_NUMBERS),
+    "missing": (pd.DataFrame([[0, 1], [None, 1]]).astype("Int64"), "^y has NaN, which stands"),
+    "masked": (np.ma.array(Y, mask=Y == 1), "^y has masked entries"),
 }
 
 

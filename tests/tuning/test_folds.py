@@ -2,14 +2,51 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from iterstrat.ml_stratifiers import IterativeStratification
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
-from multimargin.tuning import MultilabelStratifiedKFold
+from multimargin.tuning import MultilabelStratifiedKFold, stratified_train_test_split
 from multimargin.tuning.folds import folds_of
 from tests.support.cases import case
+
+NAMES = np.array(list("abcdef"))
+AS_NAMES = [
+    lambda Y: [NAMES[row == 1].tolist() for row in Y],
+    lambda Y: [set(NAMES[row == 1]) for row in Y],
+    lambda Y: pd.Series([tuple(NAMES[row == 1]) for row in Y], index=np.arange(len(Y))[::-1]),
+    lambda Y: pl.Series([NAMES[row == 1].tolist() for row in Y]),
+    lambda Y: pl.DataFrame(dict(zip(NAMES, Y.T, strict=True))),
+]
+
+
+@pytest.mark.parametrize("form", AS_NAMES)
+def test_folds_and_parts_of_named_labels_are_those_of_the_indicator(form):
+    Y = labels()
+    X = np.arange(len(Y))[:, None]
+    for (_, expected), (_, found) in zip(
+        MultilabelStratifiedKFold(3).split(X, Y),
+        MultilabelStratifiedKFold(3).split(X, form(Y)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found, expected)
+    _, expected, _, _ = stratified_train_test_split(X, Y)
+    _, found, _, y_test = stratified_train_test_split(X, form(Y))
+    np.testing.assert_array_equal(found, expected)
+    assert len(y_test) == len(found)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "lil", "dok", "bsr"])
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+def test_parts_of_every_sparse_format(format, kind):
+    Y = labels()
+    X = np.hstack([np.eye(len(Y)), Y])
+    expected = stratified_train_test_split(X, Y)
+    found = stratified_train_test_split(kind(X).asformat(format), kind(Y).asformat(format))
+    for part, right in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(part.toarray(), right)
 
 
 def labels(seed=0, n=200, q=6):

@@ -1,5 +1,6 @@
 """Checks of what is indexed by labels: indicator matrices Y and score matrices f(x)."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from multimargin.checks.arrays import canonical, check_readable, is_sound, naming
+from multimargin.checks.given import is_missing, recognise
 
 # How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
 UNKNOWN = 2
@@ -19,32 +21,49 @@ def check_indicator(
     y: Any, name: str = "y", *, unknown: bool = False, keep_sparse: bool = False
 ) -> NDArray[np.uint8]:
     """Return a label indicator matrix as an array of 0 and 1; a sparse one as CSR if kept so."""
-    if sparse.issparse(y):
-        check_readable(y, name)
-        _check_kind_and_shape(y.dtype, y.shape, name)
-        indicator = canonical(y.tocsr())
-        missing = _check_zero_one(indicator.data, name, unknown)
-        values = indicator.data if missing is None else np.where(missing, UNKNOWN, indicator.data)
-        parts = (values.astype(np.uint8), indicator.indices, indicator.indptr)
-        marks = sparse.csr_array(parts, shape=indicator.shape)
-        return marks if keep_sparse else np.ascontiguousarray(marks.toarray())
-
-    if np.ma.is_masked(y):
-        raise TypeError(f"{name} has masked entries; expected 0 or 1 everywhere.")
-    try:
-        values = np.asarray(y)
-    except ValueError as error:
+    given = recognise(y, name)
+    if given.kind == "lists":
         raise ValueError(
-            f"{name} has rows of different lengths; expected a matrix of shape (n, q) of 0 and 1 "
-            "(for label sets, use sklearn.preprocessing.MultiLabelBinarizer)."
-        ) from error
+            f"{name} lists names of labels; expected a matrix of shape (n, q) of 0 and 1 (use "
+            "sklearn.preprocessing.MultiLabelBinarizer)."
+        )
+    return indicator_of(given.values, name, unknown=unknown, keep_sparse=keep_sparse)
+
+
+def indicator_of(
+    values: Any, name: str = "y", *, unknown: bool = False, keep_sparse: bool = False
+) -> NDArray[np.uint8]:
+    """Return the indicator of a matrix, see `check_indicator`."""
     _check_kind_and_shape(values.dtype, values.shape, name)
+    if sparse.issparse(values):
+        matrix = canonical(values.tocsr())
+        missing = _check_zero_one(matrix.data, name, unknown)
+        data = matrix.data if missing is None else np.where(missing, UNKNOWN, matrix.data)
+        parts = (data.astype(np.uint8), matrix.indices, matrix.indptr)
+        marks = sparse.csr_array(parts, shape=matrix.shape)
+        return marks if keep_sparse else np.ascontiguousarray(marks.toarray())
     if values.dtype.kind == "O":
-        values = _numbers_of_objects(values, name)
+        values = numbers_of(values, name)
     missing = _check_zero_one(values, name, unknown)
     if missing is not None:
         values = np.where(missing, UNKNOWN, values)
     return np.ascontiguousarray(values, dtype=np.uint8)
+
+
+def numbers_of(values: NDArray[Any], name: str = "y") -> NDArray[np.float64]:
+    """Return objects as numbers, NaN where they are missing."""
+    kinds = set(map(type, values.flat))
+    # NumPy would read the text "1" as the number 1.
+    if any(issubclass(kind, str | bytes) for kind in kinds):
+        raise TypeError(f"{name} holds text; expected numbers, 0 and 1.")
+    if any(not issubclass(kind, Real | np.bool_) for kind in kinds):
+        values = np.array([np.nan if is_missing(one) else one for one in values.flat]).reshape(
+            values.shape
+        )
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} holds objects; expected numbers, 0 and 1.") from error
 
 
 def count_unknown(indicator: Any) -> int:
@@ -127,18 +146,6 @@ def _check_kind_and_shape(dtype: np.dtype[Any], shape: tuple[int, ...], name: st
         raise TypeError(f"{name} has dtype {dtype}; expected numbers, 0 and 1.")
 
 
-def _numbers_of_objects(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    # NumPy would read the text "1" as the number 1.
-    if any(isinstance(value, str | bytes) for value in values.flat):
-        raise TypeError(f"{name} holds text; expected numbers, 0 and 1.")
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{name} holds missing values or objects; expected numbers, 0 and 1."
-        ) from error
-
-
 def _check_zero_one(values: NDArray[Any], name: str, unknown: bool) -> NDArray[np.bool_] | None:
     """Return where values are NaN, if they may be and some are."""
     allowed = (values == 0) | (values == 1)
@@ -154,7 +161,7 @@ def _check_zero_one(values: NDArray[Any], name: str, unknown: bool) -> NDArray[n
         else:
             raise ValueError(
                 f"{name} has NaN, which stands for an unknown label; the pairwise methods, MLRL, "
-                "SSMLRL and thresholds learn without such labels, nothing else does: expected 0 or "
+                "SSMLRL and thresholds learn without such labels, nothing else does; expected 0 or "
                 "1 everywhere (leave rows with unknown labels out, or write 0)."
             )
     shown = ", ".join(f"{value:g}" for value in other[:_MAX_VALUES_SHOWN])

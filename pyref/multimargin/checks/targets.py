@@ -1,8 +1,8 @@
 """What an estimator is asked to predict: several labels a row, or one class a row."""
 
 import math
-from collections import Counter
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.preprocessing import MultiLabelBinarizer
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
-from multimargin.checks.arrays import check_readable, naming
-from multimargin.checks.labels import check_indicator, count_unknown, known_both
+from multimargin.checks.arrays import naming
+from multimargin.checks.given import Given, column_of, is_missing, recognise
+from multimargin.checks.labels import UNKNOWN, count_unknown, indicator_of, known_both
+from multimargin.checks.texts import warn_of_lists_in_texts
 from multimargin.notices import warn
 
 _EXPECTED = "a label indicator of shape (n, q) or classes of shape (n,)"
+# An indicator that was written as text.
+_CODES = {"0", "1", "0.0", "1.0", "true", "false"}
 
 
 class UnknownLabelsWarning(UserWarning):
@@ -43,6 +47,7 @@ class Targets:
     multilabel: bool  # Whether several labels may be relevant
     # (q,): Column names, when the targets came as a data frame with names
     label_names: NDArray[Any] | None
+    of_lists: bool = False  # Whether they came as lists of names
 
     def name_outputs(self, estimator: Any) -> None:
         """Set `classes_` of an estimator, and `label_names_in_` where the targets had names."""
@@ -55,30 +60,33 @@ class Targets:
 
 def check_targets(y: Any, *, unknown: bool = False, keep_sparse: bool = False) -> Targets:
     """Read the targets of a fit."""
-    if lists_labels(y):
-        return _listed(y)
-    shape = shape_of(y)
-    if len(shape) != 2:
-        check_readable(y, "y")
-    if len(shape) == 2 and shape[1] != 1:
-        indicator = check_indicator(y, unknown=unknown, keep_sparse=keep_sparse)
-        return Targets(indicator, np.arange(indicator.shape[1]), True, _column_names(y))
-    if len(shape) == 2:
-        check_readable(y, "y")
-        y = _single_column(y)
-    elif len(shape) != 1:
-        found = f"has shape {shape}" if shape else f"is {repr(y)[:60]}"
-        raise ValueError(f"y {found}; expected {_EXPECTED}.")
-    if getattr(getattr(y, "dtype", None), "kind", None) == "T":
-        # scikit-learn does not know NumPy's StringDType.
-        y = y.astype(object)
-    given, y = y, column_or_1d(y)
+    return targets_of(recognise(y), unknown=unknown, keep_sparse=keep_sparse)
+
+
+def targets_of(given: Given, *, unknown: bool = False, keep_sparse: bool = False) -> Targets:
+    """Return the targets that recognised labels stand for."""
+    if given.kind == "lists":
+        return _listed(given.values, unknown=unknown)
+    if given.kind == "classes":
+        return _classes(given.values)
+    if given.is_column:
+        return _classes(_single_column(given.values))
+    if given.of_column:
+        warn(
+            f"y is a column of lists of {given.values.shape[1]} numbers each, read as the rows of "
+            "a label indicator of 0 and 1; numpy.array(y.tolist()) is one, and lists of texts are "
+            "names of labels."
+        )
+    indicator = indicator_of(given.values, unknown=unknown, keep_sparse=keep_sparse)
+    return Targets(indicator, np.arange(indicator.shape[1]), True, given.names)
+
+
+def _classes(y: NDArray[Any]) -> Targets:
     if y.dtype.kind == "f":
         with naming("y", _EXPECTED):
             assert_all_finite(y, input_name="y")
     elif y.dtype.kind not in "biu":
-        # NumPy makes a text of each row of a list of which one is a text.
-        _check_rows(list(given) if isinstance(given, list | tuple) else list(y))
+        _check_rows(y.tolist())
     with naming("y", _EXPECTED):
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -88,7 +96,7 @@ def check_targets(y: Any, *, unknown: bool = False, keep_sparse: bool = False) -
         raise ValueError(
             f"y has one class only, {classes.tolist()[0]!r}; expected at least two classes."
         )
-    _warn_of_lists_in_texts(classes, codes.size)
+    warn_of_lists_in_texts(classes.tolist(), codes.size)
     indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
     return Targets(indicator, classes, False, None)
 
@@ -124,26 +132,15 @@ def warn_of_unknown(targets: Targets) -> None:
     """Warn of NaN in the targets of a fit: a missing cell is easily one by accident."""
     unknown = count_unknown(targets.indicator)
     if unknown > 0:
+        of_lists = f" (a row without a list is unknown in {targets.indicator.shape[1]})"
         warn(
-            f"y has NaN in {unknown} of {math.prod(targets.indicator.shape)} places, read as "
-            "unknown labels, whose loss is left out; write 0 where a label is not relevant. If NaN "
-            "is meant, ignore UnknownLabelsWarning.",
+            f"y has NaN in {unknown} of {math.prod(targets.indicator.shape)} places"
+            f"{of_lists if targets.of_lists else ''}, read as unknown labels, whose loss is left "
+            f"out; write {'an empty list' if targets.of_lists else '0'} where "
+            f"{'a row has no label' if targets.of_lists else 'a label is not relevant'}. If NaN is "
+            "meant, ignore UnknownLabelsWarning.",
             UnknownLabelsWarning,
         )
-
-
-def _warn_of_lists_in_texts(classes: NDArray[Any], n: int) -> None:
-    """Warn of texts, fewer than five alike, that list labels with a separator between them."""
-    if 5 * classes.size <= n or not all(isinstance(text, str) for text in classes):
-        return
-    for separator in (",", ";", "|", " "):
-        if 2 * sum(separator in text for text in classes) > classes.size:
-            warn(
-                f"y is one text a row, {classes.size} different ones in {n} rows, such as "
-                f"{classes[0][:60]!r}, and each is taken for a class; for lists of labels hand "
-                f"over lists: y.str.split({separator!r}) of a column."
-            )
-            return
 
 
 def check_pairs(indicator: NDArray[np.uint8]) -> None:
@@ -155,92 +152,75 @@ def check_pairs(indicator: NDArray[np.uint8]) -> None:
         )
 
 
-def lists_labels(y: Any) -> bool:
-    """Return whether `y` lists the labels of each row by name; a missing value lists none."""
-    if isinstance(y, np.ndarray) and y.dtype.kind != "O":
-        return False
-    if not isinstance(y, list | tuple | np.ndarray) and type(y).__name__ != "Series":
-        return False
-    rows = [row for row in y if not is_missing(row)]
-    if not all(isinstance(row, list | tuple | set | frozenset) for row in rows):
-        return False
-    # Rows of one text each are a column of classes, unless they are cells of a column.
-    return (
-        (bool(rows) and not isinstance(y, list | tuple | np.ndarray))
-        or any(isinstance(row, set | frozenset) for row in rows)
-        or any(len(row) != 1 and any(isinstance(label, str) for label in row) for row in rows)
-    )
-
-
-def _listed(y: Any) -> Targets:
+def _listed(rows: list[list[Any] | None], *, unknown: bool) -> Targets:
     """Return the targets that lists of label names stand for, the names in sorted order."""
-    binarizer = MultiLabelBinarizer()
-    for k, row in enumerate(y):
-        if not is_missing(row) and any(map(is_missing, row)):
+    for k, row in enumerate(rows):
+        if row is not None and any(map(is_missing, row)):
             raise ValueError(
                 f"y lists a missing label in row {k}, {row!r}; expected names only, and an empty "
                 "list where a row has no label."
             )
+    without = np.array([row is None for row in rows])
+    if without.any() and not unknown:
+        raise ValueError(
+            f"y has no list in {np.count_nonzero(without)} of {len(rows)} rows, first in row "
+            f"{np.flatnonzero(without)[0]}, of which nothing is known then; this method learns "
+            "from known labels only: expected a list in each row, an empty one where it has none."
+        )
+    lists = names_in(rows)
+    _warn_of_changed(rows, lists)
+    binarizer = MultiLabelBinarizer()
     try:
-        indicator = binarizer.fit_transform([() if is_missing(row) else row for row in y])
+        indicator = binarizer.fit_transform(lists).astype(np.uint8)
     except TypeError as error:
         raise TypeError(
             f"y lists labels of several types, which cannot be sorted ({error}); expected texts."
         ) from error
-    names = np.asarray(binarizer.classes_, dtype=object)
+    names = column_of(binarizer.classes_.tolist())
+    if {str(one).lower() for one in names} <= _CODES and not any(map(_is_number, names)):
+        raise ValueError(
+            f"y lists the names {names.tolist()} alone, an indicator written as text; expected the "
+            "numbers 0 and 1, or names of labels."
+        )
     if names.size < 2:
         raise ValueError(
             f"y lists {names.size} different label(s), {names.tolist()}; expected at least two."
         )
-    return Targets(indicator.astype(np.uint8), np.arange(names.size), True, names)
+    indicator[without] = UNKNOWN
+    return Targets(indicator, np.arange(names.size), True, names, of_lists=True)
 
 
-def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN or what pandas has for them; such a row lists none."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
+def names_in(rows: list[list[Any] | None]) -> list[list[Any]]:
+    """Return the names in lists, without blanks around them and without empty ones."""
+    stripped = ([one.strip() if isinstance(one, str) else one for one in row or ()] for row in rows)
+    return [[one for one in row if one != ""] for row in stripped]
 
 
-def shape_of(y: Any) -> tuple[int, ...]:
-    """Return the shape of what an estimator is fitted to."""
-    if sparse.issparse(y) or hasattr(y, "shape"):
-        return tuple(y.shape)
-    try:
-        return np.asarray(y).shape
-    except ValueError as error:
+def _warn_of_changed(rows: list[list[Any] | None], lists: list[list[Any]]) -> None:
+    """Warn of names with blanks around them, and of empty ones: a split of texts leaves them."""
+    changed = [k for k, row in enumerate(rows) if row is not None and row != lists[k]]
+    if changed:
+        warn(
+            f"y lists names that are empty or have blanks around them in {len(changed)} of "
+            f"{len(rows)} rows, such as {str(rows[changed[0]])[:60]} in row {changed[0]}; the "
+            "blanks are taken off, and empty names are left out."
+        )
+
+
+def _is_number(name: Any) -> bool:
+    return isinstance(name, Real)
+
+
+def _single_column(column: Any) -> NDArray[Any]:
+    values = np.asarray(column.toarray() if sparse.issparse(column) else column)[:, 0]
+    if values.dtype.kind in "biuf" and np.isin(values, (0, 1)).all():
         raise ValueError(
-            "y has rows of different lengths; expected a label indicator of shape (n, q) of 0 and "
-            "1, or lists of names of labels."
-        ) from error
-
-
-def _single_column(y: Any) -> NDArray[Any]:
-    column = np.asarray(y.toarray() if sparse.issparse(y) else y)[:, 0]
-    if column.dtype.kind in "biuf" and np.isin(column, (0, 1)).all():
-        raise ValueError(
-            f"y has shape {tuple(np.shape(y))}, a single label; expected at least two "
-            "labels (for two classes, pass y of shape (n,))."
+            f"y has shape {column.shape}, a single label; expected at least two labels (for two "
+            "classes, pass y of shape (n,))."
         )
     warn(
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
         "to (n_samples,), for example using ravel().",
         DataConversionWarning,
     )
-    return column
-
-
-def label_names_of(y: Any, q: int) -> NDArray[Any]:
-    """Return what the q labels are called: the columns of a data frame, or their numbers."""
-    names = _column_names(y)
-    return np.arange(q) if names is None else names
-
-
-def _column_names(y: Any) -> NDArray[Any] | None:
-    columns = getattr(y, "columns", None)
-    if columns is None or not all(isinstance(name, str) for name in columns):
-        return None
-    repeated = [name for name, count in Counter(columns).items() if count > 1]
-    if repeated:
-        raise ValueError(f"y has several columns named {repeated[0]!r}; expected different names.")
-    return np.asarray(list(columns), dtype=object)
+    return values

@@ -350,10 +350,10 @@ default="scores"
 
     def _label_number(self, label: int | str) -> int:
         q = self.coef_.shape[0]
+        names = list(getattr(self, "label_names_in_", ()))
+        if label in names:
+            return names.index(label)
         if isinstance(label, str):
-            names = list(getattr(self, "label_names_in_", ()))
-            if label in names:
-                return names.index(label)
             raise ValueError(f"label is {label!r}; expected one of label_names_in_, {names}.")
         if not 0 <= label < q:
             raise ValueError(f"label is {label!r}; expected a number from 0 to {q - 1}.")

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from multimargin.checks.given import Given, recognise
+from multimargin.checks.labels import numbers_of
 from multimargin.checks.parameters import check_real
-from multimargin.checks.targets import Targets, check_targets, lists_labels, shape_of
+from multimargin.checks.targets import Targets, targets_of
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.kernel_expansion import TrainingData
 from multimargin.estimators.shared.problem import Matrix
@@ -193,37 +195,40 @@ def _reduced_by_factor(
 
 def split_targets(y: Any) -> tuple[Targets, NDArray[np.bool_]]:
     """Return the targets of the labelled rows, and which rows those are."""
-    if lists_labels(y):
-        return check_targets(y), np.ones(len(y), dtype=bool)
-    if sparse.issparse(y):
-        y = y.toarray()
-    n, *q = shape_of(y) or (0,)
-    values = np.asarray(y)
-    try:
-        marked = np.asarray(values == UNLABELLED, dtype=bool)
-    except TypeError:
-        # pandas' missing values, which are refused with more words.
-        return check_targets(y, unknown=True), np.ones(n, dtype=bool)
-    if n == 0 or q == [0] or len(q) > 1:
-        return check_targets(y, unknown=True), np.ones(n, dtype=bool)
-    if q:
-        unlabelled = np.logical_and.reduce(marked, axis=1)
-        if values.dtype.kind == "f":
-            # Of which nothing is known is unlabelled, too.
-            unlabelled |= np.isnan(values).all(axis=1)
-        mixed = np.flatnonzero(marked.any(axis=1) & ~unlabelled)
-        if mixed.size:
-            raise ValueError(
-                f"y has -1 beside other values, first in row {mixed[0]}; expected rows of 0 and 1 "
-                "or, for an unlabelled row, -1 everywhere. (Labels coded as -1 and +1 are "
-                "converted by (y > 0).astype(int).)"
-            )
-    else:
-        unlabelled = marked if marked.shape == values.shape else np.zeros(n, dtype=bool)
-    labelled: NDArray[np.bool_] = ~unlabelled
-    if not labelled.any():
-        raise ValueError("y has no labelled row: it is -1 or NaN everywhere; expected one.")
-    if labelled.all():
-        return check_targets(y, unknown=True), labelled
-    of_labelled = y.loc[labelled] if hasattr(y, "loc") else values[labelled]
-    return check_targets(of_labelled, unknown=True), labelled
+    given = recognise(y)
+    labelled = ~_unlabelled(given)
+    if labelled.size and not labelled.any():
+        raise ValueError(
+            "y has no labelled row: it is -1 or unknown everywhere; expected one, and a warning "
+            "says where labels are unknown."
+        )
+    if not labelled.all():
+        given = given.take(np.flatnonzero(labelled))
+    return targets_of(given, unknown=True), labelled
+
+
+def _unlabelled(given: Given) -> NDArray[np.bool_]:
+    """Return which rows are -1 everywhere, or have no known label."""
+    none = np.zeros(given.rows, dtype=bool)
+    if given.kind == "lists":
+        return np.array([row is None for row in given.values], dtype=bool)
+    if given.kind == "classes":
+        marked = np.asarray(given.values == UNLABELLED)
+        return marked if marked.shape == none.shape else none
+    values = given.values.toarray() if sparse.issparse(given.values) else given.values
+    if values.ndim != 2 or values.shape[1] < 2:
+        return np.ravel(values == UNLABELLED) if values.shape[1:] == (1,) else none
+    if values.dtype.kind == "O":
+        values = numbers_of(values)
+    if values.dtype.kind not in "if":
+        return none
+    marked = values == UNLABELLED
+    unlabelled = np.asarray((marked | np.isnan(values)).all(axis=1))
+    mixed = np.flatnonzero(marked.any(axis=1) & ~unlabelled)
+    if mixed.size:
+        raise ValueError(
+            f"y has -1 beside other values, first in row {mixed[0]}; expected rows of 0 and 1 "
+            "or, for an unlabelled row, -1 everywhere. (Labels coded as -1 and +1 are "
+            "converted by (y > 0).astype(int).)"
+        )
+    return unlabelled

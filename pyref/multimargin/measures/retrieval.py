@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
+from multimargin.checks.given import recognise
 from multimargin.checks.labels import check_indicator, check_scores, known_both
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.checks.targets import label_names_of
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.documented import documented
 from multimargin.notices import warn
@@ -210,7 +210,8 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     if labels.size == 0:
         raise ValueError("Y_true has no label with both values; an area under the curve needs one.")
     if labels.size < Y.shape[1]:
-        names = label_names_of(Y_true, Y.shape[1])
+        names = recognise(Y_true).names
+        names = np.arange(Y.shape[1]) if names is None else names
         absent = np.setdiff1d(np.arange(Y.shape[1]), labels)
         warn(
             "Labels with one value only are left out of the macro AUC: "

@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 
-from multimargin.checks.labels import check_indicator
+from multimargin.checks.given import recognise
 from multimargin.checks.parameters import check_integer
+from multimargin.checks.targets import targets_of
 
 Rows = NDArray[np.intp]
 
@@ -81,8 +82,10 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         ----------
         X : array-like of length n
             Features; only their number of rows is used.
-        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-            Label indicator of 0 and 1, or classes. An unknown label, NaN, counts as irrelevant.
+        y : array-like, sparse matrix or data frame of shape (n, q), n lists of label names, or \
+                array-like of shape (n,)
+            Label indicator of 0 and 1, names, or classes. An unknown label, NaN, counts as
+            irrelevant.
         groups : object, default=None
             Ignored.
 
@@ -93,11 +96,13 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         """
         if y is None:
             raise ValueError("y is None; expected the labels to stratify by.")
-        shape = tuple(y.shape) if sparse.issparse(y) or hasattr(y, "shape") else np.shape(y)
+        given = recognise(y)
         check_consistent_length(X, y)
-        rows = np.zeros((shape[0], 1))
-        if len(shape) == 1 or shape[1] == 1:
-            classes = np.ravel(y.toarray() if sparse.issparse(y) else np.asarray(y))
+        rows = np.zeros((given.rows, 1))
+        if given.kind == "classes" or given.is_column:
+            classes = np.ravel(
+                given.values.toarray() if sparse.issparse(given.values) else given.values
+            )
             folds = StratifiedKFold(
                 self.n_splits,
                 shuffle=self.shuffle,
@@ -105,7 +110,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             )
             yield from folds.split(rows, classes)
             return
-        indicator = check_indicator(y, "y", unknown=True) == 1
+        indicator = targets_of(given, unknown=True).indicator == 1
         n = indicator.shape[0]
         if n < self.n_splits:
             raise ValueError(f"n_splits is {self.n_splits}; expected at most the {n} rows of X.")

@@ -15,9 +15,10 @@ from multimargin.checks.arrays import (
     naming,
     sound_features,
 )
-from multimargin.checks.labels import check_indicator
+from multimargin.checks.given import recognise
+from multimargin.checks.labels import check_indicator, indicator_of
 from multimargin.checks.memory import check_room_for_products
-from multimargin.checks.targets import Targets, is_missing, lists_labels
+from multimargin.checks.targets import Targets, names_in
 from multimargin.estimators.shared.certificate import without_rounding
 from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.measures.margins import pair_margins
@@ -58,15 +59,25 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         float
             Between 0 and 1.
         """
-        if lists_labels(y):
-            check_is_fitted(self)
-            names = getattr(self, "label_names_in_", self.classes_)
-            met = [set(names[row == 1]) for row in self.predict(X)]
-            rows = [set() if is_missing(row) else set(row) for row in y]
-            check_as_many_rows(np.empty(len(rows)), np.empty(len(met)))
-            exact = [row == found for row, found in zip(rows, met, strict=True)]
-            return float(np.average(exact, weights=sample_weight))
-        return float(super().score(X, y, sample_weight))
+        given = recognise(y)
+        if given.kind == "lists":
+            return self._score_of_lists(X, given.values, sample_weight)
+        if given.kind == "indicator" and not given.is_column:
+            return float(super().score(X, indicator_of(given.values), sample_weight))
+        return float(super().score(X, given.values, sample_weight))
+
+    def _score_of_lists(self, X: Any, rows: list[Any], sample_weight: Any) -> float:
+        check_is_fitted(self)
+        if None in rows:
+            raise ValueError(
+                f"y has no list in row {rows.index(None)}; expected one in each row, an empty one "
+                "where it has no label: what is not known cannot be scored."
+            )
+        names = getattr(self, "label_names_in_", self.classes_)
+        met = [set(names[row == 1]) for row in self.predict(X)]
+        check_as_many_rows(np.empty(len(rows)), np.empty(len(met)))
+        exact = [set(row) == found for row, found in zip(names_in(rows), met, strict=True)]
+        return float(np.average(exact, weights=sample_weight))
 
     def label_scores(self, X: Any) -> Matrix:
         """Return the scores f(x) of all labels, before any threshold.

@@ -1,0 +1,229 @@
+"""What `y` is: a label indicator, lists of names, or classes. All else asks this."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, KeysView, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from multimargin.checks.arrays import check_readable
+
+_LISTS = (list, tuple, set, frozenset, KeysView)
+_NUMBERS = (Real, Decimal, np.bool_)
+_SETS = (set, frozenset, KeysView)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What labels were given as, in plain containers."""
+
+    kind: Literal["indicator", "lists", "classes"]
+    # An indicator: an array or a sparse matrix, of numbers or objects, that is not checked yet.
+    # Lists: a list of lists of names, None where a row has no list. Classes: one a row.
+    values: Any
+    # (q,): The names of the columns, where they have some
+    names: NDArray[Any] | None = None
+    # Whether it is an indicator whose rows were lists in a column
+    of_column: bool = False
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.values) if isinstance(self.values, list) else int(self.values.shape[0])
+
+    @property
+    def is_column(self) -> bool:
+        """Whether it is a matrix of one column."""
+        return self.kind == "indicator" and self.values.shape[1:] == (1,)
+
+    def take(self, rows: NDArray[np.intp]) -> "Given":
+        """Return some of the rows."""
+        if isinstance(self.values, list):
+            return Given(self.kind, [self.values[row] for row in rows], self.names)
+        values = self.values.tocsr() if sparse.issparse(self.values) else self.values
+        return Given(self.kind, values[rows], self.names)
+
+
+def recognise(y: Any, name: str = "y") -> Given:
+    """Find out what labels are given as."""
+    if type(y) is np.ndarray and y.dtype.kind in "biufUSc":
+        return Given("classes" if y.ndim == 1 else "indicator", y)
+    check_readable(y, name)
+    if sparse.issparse(y):
+        return Given("indicator", y)
+    root, given = type(y).__module__.partition(".")[0], y
+    if root == "polars":
+        y = _of_polars(y, name)
+    elif root == "pyarrow":
+        y = _of_arrow(y)
+    names = _names_of(given, name)
+    is_plain = isinstance(y, list | tuple)
+    values = y if is_plain else _array_of(y, name)
+    if is_plain or values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
+        return _of_rows(values, names, name)
+    return Given("indicator", values, names)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN or what pandas has for them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
+
+
+def column_of(cells: Iterable[Any]) -> NDArray[Any]:
+    """Return objects as an array of one dimension, whatever they are."""
+    cells = list(cells)
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return column
+
+
+def _array_of(y: Any, name: str) -> NDArray[Any]:
+    if isinstance(getattr(y, "dtype", None), np.dtype) and y.dtype.kind == "T":
+        # scikit-learn does not know NumPy's StringDType.
+        return np.asarray(y.astype(object))
+    if hasattr(y, "columns") and any(str(kind) == "category" for kind in getattr(y, "dtypes", ())):
+        # pandas casts missing numbers of categories to integers.
+        y = y.astype(object)
+    try:
+        values = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(_ragged(name)) from error
+    if values.ndim == 0:
+        raise ValueError(
+            f"{name} is {repr(y)[:60]}; expected a label indicator of shape (n, q) of 0 and 1, a "
+            "list of names for each row, or classes of shape (n,)."
+        )
+    return values
+
+
+def _of_polars(y: Any, name: str) -> Any:
+    if hasattr(y, "collect"):
+        raise TypeError(
+            f"{name} is a {type(y).__name__}; expected its rows: {name}.collect() returns them."
+        )
+    if hasattr(y, "columns"):
+        return y.to_numpy() if y.width != 1 else column_of(y.to_series().to_list())[:, None]
+    return column_of(y.to_list()) if y.dtype.is_nested() else y.to_numpy()
+
+
+def _of_arrow(y: Any) -> NDArray[Any]:
+    if not hasattr(y, "column_names"):
+        return column_of(y.to_pylist())
+    columns = [column_of(column.to_pylist()) for column in y.columns]
+    return np.stack(columns, axis=1) if columns else np.empty((len(y), 0))
+
+
+def _names_of(y: Any, name: str) -> NDArray[Any] | None:
+    """Return the names of the columns, unless they are the numbers from 0."""
+    columns = getattr(y, "column_names", getattr(y, "columns", None))
+    if columns is None:
+        return None
+    names = list(columns)
+    repeated = [one for one, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"{name} has several columns named {repeated[0]!r}; expected different names."
+        )
+    return None if names == list(range(len(names))) else column_of(names)
+
+
+def _of_rows(values: Any, names: Any, name: str) -> Given:
+    """Find out what rows of any kind are, those of a list or the cells of a column."""
+    is_column = not isinstance(values, list | tuple)
+    if is_column and values.dtype.kind != "O":
+        return Given("classes" if values.ndim == 1 else "indicator", values, names)
+    rows = values.ravel().tolist() if is_column else values
+    cells = [None if is_missing(row) else _as_list(row) for row in rows]
+    scalars = [k for k, row in enumerate(rows) if cells[k] is None and not is_missing(row)]
+    if scalars or not any(cell is not None for cell in cells):
+        return _of_scalars(values, rows, scalars, names, name)
+    kind = _kind_of_cells(rows, cells, is_column)
+    if kind == "lists":
+        return Given("lists", cells)
+    if kind == "ragged":
+        raise ValueError(_ragged(name))
+    if kind in ("nested", "single"):
+        found = "lists of lists" if kind == "nested" else "lists of one number, 0 or 1, each"
+        raise ValueError(
+            f"{name} has {found}; expected a label indicator of "
+            "shape (n, q) of 0 and 1, or lists of names of labels: texts, or numbers."
+        )
+    if kind == "matrix":
+        return Given("indicator", _array_of(list(values), name))
+    width = next(len(cell) for cell in cells if cell is not None)
+    unknown = [np.nan] * width
+    rows_of_numbers = [unknown if cell is None else cell for cell in cells]
+    return Given("indicator", _array_of(rows_of_numbers, name), of_column=is_column)
+
+
+def _of_scalars(values: Any, rows: Any, scalars: list[int], names: Any, name: str) -> Given:
+    mappings = [k for k in scalars if isinstance(rows[k], Mapping)]
+    if mappings:
+        raise TypeError(
+            f"{name} has a {type(rows[mappings[0]]).__name__} in row {mappings[0]}, "
+            f"{repr(rows[mappings[0]])[:60]}; expected a list of names in each row, or numbers 0 "
+            "and 1 with a column a label (pandas.DataFrame makes one of dictionaries)."
+        )
+    if isinstance(values, list | tuple):
+        # NumPy makes a text of each row of a list of which one is a text.
+        return Given("classes", column_of(rows) if _has_objects(rows) else _array_of(rows, name))
+    return Given("classes" if values.ndim == 1 else "indicator", values, names)
+
+
+def _has_objects(rows: Any) -> bool:
+    return not (all(isinstance(r, str) for r in rows) or all(isinstance(r, _NUMBERS) for r in rows))
+
+
+def _as_list(row: Any) -> list[Any] | None:
+    """Return a row that lists something as a list, None if it does not."""
+    if isinstance(row, _LISTS):
+        return list(row)
+    if isinstance(row, str | bytes | Mapping | np.generic):
+        return None
+    if isinstance(row, np.ndarray) and row.ndim > 0:
+        return list(row.tolist())
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(row, method) and not isinstance(row, np.ndarray):
+            return list(getattr(row, method)())
+    if hasattr(row, "as_py"):
+        return _as_list(row.as_py())
+    return None
+
+
+def _kind_of_cells(rows: Any, cells: list[list[Any] | None], of_cells: bool) -> str:
+    """Return what lists are: "lists" of names, "indicator", "matrix" as it stands, or "ragged"."""
+    if any(isinstance(row, _SETS) for row in rows):
+        return "lists"
+    has_missing = any(cell is None for cell in cells)
+    lengths = {len(cell) for cell in cells if cell is not None}
+    if any(isinstance(label, (*_LISTS, np.ndarray)) for label in _labels_of(cells)):
+        return "nested" if of_cells else "matrix"
+    if not all(isinstance(label, _NUMBERS) or is_missing(label) for label in _labels_of(cells)):
+        # Rows of one text each are a column of classes, unless they are cells of a column.
+        return "matrix" if lengths == {1} and not of_cells and not has_missing else "lists"
+    if len(lengths) == 1 and not of_cells:
+        return "indicator" if has_missing else "matrix"
+    numbers = {float(label) for label in _labels_of(cells) if not is_missing(label)}
+    is_coded = numbers <= {-1.0, 0.0, 1.0} or any(number % 1.0 for number in numbers)
+    if len(lengths) > 1 or lengths == {1}:
+        return "lists" if not is_coded else "single" if lengths == {1} else "ragged"
+    repeats = any(cell is not None and len(set(cell)) < len(cell) for cell in cells)
+    return "indicator" if is_coded or repeats else "lists"
+
+
+def _labels_of(cells: list[list[Any] | None]) -> Iterator[Any]:
+    return (label for cell in cells if cell is not None for label in cell)
+
+
+def _ragged(name: str) -> str:
+    return (
+        f"{name} has rows of different lengths; expected a label indicator of shape (n, q) of 0 "
+        "and 1, or lists of names of labels: texts, or numbers other than 0 and 1 alone."
+    )

@@ -1,0 +1,42 @@
+"""Texts that list labels, where classes or lists were expected."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from multimargin.notices import warn
+
+_SEPARATORS = (",", ";", "|", "\n", "\t", "::", "/", "&", "+", " ")
+_BRACKETS = {"[": "]", "(": ")", "{": "}"}
+
+
+def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
+    """Warn of classes of `n` rows that are texts and look like lists of labels."""
+    if not all(isinstance(text, str) for text in classes):
+        return
+    stripped = [text.strip() for text in classes]
+    bracketed = [text for text in stripped if text and _BRACKETS.get(text[0]) == text[-1]]
+    if 2 * len(bracketed) > len(classes):
+        _warn(classes, n, bracketed[0], "y.map(ast.literal_eval)")
+        return
+    for separator in _SEPARATORS:
+        listing = [text for text in stripped if separator in text]
+        if listing and _lists_labels(stripped, listing, separator, n):
+            _warn(classes, n, listing[0], f"y.str.split({separator!r})")
+            return
+
+
+def _lists_labels(classes: Sequence[str], listing: Sequence[str], separator: str, n: int) -> bool:
+    """Return whether a separator stands between labels: its pieces recur in ever new texts."""
+    if 2 * len(listing) > len(classes) and 5 * len(classes) > n:
+        return True
+    pieces = {piece.strip() for text in classes for piece in text.split(separator)}
+    # Names of classes of several words share some of them.
+    return (2 if separator == " " else 1) * len(pieces) < len(classes)
+
+
+def _warn(classes: Sequence[Any], n: int, example: str, split: str) -> None:
+    warn(
+        f"y is one text a row, {len(classes)} different ones in {n} rows, such as "
+        f"{example[:60]!r}, and each is taken for a class; for lists of labels hand over lists: "
+        f"{split} of a column."
+    )
