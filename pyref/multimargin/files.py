@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -43,6 +43,20 @@ def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path
             f"({error.strerror})"
         ) from error
     return file
+
+
+def check_not_read(path: object, argument: str, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise ValueError if a file to write is one that is read, under whatever name."""
+    file = as_path(path, argument)
+    if not file.is_file():
+        return
+    for source in map(Path, inputs):
+        if source.exists() and file.samefile(source):
+            same = "" if str(source) == str(file) else f", which is {str(source)!r}"
+            raise ValueError(
+                f"{argument}: {str(file)!r}{same} is read by this command and would be "
+                "overwritten; expected another file"
+            )
 
 
 @contextmanager

@@ -1,7 +1,10 @@
 import json
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from multimargin.cli.output import counted, number, pairs_table, print_json
 
@@ -44,3 +47,54 @@ def test_brackets_are_not_markup(capsys):
 
     console().print(pairs_table([("file", "a[red]b")]))
     assert "a[red]b" in capsys.readouterr().out
+
+
+@pytest.fixture
+def inputs(command, tmp_path, monkeypatch):
+    """A table, a model of it, a folder of parts with a list of labels, and their contents."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MULTIMARGIN_DATA", str(tmp_path))
+    table = "f,g,a,b\n" + "".join(f"{k * 7 % 11},{k % 3},{k % 2},{k // 3 % 2}\n" for k in range(24))
+    Path("t.csv").write_text(table)
+    assert command("fit", "t.csv", "--labels", "a,b", "-m", "rank-lsvm", "-o", "m.model").code == 0
+    Path("parts").mkdir()
+    for part in ("train", "test"):
+        Path(f"parts/p-{part}.csv").write_text(table)
+    Path("soft.csv").symlink_to("t.csv")
+    os.link("t.csv", "hard.csv")
+    os.link("m.model", "hard.model")
+    return {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            f"fit t.csv --labels a,b -o {file}"
+            for file in ("t.csv", "./t.csv", "soft.csv", "hard.csv")
+        ),
+        "fit soft.csv --labels a,b -o t.csv",
+        "fit parts --labels a,b -o parts/p-test.csv",
+        *(f"predict m.model t.csv -o {file}" for file in ("t.csv", "soft.csv", "m.model")),
+        "predict m.model t.csv --json -o hard.model",
+        "predict m.model parts -o parts/p-train.csv",
+        "export m.model -o hard.model",
+        *(
+            f"compare t.csv --labels a,b {option} hard.csv"
+            for option in ("--results", "--csv", "--report")
+        ),
+        "compare t.csv --labels a,b --report r --csv ./r",
+    ],
+)
+def test_what_is_read_is_not_overwritten(line, command, inputs, monkeypatch):
+    Path("r").touch()
+
+    def computed(*_, **__):
+        raise AssertionError("something was computed")
+
+    monkeypatch.setattr("multimargin.cli.table_options.load_table_or_data", computed)
+    monkeypatch.setattr("multimargin.model_files.read_model", computed)
+    answer = command(*line.split())
+    assert answer.code == 1
+    assert "is read by this command" in answer.err or "is written twice" in answer.err
+    assert {path: path.read_bytes() for path in inputs} == inputs

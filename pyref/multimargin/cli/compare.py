@@ -154,14 +154,6 @@ class Files:
         str | None, typer.Option("--csv", metavar="FILE", help="Write every result as a CSV row.")
     ] = None
 
-    def check(self) -> None:
-        """Refuse what cannot be written, before hours of computation."""
-        from multimargin.files import path_to_write
-
-        for name, path in vars(self).items():
-            if path is not None:
-                path_to_write(path, f"--{name}", streams=True)
-
     def write(self, results: "Sequence[Result]", shown: Shown, typed: str) -> None:
         """Write the files; `typed` is the command line."""
         from multimargin.cli.spreadsheets import as_cell
@@ -251,12 +243,14 @@ def command(
       multimargin compare digits -m rank-svm,mlodm,ovr-svc,ovr-linear-svc,ml-knn --tune --cv 3
     """
     from multimargin.cli import FAILED
+    from multimargin.cli.output import check_outputs
     from multimargin.compare import run_experiment
 
     estimators, grids = _estimators(methods, running.time_limit, tune=tuning.tune)
     folds = splits.folds()
     _check_choices(shown, splits, running, list(estimators))
-    files.check()
+    written = {"--results": running.results_file, "--report": files.report, "--csv": files.csv}
+    check_outputs(written, sources, columns.labels)
     chosen = columns.columns(splits.group)
     score = _check_score(tuning.tune_score) if tuning.tune else tuning.tune_score
     data = [_load(source, chosen, splits.holdout) for source in sources]

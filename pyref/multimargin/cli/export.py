@@ -28,10 +28,11 @@ def command(
     Example:
       multimargin export digits.model -o digits.onnx
     """
-    from multimargin.cli.output import console, pairs_table, print_json
+    from multimargin.cli.output import check_outputs, console, pairs_table, print_json
     from multimargin.model_files import read_model
     from multimargin.onnx import export
 
+    check_outputs({"--output": output}, [], model_file, streams=False)
     model, info = read_model(model_file)
     export(model, output, feature_names=info.feature_names, label_names=info.label_names)
     n_features, n_labels = len(info.feature_names), len(info.label_names)

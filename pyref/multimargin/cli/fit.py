@@ -55,7 +55,10 @@ def command(
       multimargin fit emotions/ -m rank-svm --set C=2 --set gamma=0.5 -o emotions.model
       multimargin fit text.svm -m rank-svm --scale unit --set kernel=linear
     """
+    from multimargin.cli.output import check_outputs
+
     wanted = Wanted(source, method_name, settings, time_limit, scale, split, output, as_json)
+    check_outputs({"--output": output}, [source], columns.labels, streams=False)
     _fit(wanted, columns.columns(put_aside.group), put_aside.holdout)
 
 
@@ -73,14 +76,11 @@ class Wanted:
     as_json: bool
 
     def make(self) -> tuple[Any, Any]:
-        """Return the method and its estimator, after a check of the file to write."""
+        """Return the method and its estimator."""
         from multimargin.cli.options import limit_time, make_named_method
-        from multimargin.files import path_to_write
 
         method, estimator = make_named_method(self.method, self.settings)
         limit_time(method, estimator, self.time_limit)
-        if self.output is not None:
-            path_to_write(self.output, "--output")
         return method, estimator
 
 

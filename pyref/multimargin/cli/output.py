@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +17,32 @@ def print_json(content: Any) -> None:
     Numbers that JSON does not have (NaN and the infinities) become null.
     """
     print(json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def check_outputs(
+    outputs: Mapping[str, str | None],
+    sources: Sequence[str],
+    *others: str | None,
+    streams: bool = True,
+) -> None:
+    """Refuse, before anything is computed, what cannot be written or would overwrite an input.
+
+    `outputs` are files by the option that names them, pipes and devices too with `streams`;
+    `sources` are data sets, `others` may name further files that are read.
+    """
+    from multimargin.datasets.loading import files_of
+    from multimargin.files import check_not_read, path_to_write
+
+    inputs = [file for source in sources for file in files_of(source)]
+    inputs += [Path(other) for other in others if other is not None]
+    written: set[Path] = set()
+    for option, path in outputs.items():
+        if path is not None:
+            path_to_write(path, option, streams=streams)
+            check_not_read(path, option, inputs)
+            if Path(path).resolve() in written:
+                raise ValueError(f"{option}: {path!r} is written twice; expected another file")
+            written.add(Path(path).resolve())
 
 
 def console(*, stderr: bool = False) -> "Console":

@@ -93,15 +93,13 @@ def command(
       multimargin predict tags.model new.csv --top 3 --why 4
     """
     from multimargin.cli.options import WrongUsage
-    from multimargin.cli.output import console, counted, print_json
+    from multimargin.cli.output import check_outputs, console, counted, print_json
     from multimargin.cli.predictions import FORMATS, Predictions
-    from multimargin.files import path_to_write
     from multimargin.model_files import read_model
 
     if form.form not in (None, *FORMATS):
         raise WrongUsage(f"--format is {form.form!r}; expected one of {', '.join(FORMATS)}")
-    if output is not None:
-        path_to_write(output, "--output", streams=True)
+    check_outputs({"--output": output}, [source], model_file)
     model, info = read_model(model_file)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     scores = model.decision_function(X)

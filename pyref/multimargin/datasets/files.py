@@ -21,7 +21,7 @@ from multimargin.datasets.tables import (
 Labels = str | os.PathLike[str] | int | None
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-_KINDS = (".arff", ".npz", *_SVMLIGHT, *TABLE_KINDS)
+KINDS = (".arff", ".npz", *_SVMLIGHT, *TABLE_KINDS)
 
 
 def load_table(
@@ -75,9 +75,9 @@ def load_file(
 ) -> MultilabelData:
     """Load a data file by the kind that its name ends in."""
     kind = file.suffix.lower()
-    if kind not in _KINDS:
+    if kind not in KINDS:
         raise ValueError(
-            f"path: {file} ends in {kind!r}, expected one of {', '.join(_KINDS)}, or a folder"
+            f"path: {file} ends in {kind!r}, expected one of {', '.join(KINDS)}, or a folder"
         )
     for argument, read in (("path", file), ("test", test)):
         if read is not None and read.stat().st_size == 0:
@@ -94,7 +94,7 @@ def load_folder(
 ) -> MultilabelData:
     """Load the data set in a folder."""
     name = folder.resolve().name if name is None else name
-    files, parts = files_in(folder, _KINDS)
+    files, parts = files_in(folder, KINDS)
     if parts is not None:
         train, test = parts.values()
         return load_file(train, labels=labels, test=test, name=name, **options)
@@ -103,7 +103,7 @@ def load_folder(
         found = ", ".join(file.name for file in candidates) if candidates else "no such file"
         raise ValueError(
             f"path: expected the folder {folder} to hold NAME-train and NAME-test, or one file, "
-            f"that end in {', '.join(_KINDS)}; found {found}"
+            f"that end in {', '.join(KINDS)}; found {found}"
         )
     return load_file(candidates[0], labels=labels, name=name, **options)
 

@@ -7,9 +7,9 @@ from typing import Any
 from multimargin.checks.paths import existing_file
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.files import Labels, load_file, load_folder
+from multimargin.datasets.files import KINDS, Labels, load_file, load_folder
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.datasets.public import available, fetch, unknown_name
+from multimargin.datasets.public import available, fetch, local_folder, unknown_name
 
 # Data that come with the package, or with scikit-learn.
 _OWN = {"debian-tags": load_debian_tags, "digits": load_digit_attributes}
@@ -96,3 +96,13 @@ def load(
     if path.suffix or len(path.parts) > 1:
         raise FileNotFoundError(f"there is no file or folder {text!r}")
     raise FileNotFoundError(unknown_name(text, tuple(_OWN)))
+
+
+def files_of(source: str) -> list[Path]:
+    """Return the files that `load` may read for a path or a name, XML files beside them too."""
+    path = Path(source)
+    if not path.exists():
+        path = local_folder(source) or path
+    if path.is_dir():
+        return [file for file in path.iterdir() if file.suffix.lower() in (*KINDS, ".xml")]
+    return [path, *path.parent.glob("*.xml")] if path.exists() else []

@@ -36,7 +36,7 @@ _OPENML = {
 def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> MultilabelData:
     """Return a public data set, from a local folder or by download from OpenML."""
     key = str(name).strip()
-    folder = _local_folder(key)
+    folder = local_folder(key)
     if folder is not None:
         return load_folder(folder, name=key)
     entry = _OPENML.get(key.lower())
@@ -86,7 +86,8 @@ def unknown_name(name: str, others: tuple[str, ...] = ()) -> str:
     return f"there is no data set or file {name!r}{hint}; expected one of {', '.join(names)}"
 
 
-def _local_folder(name: str) -> Path | None:
+def local_folder(name: str) -> Path | None:
+    """Return the folder of a data set in the one that ``MULTIMARGIN_DATA`` names."""
     home = os.environ.get(FOLDER_VARIABLE)
     if not home or Path(name).name != name or name in ("", ".."):
         return None
