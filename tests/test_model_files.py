@@ -24,7 +24,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from multimargin import RankSVM, ThresholdedClassifier, __version__, model_files
+from multimargin import RankSVM, ThresholdedClassifier, __version__, model_files, predict_names
 from multimargin.cli.model_data import features_of, labels_of
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.datasets.table_encoder import make_encoder
@@ -407,3 +407,15 @@ def test_names_of_nothing_are_no_known_types() -> None:
     assert not _is_known_type("multimargin.no_module.Thing")
     assert not _is_known_type("sklearn.base.os")
     assert _is_known_type("multimargin.RankSVM")
+
+
+def test_a_model_has_the_names_of_its_file(tmp_path: Path) -> None:
+    X, X_test, Y, _ = DATA.train_test()
+    model = with_scaler(RankSVM(kernel="linear", random_state=0), "minmax").fit(X, Y)
+    save_model(model, tmp_path / "digits.model", info=INFO)
+    found = load_model(tmp_path / "digits.model")
+    names = [[DATA.label_names[k] for k in row] for row in predict_names(model, X_test[:9])]
+    assert predict_names(found, X_test[:9]) == names
+    # Numbers are no names.
+    save_model(model, tmp_path / "numbers.model")
+    assert not hasattr(load_model(tmp_path / "numbers.model")[-1], "label_names_in_")

@@ -187,6 +187,7 @@ def read_model(
         try:
             model = _from_skops(stream.read(), trusted)
             _check_names(model, info)
+            _give_names(model, info)
             return model, info
         except _UntrustedError as error:
             raise ValueError(
@@ -340,6 +341,15 @@ def _check_names(model: Any, info: ModelInfo) -> None:
     ):
         if count is not None and count != len(names):
             raise ValueError(f"{kind} in the header are {len(names)}, the model has {count}")
+
+
+def _give_names(model: Any, info: ModelInfo) -> None:
+    """Give a model that was fitted to an indicator without names those that the header has."""
+    last = final_estimator(model)
+    if not getattr(last, "multilabel_", False) or hasattr(last, "label_names_in_"):
+        return
+    if list(info.label_names) != [str(number) for number in last.classes_]:
+        last.label_names_in_ = np.array(info.label_names, dtype=object)
 
 
 def _nodes(content: bytes) -> set[tuple[str, str]]:

@@ -2,11 +2,20 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MultiLabelBinarizer, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from multimargin import LabelRankerCV, RankLSVM, explain, predict_names, predict_top
 from multimargin.estimators.names import final_estimator, label_names_of_model
@@ -60,6 +69,44 @@ def test_what_has_no_names_is_refused():
         predict_names(model, X)
     with pytest.raises(ValueError, match="top is 0; expected an integer"):
         predict_names(model, X, top=0)
+
+
+OTHERS = [
+    ClassifierChain(LogisticRegression()),
+    ClassifierChain(LinearSVC()),
+    MultiOutputClassifier(LogisticRegression()),
+    MultiOutputClassifier(LinearSVC()),
+    make_pipeline(MaxAbsScaler(), MultiOutputClassifier(LogisticRegression())),
+    OneVsRestClassifier(LinearSVC()),
+    RandomForestClassifier(n_estimators=5, random_state=0),
+    KNeighborsClassifier(3, algorithm="brute"),
+    DecisionTreeClassifier(random_state=0),
+    DummyClassifier(),
+    RidgeClassifier(),
+]
+
+
+@pytest.mark.parametrize("model", OTHERS, ids=str)
+@pytest.mark.parametrize("make", [np.asarray, sparse.coo_array])
+def test_classifiers_of_scikit_learn_name_what_they_predict(model, make):
+    model.fit(X, Y)
+    given = make(X[:9])
+    for row, names in zip(model.predict(X[:9]), predict_names(model, given), strict=True):
+        assert sorted(names) == np.flatnonzero(row).tolist()
+    assert [len(row) for row in predict_names(model, given, top=2)] == [2] * 9
+    assert predict_top(model, given, 2)[0].shape == (9, 2)
+
+
+def test_what_predicts_no_labels_is_refused_by_its_type():
+    one_class = LogisticRegression().fit(X, Y[:, 0])
+    for ask in (predict_names, predict_top):
+        with pytest.raises(ValueError, match=r"one class a row \(LogisticRegression\)"):
+            ask(one_class, X)
+    other_codes = DecisionTreeClassifier().fit(X, Y + 1)
+    with pytest.raises(TypeError, match=r"DecisionTreeClassifier whose output 0 has the cl.*1, 2"):
+        predict_names(other_codes, X)
+    with pytest.raises(TypeError, match="ends with a StandardScaler, which does not say"):
+        predict_names(StandardScaler().fit(X), X)
 
 
 def test_score_takes_what_fit_took():

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
@@ -17,6 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
@@ -143,6 +145,24 @@ def test_every_scaler(scaler, tmp_path):
     model = make_pipeline(scaler, RankSVM()).fit(moved[:100], Y[:100])
     transformed = moved if scaler == "passthrough" else model[:-1].transform(moved)
     assert_same(model, moved, tmp_path, model[-1].label_scores(transformed))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        make_column_transformer((MinMaxScaler(), [0, 2]), remainder="passthrough"),
+        make_column_transformer((MinMaxScaler(), ["a", "c"]), ("passthrough", ["d", "b"])),
+        make_column_transformer(
+            (MinMaxScaler(), ["a"]), (make_pipeline("passthrough", MaxAbsScaler()), ["b"])
+        ),
+        FunctionTransformer(),
+    ],
+    ids=repr,
+)
+def test_columns_that_are_passed_through(columns, tmp_path):
+    table = pd.DataFrame(X[:, :4], columns=list("abcd"))
+    model = make_pipeline(columns, RankSVM()).fit(table, Y)
+    assert_same(model, table, tmp_path, model[-1].label_scores(model[:-1].transform(table)))
 
 
 def test_distances_far_from_zero_do_not_cancel(tmp_path):
@@ -277,6 +297,10 @@ class TestWhatCannotBeExported:
         self.refused(model, tmp_path, ValueError, match)
         # As the message says.
         assert_same(model[-1], model[:-1].transform(X), tmp_path)
+
+    def test_functions_are_no_transformers_of_a_file(self, tmp_path):
+        model = make_pipeline(FunctionTransformer(np.abs), RankSVM()).fit(X, Y)
+        self.refused(model, tmp_path, ValueError, "by the function .*absolute.*; expected")
 
     def test_tables_with_names_and_imputers_with_indicators(self, tmp_path):
         table = pd.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0, "red", "blue")})

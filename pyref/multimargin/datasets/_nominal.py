@@ -10,6 +10,8 @@ from scipy import sparse
 
 SPARSE_DENSITY = 0.1
 """Features with a smaller share of nonzero values are better stored as CSR."""
+_RELEVANT = frozenset({"1", "+1", "1.0", "true", "t", "yes", "y", "on"})
+_IRRELEVANT = frozenset({"0", "-1", "0.0", "-1.0", "false", "f", "no", "n", "off"})
 # Missing values fill all columns of their attribute; more of them are refused.
 _MAX_MISSING_ENTRIES = 10_000_000
 
@@ -20,6 +22,8 @@ class Attribute:
 
     name: str
     values: tuple[str, ...] | None  # The declared values; None for a number
+    # The declared type, of an attribute that is neither: text or a date
+    other: str = ""
 
     @property
     def is_binary_number(self) -> bool:
@@ -30,6 +34,14 @@ class Attribute:
     def is_reversed(self) -> bool:
         """Whether the code 0, which stands for the first declared value, means the number 1."""
         return self.values is not None and self.is_binary_number and self.values[0] == "1"
+
+    @property
+    def relevant_codes(self) -> list[float] | None:
+        """What the codes of the declared values mean of a label, 0 or 1; None if they do not."""
+        words = [value.strip().lower() for value in self.values or ()]
+        meant = [1.0 if word in _RELEVANT else 0.0 for word in words]
+        known = all(word in _RELEVANT | _IRRELEVANT for word in words)
+        return meant if known and len(set(meant)) == len(meant) > 0 else None
 
     @property
     def is_plain(self) -> bool:

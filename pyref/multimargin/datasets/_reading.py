@@ -1,14 +1,36 @@
 """What all readers make of a file that is damaged: one kind of error, which names the file."""
 
-from collections.abc import Iterator
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import EINVAL
 from pathlib import Path
+from typing import IO, Any
 
 MAX_FEATURES = 10_000_000
 """The widest matrix of features that a reader takes unasked."""
 MIN_LABEL_CELLS = 2**25
 """Label indicators of fewer entries are always taken."""
+
+
+_OPENERS: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
+
+
+def opened(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
+    """Open a file to read, as it is or compressed; its name says which."""
+    stream: IO[Any] = _OPENERS.get(file.suffix.lower(), open)(file, mode, **options)
+    return stream
+
+
+def uncompressed(file: Path) -> Path:
+    """Return a path without the ending that says how the file is compressed."""
+    return file.with_suffix("") if file.suffix.lower() in _OPENERS else file
 
 
 @contextmanager

@@ -3,12 +3,12 @@
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,8 +19,9 @@ from multimargin.checks.names import listed, places_of
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import SPARSE_DENSITY, Attribute, feature_matrix
-from multimargin.datasets._reading import reading
+from multimargin.datasets._reading import opened, reading, uncompressed
 from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.notices import warn
 
 # Possessive: the time is linear, whether a text matches or not.
 _QUOTED = r"""(?>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')"""
@@ -29,6 +30,12 @@ _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{'\"][^\s{{]*+)\s*(.+)",
 _NOMINAL = re.compile(rf"\{{\s*+(?:{_QUOTED}|{_BARE})\s*+(?:,\s*+(?:{_QUOTED}|{_BARE})\s*+)*+\}}")
 _CELL = re.compile(rf"""((?:{_QUOTED}|[^,"'])*+),""")
 _VALUE = re.compile(rf"{_QUOTED}|{_BARE}")
+_NUMBER = re.compile(r"(numeric|real|integer)\b\s*(\[[^\]]*\])?", re.IGNORECASE)
+# What can only be left out.
+_TEXT = re.compile(r"(string|date|relational)\b", re.IGNORECASE)
+_COMMENT = re.compile(rf"""((?:{_QUOTED}|[^"'%]|(?<!\s)%)*+)%""")
+# The weight of an instance, after its values.
+_WEIGHT = re.compile(r",\s*\{\s*([-+.\deE]+)\s*\}\s*$")
 _MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?\d+)")
 
 
@@ -36,6 +43,7 @@ def load_arff(
     path: str | os.PathLike[str],
     labels: str | os.PathLike[str] | int | None = None,
     *,
+    drop: str | Sequence[str] = (),
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
     encoding: str = "utf-8-sig",
@@ -45,12 +53,16 @@ def load_arff(
     Parameters
     ----------
     path : str or path-like
-        The ARFF file; the training part if `test` is given.
+        The ARFF file; the training part if `test` is given. One that ends in .gz, .bz2 or .xz is
+        decompressed.
     labels : str, path-like, int or None, default=None
         Which attributes are labels. A path: the XML file of MULAN, which names them. A positive
         integer k: the first k attributes; a negative one: the last k, as in MEKA's option ``-C``.
         (MULAN's own files have the labels last.) None: the option ``-C k`` in the file's
         ``@relation``.
+    drop : str or sequence of str, default=()
+        Names of attributes to leave out, such as texts and dates, which no feature can be made of.
+        `labels` counts them nevertheless.
     test : str, path-like or None, default=None
         The ARFF file of the official test part, with the same attributes. The result then has the
         splits "train" and "test".
@@ -69,12 +81,15 @@ def load_arff(
     Raises
     ------
     ValueError
-        If a file is damaged or truncated, a label is not an attribute or not 0, 1 or ``?``, an
-        attribute cannot be a feature, or the attributes of the two files differ. A file truncated
-        exactly between two rows cannot be told from a shorter one.
+        If a file is damaged or truncated, a label is not an attribute or not of two values as in
+        the Notes, an attribute cannot be a feature, or the attributes of the two files differ. A
+        file truncated exactly between two rows cannot be told from a shorter one.
 
     Notes
     -----
+    Labels are 0 and 1, also written 0.0 and 1.0 or -1 and 1, or declared as TRUE and FALSE, yes and
+    no, on and off or their first letters.
+
     Nominal features become numbers: 0 and 1 where the declared values are those, otherwise one
     column that is 1 for the second of two declared values, otherwise one 0/1 column a value, named
     ``attribute=value``. As ARFF defines it, a value that a sparse row leaves out is 0, or the first
@@ -83,17 +98,21 @@ def load_arff(
     Missing feature values (``?``) become NaN, explicitly stored when sparse, in all columns of the
     attribute; estimators refuse them, so impute first. A missing label is an unknown one, NaN in Y.
     A hierarchy of labels in the XML file is flattened.
+
+    Values may be separated by blanks or tabs instead of commas, and a row may end with a comma. The
+    weight of an instance, ``{2.5}`` at the end of its row, is left out with a warning.
     """
     file = existing_file(path, "path")
     test_file = None if test is None else existing_file(test, "test")
     table = _read_table(file, "path", encoding)
     columns = _label_columns(labels, table, file)
-    data = _as_data(table, columns, file)
-    stem = file.stem
+    kept = _kept(table, drop, file)
+    data = _as_data(table, columns, kept, file)
+    stem = uncompressed(file).stem
     if test_file is not None:
         test_table = _read_table(test_file, "test", encoding)
         _check_same_attributes(table, test_table, test_file)
-        parts = {"train": data, "test": _as_data(test_table, columns, test_file, "test")}
+        parts = {"train": data, "test": _as_data(test_table, columns, kept, test_file, "test")}
         data = MultilabelData.concatenate(parts)
         stem = stem.removesuffix("-train")
     X = data.X
@@ -109,7 +128,8 @@ def load_arff_features(
     file = existing_file(path, "path")
     table = _read_table(file, "path", encoding)
     with reading(file, "path"):
-        X, names = feature_matrix(table.values, table.attributes)
+        read = [k for k, attribute in enumerate(table.attributes) if not attribute.other]
+        X, names = feature_matrix(table.values[:, read], [table.attributes[k] for k in read])
     return X[:, places_of(feature_names, names, f"path: {file}", "features that are expected")]
 
 
@@ -118,7 +138,8 @@ def names_labels_in_header(path: str | os.PathLike[str], *, encoding: str = "utf
 
     That is an option ``-C`` in its ``@relation``.
     """
-    with existing_file(path, "path").open(encoding=encoding, errors="replace") as stream:
+    file = existing_file(path, "path")
+    with opened(file, "rt", encoding=encoding, errors="replace") as stream:
         _, relation, _ = _read_header(stream, f"path: {path}")
     return _MEKA_OPTION.search(relation) is not None
 
@@ -134,7 +155,7 @@ class _Table:
 
 def _read_table(file: Path, argument: str, encoding: str) -> _Table:
     source = f"{argument}: {file}"
-    with reading(file, argument), file.open(encoding=encoding) as stream:
+    with reading(file, argument), opened(file, "rt", encoding=encoding) as stream:
         try:
             number, relation, attributes = _read_header(stream, source)
             repeated = first_repeated([attribute.name for attribute in attributes])
@@ -151,7 +172,7 @@ def _read_table(file: Path, argument: str, encoding: str) -> _Table:
         return _Table(relation, attributes, values)
 
 
-def _lines_of(stream: TextIO, number: int) -> Iterator[tuple[int, str]]:
+def _lines_of(stream: Iterable[str], number: int) -> Iterator[tuple[int, str]]:
     """Yield the lines after so many, with their numbers, without comments and blank ones."""
     for place, line in enumerate(stream, start=number + 1):
         stripped = line.strip()
@@ -159,7 +180,7 @@ def _lines_of(stream: TextIO, number: int) -> Iterator[tuple[int, str]]:
             yield place, stripped
 
 
-def _read_header(stream: TextIO, source: str) -> tuple[int, str, tuple[Attribute, ...]]:
+def _read_header(stream: Iterable[str], source: str) -> tuple[int, str, tuple[Attribute, ...]]:
     """Read up to @data; return the number of that line, the relation and the attributes."""
     number, relation, attributes = 0, "", list[Attribute]()
     for number, line in _lines_of(stream, 0):
@@ -177,7 +198,7 @@ def _read_header(stream: TextIO, source: str) -> tuple[int, str, tuple[Attribute
             )
         name, declared = _unquoted(match[1]), match[2]
         try:
-            attributes.append(Attribute(name, _declared_values(declared)))
+            attributes.append(_declared(name, _without_comment(declared)))
         except ValueError as error:
             raise ValueError(
                 f"{source}, line {number}: the attribute {name!r} is declared as "
@@ -186,15 +207,27 @@ def _read_header(stream: TextIO, source: str) -> tuple[int, str, tuple[Attribute
     raise ValueError(f"{source}, line {number}: this is not ARFF, or is cut short: it has no @data")
 
 
-def _declared_values(declared: str) -> tuple[str, ...] | None:
-    """Return the values of a nominal attribute, None for a number."""
+def _declared(name: str, declared: str) -> Attribute:
+    """Return an attribute by what stands after its name."""
     if declared.startswith("{"):
         if not _NOMINAL.fullmatch(declared):
             raise ValueError("expected values such as {a, 'b c', d}")
-        return tuple(_unquoted(cell.strip()) for cell in _cells(declared[1:-1]))
-    if declared.lower() not in ("numeric", "real", "integer"):
-        raise ValueError("expected numeric, real, integer or nominal {...}")
-    return None
+        cells = _cells(declared[1:-1])
+        return Attribute(name, tuple(_unquoted(cell.strip()) for cell in cells))
+    if _NUMBER.fullmatch(declared):
+        return Attribute(name, None)
+    text = _TEXT.match(declared)
+    if text is None or text[1].lower() == "relational":
+        raise ValueError("expected numeric, real, integer, string, date or nominal {...}")
+    return Attribute(name, None, other=text[1].lower())
+
+
+def _without_comment(text: str) -> str:
+    """Return a text up to a % after a blank, outside of quotes."""
+    if "%" not in text:
+        return text
+    found = _COMMENT.match(text)
+    return text if found is None else found[1].rstrip()
 
 
 def _cells(text: str) -> list[str]:
@@ -217,6 +250,8 @@ def _unescape(name: str) -> str:
 
 def _reader_of(attribute: Attribute) -> Callable[[str], float]:
     """Return what makes a number of a cell: NaN where it is missing."""
+    if attribute.other:
+        return lambda cell: 0.0
     codes = {value: float(code) for code, value in enumerate(attribute.values or ())}
     shown = "a number" if attribute.values is None else f"one of {attribute.values[:8]}"
     number: Callable[[str], float] = float if attribute.values is None else codes.__getitem__
@@ -245,8 +280,11 @@ def _read_rows(
     in_sparse_format = first is not None and first[1].startswith("{")
     # array holds eight bytes a value, where lists of floats would hold four times as much.
     values, columns, row_ends = array("d"), array("i"), array("i", [0])
+    weighted = 0
     for number, line in chain([] if first is None else [first], lines):
         try:
+            line, weight = _without_weight(_without_comment(line))
+            weighted += weight != 1.0
             if line.startswith("{"):
                 row = _sparse_row(line, readers)
                 if not in_sparse_format:
@@ -256,7 +294,7 @@ def _read_rows(
                 columns.extend(row)
                 row_ends.append(len(columns))
                 continue
-            cells = _cells(line)
+            cells = _cells_of_row(line, len(readers))
             if in_sparse_format or len(cells) != len(readers):
                 wanted = "{index value, ...}" if in_sparse_format else f"{len(readers)} values"
                 raise ValueError(
@@ -265,6 +303,11 @@ def _read_rows(
             values.extend(read(cell) for read, cell in zip(readers, cells, strict=True))
         except ValueError as error:
             raise ValueError(f"{source}, line {number}: {error}") from error
+    if weighted:
+        warn(
+            f"{source}: {weighted} rows have a weight, which is left out; fit takes weights as "
+            "sample_weight"
+        )
     dense = np.array(values, dtype=np.float64)
     if not in_sparse_format:
         return dense.reshape(-1, len(readers))
@@ -273,12 +316,34 @@ def _read_rows(
     return sparse.csr_array((dense, indices, indptr), shape=shape).tocsc()
 
 
+def _without_weight(line: str) -> tuple[str, float]:
+    """Return a row without the weight of its instance, and that weight."""
+    found = _WEIGHT.search(line) if line.endswith("}") else None
+    if found is None:
+        # A row in sparse format may end with a comma, too.
+        return (line.rstrip(", \t") if line.startswith("{") else line), 1.0
+    return line[: found.start()].rstrip(), float(found[1])
+
+
+def _cells_of_row(line: str, wanted: int) -> list[str]:
+    """Split a row at its commas; one without any, at blanks."""
+    cells = _cells(line)
+    if len(cells) == wanted + 1 and not cells[-1].strip():
+        return cells[:-1]
+    if len(cells) == 1 and wanted > 1:
+        words = _VALUE.findall(line)
+        if len(words) == wanted:
+            return words
+    return cells
+
+
 def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[int, float]:
     """Return the values of a row such as {0 1.5, 3 'light rain'} by their place."""
     if not line.endswith("}"):
         raise ValueError("the row does not end in '}'; is the file truncated?")
     row: dict[int, float] = {}
-    for cell in _cells(line[1:-1]) if line[1:-1].strip() else ():
+    content = line[1:-1].strip().removesuffix(",")
+    for cell in _cells(content) if content else ():
         place, _, value = cell.strip().replace("\t", " ", 1).partition(" ")
         if not (place.isdecimal() and int(place) < len(readers) and value):
             raise ValueError(
@@ -360,12 +425,32 @@ def _check_same_attributes(table: _Table, test_table: _Table, test_file: Path) -
             )
 
 
+def _kept(table: _Table, drop: str | Sequence[str], file: Path) -> NDArray[np.bool_]:
+    """Return which attributes are not dropped; what no feature can be made of must be."""
+    dropped = [drop] if isinstance(drop, str) else list(drop)
+    names = [attribute.name for attribute in table.attributes]
+    kept = np.ones(len(names), dtype=bool)
+    kept[places_of(dropped, names, f"drop: {file}", "attributes")] = False
+    texts = [a for a, keep in zip(table.attributes, kept, strict=True) if a.other and keep]
+    if texts:
+        raise ValueError(
+            f"path: {file} has attributes that are text or dates, {listed([a.name for a in texts])}"
+            f"; expected numbers and nominal ones: leave them out, drop={[a.name for a in texts]}"
+        )
+    return kept
+
+
 def _as_data(
-    table: _Table, label_columns: Sequence[int], file: Path, argument: str = "path"
+    table: _Table,
+    label_columns: Sequence[int],
+    kept: NDArray[np.bool_],
+    file: Path,
+    argument: str = "path",
 ) -> MultilabelData:
     is_label = np.zeros(len(table.attributes), dtype=bool)
     is_label[label_columns] = True
-    features = np.flatnonzero(~is_label)
+    features = np.flatnonzero(~is_label & kept)
+    label_columns = [column for column in label_columns if kept[column]]
     with reading(file, argument):
         X, feature_names = feature_matrix(
             table.values[:, features], [table.attributes[column] for column in features]
@@ -384,13 +469,15 @@ def _indicator(
     """Return the labels, with NaN for an unknown one where there is any."""
     attributes = [table.attributes[column] for column in columns]
     for attribute in attributes:
-        if attribute.values is not None and not attribute.is_binary_number:
+        if attribute.values is not None and attribute.relevant_codes is None:
             raise ValueError(
                 f"labels: the label {attribute.name!r} of {file} has the values "
-                f"{attribute.values[:5]}, expected 0 and 1"
+                f"{attribute.values[:5]}, expected 0 and 1, -1 and 1, or words for yes and no"
             )
     block = table.values[:, columns]
     Y: NDArray[np.float64] = block.toarray(order="C") if sparse.issparse(block) else block
+    for k, attribute in enumerate(attributes):
+        Y[:, k] = _indicator_column(Y[:, k], attribute.relevant_codes)
     wrong = (Y != 0) & (Y != 1) & ~np.isnan(Y)
     if wrong.any():
         row, label = np.argwhere(wrong)[0]
@@ -398,6 +485,17 @@ def _indicator(
             f"labels: the label {attributes[label].name!r} of {file} is {Y[row, label]:g} in row "
             f"{row}, expected 0, 1 or ?"
         )
-    reversed_labels = [attribute.is_reversed for attribute in attributes]
-    Y[:, reversed_labels] = 1 - Y[:, reversed_labels]
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
+
+
+def _indicator_column(
+    values: NDArray[np.float64], codes: Sequence[float] | None
+) -> NDArray[np.float64]:
+    """Return the labels that numbers, or the codes of declared values, mean."""
+    if codes is None:
+        is_signed = np.isin(values[~np.isnan(values)], (-1.0, 1.0)).all()
+        return np.where(values == -1.0, 0.0, values) if is_signed else values
+    known = ~np.isnan(values)
+    meant = values.copy()
+    meant[known] = np.asarray(codes)[values[known].astype(np.intp)]
+    return meant

@@ -9,6 +9,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from multimargin.checks.parameters import check_integer
+from multimargin.measures.label_scores import answer_of, response_of, scores_of
 
 # Scores that are held at a time.
 _SCORES = 2**22
@@ -27,8 +28,30 @@ def final_estimator(model: Any) -> Any:
 def label_names_of_model(model: Any) -> NDArray[Any]:
     """Return the names of the labels of a fitted model, label numbers where they have none."""
     last = final_estimator(model)
-    names: NDArray[Any] = getattr(last, "label_names_in_", last.classes_)
-    return names
+    names = getattr(last, "label_names_in_", None)
+    if names is None:
+        names = _numbers_of_labels(last)
+    return np.asarray(names)
+
+
+def _numbers_of_labels(model: Any) -> Any:
+    """Return the classes of a model of ours, the numbers of the labels of another one."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        raise TypeError(
+            f"model ends with a {type(model).__name__}, which does not say what it predicts; "
+            "expected a fitted classifier of labels."
+        )
+    if not isinstance(classes, list):
+        return classes
+    # A list of arrays, as of chains and forests: the two classes of each label.
+    others = [k for k, known in enumerate(classes) if not set(np.ravel(known)) <= {0, 1}]
+    if others:
+        raise TypeError(
+            f"model is a {type(model).__name__} whose output {others[0]} has the classes "
+            f"{np.ravel(classes[others[0]]).tolist()[:5]}; expected labels, 0 and 1."
+        )
+    return np.arange(len(classes))
 
 
 def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[Any]]:
@@ -37,7 +60,8 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
     Parameters
     ----------
     model : estimator, Pipeline or search
-        A fitted model of this package, alone or at the end of a pipeline or of a search.
+        A fitted model of this package, alone or at the end of a pipeline or of a search; or another
+        library's multi-label classifier, such as a chain or a forest.
     X : array-like, sparse matrix, data frame or sequence of n rows
         What the model takes: features, or the columns or texts that the pipeline starts with.
     top : int or None, default=None
@@ -70,13 +94,29 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
         names = label_names_of_model(model)
         best, _ = predict_top(model, X, top)
         return [[names[k] for k in row] for row in best]
+    names = label_names_of_model(model)
+    if sparse.issparse(X):
+        X = X.tocsr()
+    _check_multilabel(model, X)
+    if not hasattr(model, "decision_function"):
+        return _names_of_predicted(model, X, names)
     decision = model.decision_function(X)
     check_rows(X, decision.shape[0])
-    names = label_names_of_model(model)
-    _check_multilabel(model)
     order = np.argsort(-_ranked_by(model, X, decision), axis=1, kind="stable")
     return [
         [names[k] for k in best if row[k] > 0] for row, best in zip(decision, order, strict=True)
+    ]
+
+
+def _names_of_predicted(model: Any, X: Any, names: NDArray[Any]) -> list[list[Any]]:
+    """Name what a model without decision values predicts, by its probabilities if it has some."""
+    predicted = model.predict(X)
+    predicted = np.asarray(predicted.toarray() if sparse.issparse(predicted) else predicted)
+    check_rows(X, predicted.shape[0])
+    ranked_by, _ = scores_of(model, X, names.size)
+    order = np.argsort(-ranked_by, axis=1, kind="stable")
+    return [
+        [names[k] for k in best if row[k] == 1] for row, best in zip(predicted, order, strict=True)
     ]
 
 
@@ -86,7 +126,8 @@ def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArr
     Parameters
     ----------
     model : estimator, Pipeline or search
-        A fitted model of this package, alone or at the end of a pipeline or of a search.
+        A fitted model of this package, alone or at the end of a pipeline or of a search; or another
+        library's multi-label classifier, such as a chain or a forest.
     X : array-like, sparse matrix, data frame or sequence of n rows
         What the model takes: features, or the columns or texts that the pipeline starts with.
     k : int, default=5
@@ -117,10 +158,10 @@ def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArr
     """
     check_integer("k", k, at_least=1)
     count = label_names_of_model(model).size
-    _check_multilabel(model)
-    n = _num_samples(X)
     if sparse.issparse(X):
         X = X.tocsr()
+    _check_multilabel(model, X)
+    n = _num_samples(X)
     step = max(_SCORES // count, 1)
     # A model refuses what has no rows.
     blocks = [
@@ -158,13 +199,25 @@ def _best(values: Any, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     return np.take_along_axis(chosen, order, axis=1), np.take_along_axis(found, order, axis=1)
 
 
-def _check_multilabel(model: Any) -> None:
-    if not getattr(final_estimator(model), "multilabel_", True):
-        raise ValueError("model predicts one class a row; expected labels: predict names a class.")
+def _check_multilabel(model: Any, X: Any) -> None:
+    last = final_estimator(model)
+    several = getattr(last, "multilabel_", None)
+    if several is None:
+        # Another library's model tells by what it predicts.
+        several = (
+            isinstance(last.classes_, list)
+            or np.ndim(model.predict(_safe_indexing(X, slice(0, 1)))) == 2
+        )
+    if not several:
+        raise ValueError(
+            f"model predicts one class a row ({type(last).__name__}); expected labels: predict "
+            "names a class."
+        )
 
 
 def _ranked_by(model: Any, X: Any, decision: Any = None) -> Any:
     """Return what ranks the labels of rows."""
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba(X)
-    return model.decision_function(X) if decision is None else decision
+    if decision is None or hasattr(model, "predict_proba"):
+        response = response_of(model, ("predict_proba", "decision_function", "predict"))
+        return answer_of(model, response, X)
+    return decision

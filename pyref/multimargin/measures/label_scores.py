@@ -25,17 +25,21 @@ def response_of(estimator: Any, responses: Sequence[str]) -> str:
 def scores_by(
     estimator: Any, response: str, X: Any, *, n_labels: int | None = None
 ) -> NDArray[np.float64]:
-    """Return the scores of labels that a method of a classifier gives."""
+    """Return the scores of labels that a method of a classifier gives, one row each of `X`."""
+    scores = answer_of(estimator, response, X)
+    name = f"{response} of {type(estimator).__name__}"
+    checked = check_scores(scores, n_rows=_num_samples(X), n_labels=n_labels, name=name)
+    return checked.astype(np.float64, copy=False)
+
+
+def answer_of(estimator: Any, response: str, X: Any) -> Any:
+    """Return what a method of a classifier answers, as one array of all labels."""
     method = _method(estimator, response_of(estimator, [response]))
     assert method is not None
     scores = method(X)
     if isinstance(scores, list):
         scores = _relevant_probabilities(scores, estimator.classes_)
-    if hasattr(scores, "toarray"):
-        scores = scores.toarray()
-    name = f"{response} of {type(estimator).__name__}"
-    checked = check_scores(scores, n_rows=_num_samples(X), n_labels=n_labels, name=name)
-    return checked.astype(np.float64, copy=False)
+    return scores.toarray() if hasattr(scores, "toarray") else scores
 
 
 def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64], str]:

@@ -7,7 +7,13 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    StandardScaler,
+)
 
 from multimargin.datasets.table_encoder import TableEncoder
 from multimargin.onnx.graph import Graph, Node
@@ -118,12 +124,23 @@ def _shown(table: Any, places: Any) -> str:
     return ", ".join(shown) + (", ..." if len(places) > 5 else "")
 
 
+def _same(graph: Graph, transformer: Any, X: Node) -> Node:
+    # What a table makes of "passthrough".
+    if transformer.func is not None:
+        raise ValueError(
+            f"model transforms features by the function {transformer.func!r}, which ONNX cannot "
+            f"hold; expected {', '.join(known.__name__ for known in KNOWN)}. {_REMEDY}"
+        )
+    return X
+
+
 KNOWN: dict[type, Callable[[Graph, Any, Node], Node]] = {
     StandardScaler: _standard,
     MinMaxScaler: _minmax,
     MaxAbsScaler: _max_abs,
     Normalizer: _unit,
     SimpleImputer: _filled,
+    FunctionTransformer: _same,
     ColumnTransformer: _table,
     TableEncoder: _table,
 }
