@@ -42,9 +42,9 @@ def test_svmlight(tmp_path, one_gigabyte):
         ("1e300 1:1\n", r"the label 1e\+300 in .*tiny\.svm"),
         ("1 1:1\n900000000 1:1\n", r"claims 900,000,000 labels.*give n_labels"),
         ("1 1:inf\n", r"tiny\.svm: .*infinity"),
-        ("1 1:1\n\n# only this\n2 1:x\n", r"tiny\.svm: expected lines such as"),
-        ("1 1:1\n2 1:1 1\n", r"tiny\.svm: expected lines such as"),
-        ("1 1:1\n2" + " 5:-104" * 200 + " 6:x\n", r"tiny\.svm: expected lines such as"),
+        ("1 1:1\n\n# only this\n2 1:x\n", r"tiny\.svm: line \d+: expected lines such as"),
+        ("1 1:1\n2 1:1 1\n", r"tiny\.svm: line \d+: expected lines such as"),
+        ("1 1:1\n2" + " 5:-104" * 200 + " 6:x\n", r"tiny\.svm: line \d+: expected lines such as"),
     ):
         file.write_text(content)
         with case(content[:40]), pytest.raises(ValueError, match=message):

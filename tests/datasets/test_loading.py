@@ -1,5 +1,8 @@
 """One function for every file, folder and name."""
 
+import bz2
+import gzip
+import lzma
 import os
 
 import numpy as np
@@ -35,6 +38,33 @@ def test_every_kind_of_file(tmp_path):
         assert_array_equal(data.Y, Y, err_msg=name)
         assert data.name == "a"
         assert data.splits == {}
+
+
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+def test_compressed_files_alone_and_in_folders(tmp_path, packed):
+    for write, kind in ((write_arff, ".arff"), (write_svmlight, ".svm")):
+        folder = tmp_path / kind[1:]
+        folder.mkdir()
+        for part in ("train", "test"):
+            plain = folder / f"a-{part}{kind}"
+            write(DATA, plain)
+            plain.with_name(plain.name + packed).write_bytes(PACKERS[packed](plain.read_bytes()))
+            plain.unlink()
+        data = load(folder / f"a-train{kind}{packed}")
+        assert_array_equal(data.X if isinstance(data.X, np.ndarray) else data.X.toarray(), X)
+        assert_array_equal(data.Y, Y)
+        assert data.name == "a-train"
+        assert {name: len(rows) for name, rows in load(folder).splits.items()} == {
+            "train": 3,
+            "test": 3,
+        }
+        cut = folder / f"a-train{kind}{packed}"
+        cut.write_bytes(cut.read_bytes()[:-12])
+        with pytest.raises(ValueError, match=r"damaged|truncated|end-of-stream"):
+            load(cut)
 
 
 def test_a_folder_with_parts(tmp_path):

@@ -17,6 +17,19 @@ def file(tmp_path):
     return path
 
 
+def test_blanks_and_commas_between_labels(file):
+    expected = [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 0, 0]]
+    for first, second in (("1, 2", "2 ,3,"), ("1 ,2", "2,\t3 ,"), ("1,,2", ",2,3"), ("1,2", "2,3")):
+        content = f"{first} 1:1\n{second} 1:1 2:2 # a, b: c\n 1:1\n1,\n"
+        file.write_text(content)
+        with case(content):
+            assert_array_equal(load_svmlight(file).Y, expected)
+    for wrong in ("1 2 1:1", "1,2 3 1:1", "1,2,1:1", "a, 1:1"):
+        file.write_text(f"1 1:1\n\n# none\n{wrong}\n")
+        with case(wrong), pytest.raises(ValueError, match=r"tiny\.svm: line 4: expected lines"):
+            load_svmlight(file)
+
+
 def test_where_counting_begins_and_ends(file):
     X = [[0.5, 0, 0, 2], [0, -1, 0, 0], [7, 0, 0.25, 0]]
     Y = [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
@@ -60,8 +73,8 @@ def test_bad_content(file, tmp_path):
             r"found features 9\.\.9 in .*tiny\.svm, expected 1\.\.5 \(n_features=5",
         ),
         ("1 0:1\n", {"zero_based": False}, r"found features 0\.\.0 .*, expected 1\.\.1"),
-        ("1 a:1\n", {}, "tiny.svm: expected lines such as"),
-        ("1,b 1:1\n", {}, "tiny.svm: expected lines such as"),
+        ("1 a:1\n", {}, "tiny\\.svm: line \\d+: expected lines such as"),
+        ("1,b 1:1\n", {}, "tiny\\.svm: line \\d+: expected lines such as"),
         (" 1:1\n 2:1\n", {}, "n_labels: found None"),
     ):
         file.write_text(content)

@@ -10,6 +10,7 @@ from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.description import Description, describe
 from multimargin.datasets.digits import load_digit_attributes
 from multimargin.datasets.extreme import load_extreme
+from multimargin.datasets.fasttext import load_fasttext
 from multimargin.datasets.files import load_table
 from multimargin.datasets.loading import load
 from multimargin.datasets.multilabel_data import MultilabelData
@@ -27,6 +28,7 @@ __all__ = [
     "load_debian_tags",
     "load_digit_attributes",
     "load_extreme",
+    "load_fasttext",
     "load_npz",
     "load_svmlight",
     "load_table",

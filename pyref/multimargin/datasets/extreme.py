@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._reading import reading
-from multimargin.datasets.svmlight import checked_labels
+from multimargin.datasets._reading import opened, reading
+from multimargin.datasets.svmlight import Lines, checked_labels, read_lines
 
 # The longest first line that is read in search of three numbers.
 _LONGEST_HEAD = 200
@@ -22,9 +21,10 @@ def load_extreme(path: str | os.PathLike[str]) -> tuple[Any, Any]:
     Parameters
     ----------
     path : str or path-like
-        The file. Its first line is ``n d q``, the numbers of rows, features and labels; each of the
-        n lines that follow has the numbers of a row's labels and its features, such as ``3,17
-        0:0.5 12:1``, both counted from 0. A row without labels starts with its first feature.
+        The file; one that ends in .gz, .bz2 or .xz is decompressed. Its first line is ``n d q``,
+        the numbers of rows, features and labels; each of the n lines that follow has the numbers of
+        a row's labels and its features, such as ``3,17 0:0.5 12:1``, both counted from 0. A row
+        without labels starts with its first feature; one without either is a blank line.
 
     Returns
     -------
@@ -52,13 +52,12 @@ def load_extreme(path: str | os.PathLike[str]) -> tuple[Any, Any]:
     ([[1.5, 0.0, 1.0], [0.0, 0.5, 0.0]], [[1, 0, 1, 0], [0, 0, 0, 0]])
     """
     file = existing_file(path, "path")
-    with reading(file, "path"), file.open("rb") as stream:
+    with reading(file, "path"), opened(file) as stream:
         n, d, q = _head(stream.readline(_LONGEST_HEAD), file)
-        X, sets = load_svmlight_file(stream, n_features=d, multilabel=True, zero_based=True)
+        X, sets = read_lines(Lines(stream, first=2, rows=n), n_features=d)
         if X.shape[0] != n:
             raise ValueError(
-                f"path: {file} has {X.shape[0]} rows, expected {n} as in its first line (a row "
-                "with neither labels nor features is no row)"
+                f"path: {file} has {X.shape[0]} rows, expected {n} as in its first line"
             )
         expected = f"integers from 0 to {q - 1}, by its first line"
         labels = checked_labels(sets, "path", file, below=q, expected=expected)
@@ -67,6 +66,8 @@ def load_extreme(path: str | os.PathLike[str]) -> tuple[Any, Any]:
         Y = sparse.csr_array((ones, (rows, labels)), shape=(n, q))
         # A label that is listed twice is relevant once.
         Y.data[:] = 1
+        # Of rows without features.
+        X.eliminate_zeros()
         return sparse.csr_array(X), Y
 
 

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from multimargin.datasets._reading import check_label_cells, reading, uncompressed
 from multimargin.datasets.arff import load_arff, names_labels_in_header
+from multimargin.datasets.extreme import load_extreme
+from multimargin.datasets.fasttext import load_fasttext, starts_with_label
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
@@ -22,6 +25,8 @@ Labels = str | os.PathLike[str] | int | None
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 KINDS = (".arff", ".npz", *_SVMLIGHT, *TABLE_KINDS)
+# In a folder, a text need not be data.
+_READ = (*KINDS, ".txt")
 
 
 def load_table(
@@ -74,10 +79,11 @@ def load_file(
     **options: Any,
 ) -> MultilabelData:
     """Load a data file by the kind that its name ends in."""
-    kind = file.suffix.lower()
-    if kind not in KINDS:
+    kind = uncompressed(file).suffix.lower()
+    if kind not in _READ:
         raise ValueError(
-            f"path: {file} ends in {kind!r}, expected one of {', '.join(KINDS)}, or a folder"
+            f"path: {file} ends in {kind or file.suffix!r}, expected one of {', '.join(_READ)}, or "
+            "a folder"
         )
     for argument, read in (("path", file), ("test", test)):
         if read is not None and read.stat().st_size == 0:
@@ -98,7 +104,8 @@ def load_folder(
     if parts is not None:
         train, test = parts.values()
         return load_file(train, labels=labels, test=test, name=name, **options)
-    candidates = [file for file in files if file.stem == folder.resolve().name] or files
+    own = folder.resolve().name
+    candidates = [file for file in files if uncompressed(file).stem == own] or files
     if len(candidates) != 1:
         found = ", ".join(file.name for file in candidates) if candidates else "no such file"
         raise ValueError(
@@ -114,10 +121,10 @@ def label_file(file: Path) -> Path | None:
     It has the same name, with or without "-train" and "-test"; else, unless the header of the ARFF
     file names the labels itself, it is the only XML file there is.
     """
-    stem = file.stem
+    own = stem = uncompressed(file).stem
     for part in PARTS:
         stem = stem.removesuffix(f"-{part}").removesuffix(f"_{part}")
-    for same in (file.stem, stem):
+    for same in (own, stem):
         found = file.with_name(f"{same}.xml")
         if found.is_file():
             return found
@@ -132,12 +139,36 @@ def _read(
 ) -> MultilabelData:
     if kind == ".arff":
         found = label_file(file) if labels is None else labels
-        return load_arff(file, found, test=test, name=name)
+        return load_arff(file, found, test=test, name=name, **options)
     if kind in TABLE_KINDS:
         return load_table(file, labels=labels, test=test, name=name, **options)
     if kind in _SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
+    if kind == ".txt":
+        return _load_text(file, test, name)
     data = load_npz(file, name=name)
     if test is None:
         return data
     return MultilabelData.concatenate({"train": data, "test": load_npz(test)}, name=data.name)
+
+
+def _load_text(file: Path, test: Path | None, name: str | None) -> MultilabelData:
+    """Load a text file: of fastText, or of the Extreme Classification Repository."""
+    if starts_with_label(file):
+        return load_fasttext(file, test=test, name=name)
+    name = uncompressed(file).stem if name is None else name
+    if test is None:
+        return _of_extreme(file, "path", name)
+    parts = {"train": _of_extreme(file, "path", name), "test": _of_extreme(test, "test", name)}
+    return MultilabelData.concatenate(parts, name=name)
+
+
+def _of_extreme(file: Path, argument: str, name: str) -> MultilabelData:
+    X, Y = load_extreme(file)
+    with reading(file, argument):
+        n, q = Y.shape
+        check_label_cells(n, q, Y.nnz, file, argument, "load_extreme keeps them sparse")
+        numbers = [[str(k) for k in range(matrix.shape[1])] for matrix in (X, Y)]
+        return MultilabelData(
+            X=X, Y=Y.toarray(), feature_names=numbers[0], label_names=numbers[1], name=name
+        )

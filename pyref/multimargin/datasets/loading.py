@@ -28,8 +28,9 @@ def load(
     Parameters
     ----------
     source : str or path-like
-        A file that ends in .arff, .npz, .svm, .svmlight, .libsvm, .csv, .tsv or .parquet; a folder,
-        see Notes; "debian-tags" or "digits", which need no file; or one of the names that
+        A file that ends in .arff, .npz, .svm, .svmlight, .libsvm, .csv, .tsv, .parquet or .txt (of
+        fastText or the Extreme Classification Repository), the texts also compressed; a folder, see
+        Notes; "debian-tags" or "digits", which need no file; or one of the names that
         `available` lists, of which those of OpenML are downloaded once, without official parts.
     labels : str, path-like, int or None, default=None
         Which attributes of an ARFF file are labels, see `load_arff`. None looks for an XML file
@@ -41,7 +42,8 @@ def load(
     name : str or None, default=None
         Name of the data set; None takes that of the file, the folder or the source.
     **options
-        Further arguments of `load_svmlight` or `load_table`; other kinds of files do not need them.
+        Further arguments of `load_arff`, `load_svmlight` or `load_table`; other kinds of files do
+        not need them.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """Reader of multi-label files in svmlight / LIBSVM format."""
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,8 +12,19 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._reading import MAX_FEATURES, check_label_cells, check_width, reading
+from multimargin.datasets._reading import (
+    MAX_FEATURES,
+    check_label_cells,
+    check_width,
+    opened,
+    reading,
+    uncompressed,
+)
 from multimargin.datasets.multilabel_data import MultilabelData
+
+_COMMAS = re.compile(rb"\s*,[\s,]*")
+# Labels, and the number of the first feature after a blank.
+_LABELS = re.compile(rb"(.*)\s([^\s,]+)", re.DOTALL)
 
 
 def load_svmlight(
@@ -30,7 +42,7 @@ def load_svmlight(
     Parameters
     ----------
     path : str or path-like
-        The file.
+        The file; one that ends in .gz, .bz2 or .xz is decompressed.
     n_features : int or None, default=None
         Number of features d; None takes the largest index that occurs, up to 10,000,000.
     n_labels : int or None, default=None
@@ -60,7 +72,8 @@ def load_svmlight(
 
     Notes
     -----
-    An instance without labels is a line that starts with its first feature. A line with neither is
+    Blanks after the commas between labels, and a comma after the last, are read past. An instance
+    without labels is a line that starts with its first feature. A line with neither is
     blank and, as in every reader of the format, no instance.
     """
     for argument, count in (("n_features", n_features), ("n_labels", n_labels)):
@@ -99,7 +112,7 @@ def load_svmlight(
         "label_names": [str(first_label + k) for k in range(q)],
     }
     if name is None:
-        name = files["path"].stem
+        name = uncompressed(files["path"]).stem
     parts = []
     for (read, sets), own, (argument, file) in zip(loaded, labels, files.items(), strict=True):
         with reading(file, argument):
@@ -115,12 +128,58 @@ def load_svmlight(
 
 def _load(argument: str, file: Path) -> Any:
     """Read a file by scikit-learn, as features and label sets."""
-    with reading(file, argument):
-        try:
-            # Columns are then numbered as in the file, which tells whether one is numbered 0.
-            return load_svmlight_file(str(file), multilabel=True, zero_based=True)
-        except ValueError as error:
-            raise ValueError(f"expected lines such as '1,5,7 3:0.5 12:1': {error}") from error
+    with reading(file, argument), opened(file) as stream:
+        # Columns are then numbered as in the file, which tells whether one is numbered 0.
+        return read_lines(Lines(stream))
+
+
+class Lines:
+    """The lines of a stream, as scikit-learn's reader takes them: labels without blanks."""
+
+    def __init__(self, stream: Iterable[bytes], *, first: int = 1, rows: int | None = None) -> None:
+        self.number = first - 1  # Of the line that was read last, counted from 1
+        self._stream = stream
+        # How many lines are rows, also blank ones; None where blank ones are none
+        self._rows = rows
+
+    def read(self) -> bytes:
+        """Nothing: what has this method is taken for a stream, and iterated."""
+        return b""
+
+    def close(self) -> None:
+        """Leave the stream to whoever opened it."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, line in enumerate(self._stream, start=self.number + 1):
+            self.number = number
+            line = _joined(line) if b"," in line else line
+            if self._rows is not None and self._rows > 0:
+                self._rows -= 1
+                # A stored zero, for what would be no row.
+                line = line if line.strip() else b"0:0\n"
+            yield line
+
+
+def _joined(line: bytes) -> bytes:
+    """Return a line without blanks around the commas between labels, nor a comma at their end."""
+    content, mark, comment = line.partition(b"#")
+    head, colon, values = content.partition(b":")
+    found = _LABELS.fullmatch(head) if colon else None
+    if colon and found is None:
+        return line
+    labels, index = (head, b"") if found is None else (found[1], found[2])
+    joined = _COMMAS.sub(b",", labels).strip(b", \t\r\n")
+    return joined + b" " + index + colon + values + mark + comment
+
+
+def read_lines(lines: Lines, n_features: int | None = None) -> Any:
+    """Read lines by scikit-learn, as features and label sets; errors say which line is wrong."""
+    try:
+        return load_svmlight_file(lines, n_features=n_features, multilabel=True, zero_based=True)
+    except ValueError as error:
+        raise ValueError(
+            f"line {lines.number}: expected lines such as '1,5,7 3:0.5 12:1': {error}"
+        ) from error
 
 
 def _numbering(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
-from multimargin.datasets._reading import reading
+from multimargin.datasets._reading import reading, uncompressed
 from multimargin.datasets.table_columns import (
     as_text,
     feature_kinds,
@@ -122,8 +122,11 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
 
 def files_in(folder: Path, kinds: Collection[str]) -> tuple[list[Path], dict[str, Path] | None]:
     """Return the sorted files of some kinds in a folder, and the two whose names end in parts."""
-    files = sorted(f for f in folder.iterdir() if f.suffix.lower() in kinds and f.is_file())
-    parts = {part: [f for f in files if f.stem.lower().endswith(part)] for part in PARTS}
+    known = (f for f in folder.iterdir() if uncompressed(f).suffix.lower() in kinds)
+    files = sorted(f for f in known if f.is_file())
+    parts = {
+        part: [f for f in files if uncompressed(f).stem.lower().endswith(part)] for part in PARTS
+    }
     if any(len(found) != 1 for found in parts.values()):
         return files, None
     return files, {part: found[0] for part, found in parts.items()}
