@@ -25,6 +25,7 @@ Labels = str | os.PathLike[str] | int | None
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 KINDS = (".arff", ".npz", *_SVMLIGHT, *TABLE_KINDS)
+_OF_SVMLIGHT = ("zero_based", "labels_zero_based", "n_features", "n_labels")
 # In a folder, a text need not be data.
 _READ = (*KINDS, ".txt")
 
@@ -139,7 +140,9 @@ def _read(
 ) -> MultilabelData:
     if kind == ".arff":
         found = label_file(file) if labels is None else labels
-        return load_arff(file, found, test=test, name=name, **options)
+        # How svmlight is to be read is said of every file of a model, whatever its kind.
+        of_arff = {key: value for key, value in options.items() if key not in _OF_SVMLIGHT}
+        return load_arff(file, found, test=test, name=name, **of_arff)
     if kind in TABLE_KINDS:
         return load_table(file, labels=labels, test=test, name=name, **options)
     if kind in _SVMLIGHT:
