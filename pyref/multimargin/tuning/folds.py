@@ -135,7 +135,7 @@ def folds_of(
     """Return the folds that `cv` means.
 
     A number is `MultilabelStratifiedKFold`, with groups scikit-learn's `GroupKFold`; None is five
-    folds; other values are as in scikit-learn, splitters or pairs of row numbers.
+    folds; other values are as in scikit-learn, splitters or pairs of row numbers or masks of rows.
     """
     try:
         if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
@@ -144,12 +144,32 @@ def folds_of(
             splitter: Any = kind(number)
         else:
             splitter = check_cv(cv, indicator, classifier=True)
-        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, indicator, groups)]
-        if not folds or any(rows.ndim != 1 for fold in folds for rows in fold):
-            raise ValueError("a fold is no pair of lists of rows")
+        n = len(indicator)
+        folds = [
+            (_rows_of(train, n), _rows_of(test, n))
+            for train, test in splitter.split(X, indicator, groups)
+        ]
+        if not folds:
+            raise ValueError("it has no fold")
     except (TypeError, ValueError) as error:
+        shown = repr(cv) if len(repr(cv)) <= 60 else f"{repr(cv)[:60]}..."
         raise ValueError(
-            f"cv is {cv!r}; expected a number of folds of at least 2, a splitter or pairs of row "
-            f"indices: {error}"
+            f"cv is {shown}; expected a number of folds of at least 2, a splitter or pairs of row "
+            f"numbers or masks of rows: {error}"
         ) from error
     return folds
+
+
+def _rows_of(chosen: Any, n: int) -> Rows:
+    """Return the numbers of rows that a part of a fold means."""
+    rows = np.asarray(chosen)
+    if rows.ndim == 1 and rows.dtype == bool and rows.size == n:
+        rows = np.flatnonzero(rows)
+    if rows.size == 0:
+        raise ValueError("a part of a fold has no row")
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(f"a part of a fold is no list of row numbers, nor a mask of {n} rows")
+    outside = rows[(rows < -n) | (rows >= n)]
+    if outside.size:
+        raise ValueError(f"a fold has row {outside[0]}, and there are {n}")
+    return rows.astype(np.intp) % n
