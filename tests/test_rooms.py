@@ -24,6 +24,7 @@ ROOMS = [
     "datasets",
     "tuning",
     "thresholds",
+    "blocks",
     "plots",
     "reference",
     "estimators",

@@ -11,14 +11,20 @@ from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
 from multimargin import MLODM, CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
-from multimargin.estimators.label_ranker import judging
+from multimargin.estimators.label_ranker import estimator
 from multimargin.estimators.label_ranker import search as searching
 from multimargin.measures import get_scorer, micro_f1, ranking_average_precision
 from multimargin.thresholds import F1Threshold, PooledCalibration
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 
-QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "random_state": 0}
+QUICK = {
+    "loss": "hinge",
+    "class_weight": None,
+    "top_k": None,
+    "stack": None,
+    "random_state": 0,
+}
 
 
 def problem(seed=0, n=150, d=6, q=5):
@@ -38,7 +44,7 @@ def test_one_setting_is_a_calibrated_classifier():
     np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=1e-3)
     assert model.threshold_.value_ == pytest.approx(expected.threshold_.value_, abs=1e-2)
     assert (model.predict(X).sum(axis=1) > 0).all()
-    assert model.status_ == model.best_estimator_.status_ == "converged"
+    assert model.status_ == model.ranker_.status_ == "converged"
     assert model.dual_gap_ <= 1e-9
 
 
@@ -110,8 +116,13 @@ def test_the_order_of_the_labels_does_not_matter():
 def test_kernels_and_lengths_by_the_features():
     X, y = problem(4)
     dense = LabelRankerCV([10.0], **QUICK).fit(X, y)
-    assert (dense.kernel_, dense.unit_length_) == ("rbf", False)
-    assert len(dense.cv_results_["params"]) == 3  # widths
+    assert (dense.kernel_, dense.unit_length_) == ("linear", False)
+    assert [p["kernel"] for p in dense.cv_results_["params"]] == ["rbf", "linear"]
+    # Labels of rows far from 0 on either side are not linear.
+    rings = (np.abs(X[:, :5]) > 0.7).astype(int)
+    curved = LabelRankerCV([10.0], **QUICK).fit(X, rings)
+    assert curved.kernel_ == "rbf"
+    assert len(curved.cv_results_["params"]) == 4  # widths, too
     S = sparse.csr_array(np.abs(X))
     text = LabelRankerCV([10.0], **QUICK).fit(S, y)
     assert (text.kernel_, text.unit_length_) == ("linear", True)
@@ -168,7 +179,7 @@ def test_rows_without_labels_get_a_label():
     X, X_test, y, y_test = X[:150], X[150:], y[:150], y[150:]
     model = LabelRankerCV([10.0], kernel="linear", **QUICK).fit(X, y)
     assert model.empty_label_
-    assert model.best_estimator_.coef_.shape == (4, 5)
+    assert model.ranker_.coef_.shape == (4, 5)
     assert model.predict_proba(X_test).shape == y_test.shape
     plain = CalibratedClassifier(RankSVM(kernel="linear", random_state=0)).fit(X, y)
     assert micro_f1(y_test, model.predict(X_test)) > micro_f1(y_test, plain.predict(X_test)) + 0.05
@@ -185,7 +196,7 @@ def test_lines_and_warnings(capsys):
         model.fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
-    assert lines[0].startswith("1/2  C=0.001 loss=hinge: ")
+    assert lines[0].startswith("1/2  C=0.001 loss=hinge kernel=linear: ")
     assert "; best " in lines[1]
     assert lines[1].endswith("at most 0 s left")
 
@@ -215,7 +226,7 @@ def test_out_of_time_keeps_the_best_so_far(monkeypatch, after):
     # Without any time the first setting is tried all the same.
     assert len(model.cv_results_["params"]) == max(after, 1)
     assert model.predict_proba(X).shape == y.shape
-    assert model.best_estimator_.status_ == "converged"
+    assert model.ranker_.status_ == "converged"
 
 
 def test_an_interruption_keeps_the_best_so_far_with_its_calibration(monkeypatch):
@@ -236,7 +247,7 @@ def test_an_interruption_keeps_the_best_so_far_with_its_calibration(monkeypatch)
         raise AssertionError
 
     stopped(0)
-    monkeypatch.setattr(judging, "calibrate", nobody_waits_for_it)
+    monkeypatch.setattr(estimator, "calibrate", nobody_waits_for_it)
     late = stopped(6)
     assert 0 < late.best_index_ < 5, "the best is to be neither the first nor the last"
     assert late.best_score_ == late.cv_results_["mean_test_score"].max()
@@ -262,7 +273,7 @@ def test_the_model_that_is_kept_is_that_of_the_best_setting(monkeypatch, line):
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
     assert len(model.cv_results_["params"]) == line - 1
-    best = model.best_estimator_
+    best = model.ranker_
     assert model.best_params_["C"] == best.C
     # Its certificate is that of its own problem, on the rows of the first fold.
     again = clone(best).set_params(warm_start=False, tol=1e-6).fit(*first_fold(model, X, y))
@@ -292,7 +303,7 @@ def test_weights_of_labels_by_name():
     weights = np.array([1.0, 4.0, 1.0, 1.0, 1.0])
     by_array = LabelRankerCV([10.0], **{**options, "class_weight": weights}).fit(X, y)
     np.testing.assert_array_equal(by_name.predict_proba(X), by_array.predict_proba(X))
-    np.testing.assert_array_equal(by_name.best_estimator_.class_weight, weights)
+    np.testing.assert_array_equal(by_name.ranker_.class_weight, weights)
     with pytest.raises(ValueError, match="class_weight has a weight of 'z', which is no label"):
         LabelRankerCV([10.0], class_weight=[None, {"z": 1.0}]).fit(X, frame)
 

@@ -25,7 +25,7 @@ LINEAR = RankLSVM(kernel="linear", random_state=0)
 
 
 def scores_of(model, rows):
-    inner = getattr(model, "estimator_", getattr(model, "best_estimator_", model))
+    inner = getattr(model, "estimator_", getattr(model, "ranker_", model))
     return inner.label_scores(rows)
 
 
@@ -86,7 +86,7 @@ def test_words_of_texts_that_are_scaled_to_unit_length():
     (found,) = explain(model, texts[3:4], "c")
     assert set(found.features) == set(texts[3].split())
     rows = TfidfVectorizer(norm="l2").fit(texts).transform(texts[3:4])
-    scores = ranker.best_estimator_.label_scores(rows)[0]
+    scores = ranker.ranker_.label_scores(rows)[0]
     assert found.total == pytest.approx(scores[2] - scores.mean())
 
 
@@ -103,3 +103,19 @@ def test_what_cannot_be_explained_is_refused():
     )
     with pytest.raises(ValueError, match=r"label is 'suond' \(did you mean 'sound'\?\); expected"):
         explain(named, X, "suond")
+
+
+def test_the_shares_of_a_stack_sum_to_its_odds():
+    stack = ["linear", "neighbours"]
+    model = LabelRankerCV([1.0], kernel="linear", loss="squared_hinge", cv=2, stack=stack)
+    texts = [" ".join(f"word{k}" for k in np.flatnonzero(row > 0)) for row in X]
+    tagger = make_pipeline(TfidfVectorizer(), model).fit(texts, LISTED)
+    odds = tagger.decision_function(texts[:9]) + model.threshold_.value_
+    calibration = model.calibration_
+    for place, label in enumerate(NAMES):
+        found = explain(tagger, texts[:9], label)
+        assert [name for name, _ in found[0].blocks] == ["ranker", *stack]
+        shares = [sum(share for _, share in one.blocks) for one in found]
+        intercept = calibration.intercept_ + calibration.label_intercept_[place]
+        np.testing.assert_allclose(np.add(shares, intercept), odds[:, place], atol=1e-9)
+    assert "(log odds: ranker " in str(found[0])

@@ -15,8 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multimargin import MLRL, CalibratedClassifier, RankLSVM, RankSVM, ThresholdedClassifier
-from multimargin.thresholds import F1Threshold, LabelsThreshold, PooledCalibration
-from multimargin.thresholds.calibration import calibrate, thresholds_of
+from multimargin.thresholds import (
+    F1Threshold,
+    LabelsThreshold,
+    PooledCalibration,
+    ShrunkenThreshold,
+)
+from multimargin.thresholds.calibration import calibrate
+from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut
 from tests.support.problems import noisy_linear_problem
 
@@ -47,7 +53,7 @@ def test_the_labels_of_a_row_do_not_change_its_own_calibration():
     folds = np.r_[np.arange(30) % 3, 1]
 
     def odds(labels):
-        return calibrate(HeldOut(scores[rows], labels[rows], rows, None, folds)).odds
+        return calibrate(HeldOut([scores[rows]], labels[rows], rows, None, folds)).odds
 
     changed = y.copy()
     changed[3] = 1 - changed[3]
@@ -98,13 +104,13 @@ def test_thresholds():
     np.testing.assert_array_equal(by_label.predict(X)[alone.any(axis=1)], alone[alone.any(axis=1)])
     assert (by_label.predict(X).sum(axis=1) >= 1).all()
     macro = CalibratedClassifier(inner, "macro").fit(X, Y)
-    assert macro.threshold_.average == "macro"
+    assert isinstance(macro.threshold_, ShrunkenThreshold)
 
 
 def test_at_least_one_moves_no_row_in_which_a_label_passes():
     threshold, scores = LabelsThreshold(), np.array([[2.0, 1.0], [2.0, -1.0]])
     threshold.thresholds_ = np.array([3.0, 0.0])
-    moved = thresholds_of(threshold, scores, None, at_least_one=True)
+    moved = Head(None, threshold, 2, at_least_one=True).thresholds(scores)
     np.testing.assert_array_equal(scores > moved, [[False, True], [True, False]])
 
 

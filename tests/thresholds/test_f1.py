@@ -27,6 +27,16 @@ def test_no_cut_is_better(average, seed):
     assert found == pytest.approx(max(f1), abs=1e-12)
 
 
+def test_pairs_far_below_the_cut_change_nothing():
+    rng = np.random.default_rng(1)
+    scores = np.round(rng.normal(size=(60, 50)), 2)
+    y = (scores + rng.normal(size=scores.shape) > 2.5).astype(int)
+    short = F1Threshold().fit(scores, y)
+    # With weights all pairs are looked at.
+    whole = F1Threshold().fit(scores, y, None, np.ones(60))
+    assert (short.value_, short.score_) == (whole.value_, pytest.approx(whole.score_, rel=1e-12))
+
+
 @pytest.mark.parametrize("average", MEASURES)
 def test_weights_are_repetitions_and_unknown_labels_are_left_out(average):
     rng = np.random.default_rng(0)

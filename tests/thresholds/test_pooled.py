@@ -6,7 +6,6 @@ from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
 from multimargin.thresholds import PooledCalibration
-from multimargin.thresholds.pooled import features_of
 
 
 def problem(seed=0, n=120, q=7):
@@ -53,6 +52,52 @@ def test_scikit_learn_finds_the_same(n_best, C):
     np.testing.assert_allclose(found.predict_proba(scores), p, atol=1e-4)
 
 
+def test_scikit_learn_finds_the_same_for_several_models():
+    scores, y = problem(6)
+    others = [problem(seed)[0] + y for seed in (7, 8)]
+    columns, _ = features(scores)
+    common = np.dstack([columns, *others]).reshape(-1, 7)
+    scale = common.std(axis=0)
+    own = np.tile(np.eye(scores.shape[1]), (len(scores), 1))
+    slopes = [0.3 * own * common[:, [place]] / scale[place] for place in (0, 5, 6)]
+    design = np.hstack([common / scale, 0.5 * own, *slopes])
+    peer = LogisticRegression(C=0.7, tol=1e-10, max_iter=100_000).fit(design, y.ravel())
+    found = PooledCalibration(0.7).fit([scores, *others], y)
+    expected = peer.decision_function(design).reshape(scores.shape)
+    np.testing.assert_allclose(found.decision_function([scores, *others]), expected, atol=1e-4)
+    assert found.coef_.shape == (7,)
+    assert found.label_coef_.shape == (3, scores.shape[1])
+    # The order of further models does not matter.
+    turned = PooledCalibration(0.7).fit([scores, *others[::-1]], y)
+    np.testing.assert_allclose(
+        turned.decision_function([scores, *others[::-1]]),
+        found.decision_function([scores, *others]),
+        atol=1e-8,
+    )
+    with pytest.raises(ValueError, match="scores has 2 blocks; expected 3 as in fit"):
+        found.decision_function([scores, scores])
+
+
+def test_its_gap_bounds_what_it_is_above_the_minimum():
+    scores, y = problem(9)
+    pairs = PooledCalibration().pairs_of([scores], y.astype(np.uint8))
+    best = PooledCalibration().fit(scores, y)
+    assert best.gap_ < 1e-12
+
+    def objective(model):
+        odds, own = model.decision_function(scores), model._solution
+        losses = np.logaddexp(0.0, np.where(y == 1, -odds, odds)).sum()
+        return losses + 0.5 * (
+            np.sum(own[0][:-1] ** 2) + 1e-6 * own[0][-1] ** 2 + np.sum(own[1] ** 2)
+        )
+
+    for tolerance in (10.0, 1.0, 0.1):
+        rough = PooledCalibration().fit_pairs(pairs, None, None, tolerance)
+        above = objective(rough) - objective(best)
+        assert above <= rough.gap_ * objective(rough) + 1e-9
+    assert rough.n_iter_ < best.n_iter_
+
+
 def test_weights_are_repetitions_and_unknown_labels_are_left_out():
     scores, y = problem(2)
     y = y.astype(float)
@@ -92,7 +137,8 @@ def test_a_first_guess_changes_nothing():
     scores, y = problem(4)
     start = PooledCalibration().fit(scores[:60], y[:60])
     cold = PooledCalibration().fit(scores, y)
-    warm = PooledCalibration()._fit(features_of(scores), y.astype(np.uint8), None, start)
+    warm = PooledCalibration()
+    warm.fit_pairs(warm.pairs_of([scores], y.astype(np.uint8)), None, start)
     np.testing.assert_allclose(
         warm.decision_function(scores), cold.decision_function(scores), atol=1e-5
     )

@@ -19,8 +19,7 @@ def final_estimator(model: Any) -> Any:
     """Return the estimator that a pipeline or a search ends with, fitted or not."""
     if hasattr(model, "steps"):
         return final_estimator(model.steps[-1][1])
-    # `LabelRankerCV` is no search.
-    if hasattr(model, "best_estimator_") and not hasattr(model, "label_scores"):
+    if hasattr(model, "best_estimator_"):
         return final_estimator(model.best_estimator_)
     return model
 

@@ -1,6 +1,6 @@
 """Why a linear model ranks a label high or low: features that speak for and against it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
-from multimargin.estimators.names import check_rows, final_estimator, label_names_of_model
+from multimargin.estimators.names import check_rows, label_names_of_model
+from multimargin.thresholds import CalibratedClassifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +28,16 @@ class Reasons:
         What each adds to the score of the label, less what it adds to that of the mean label.
     others : float
         The sum over all other features, and the intercept.
+    blocks : tuple of (str, float), default=()
+        Of a stack, what each of its classifiers adds to the logarithm of the odds of the label in
+        the row, the ranker first. The features are those of the ranker.
     """
 
     label: Any
     features: tuple[str, ...]
     contributions: NDArray[np.float64]
     others: float
+    blocks: tuple[tuple[str, float], ...] = ()
 
     @property
     def total(self) -> float:
@@ -42,7 +47,9 @@ class Reasons:
     def __str__(self) -> str:
         parts = zip(self.features, self.contributions, strict=True)
         named = [f"{name} {value:+.3g}" for name, value in parts]
-        return f"{self.label}: {', '.join([*named, f'others {self.others:+.3g}'])}"
+        shown = f"{self.label}: {', '.join([*named, f'others {self.others:+.3g}'])}"
+        blocks = ", ".join(f"{name} {share:+.3g}" for name, share in self.blocks)
+        return f"{shown} (log odds: {blocks})" if blocks else shown
 
 
 def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
@@ -106,13 +113,29 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
         return _reasons(label, features, np.arange(difference.size), difference, 0.0, top)
     rows = sparse.csr_array(rows)
     check_rows(X, rows.shape[0])
-    return [
+    found = [
         _reasons(label, features, indices, values * difference[indices], constant, top)
         for indices, values in (
             (rows.indices[a:b], rows.data[a:b])
             for a, b in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
         )
     ]
+    shares = _shares(model, X)
+    return [
+        replace(one, blocks=tuple((name, float(of[row, place])) for name, of in shares.items()))
+        for row, one in enumerate(found)
+    ]
+
+
+def _shares(model: Any, X: Any) -> dict[str, Any]:
+    """Return what the classifiers of a stack inside a model add to the odds; none without one."""
+    if hasattr(model, "steps"):
+        before = model[:-1]
+        return _shares(model[-1], before.transform(X) if len(before) else X)
+    if hasattr(model, "best_estimator_"):
+        return _shares(model.best_estimator_, X)
+    stacked = isinstance(model, CalibratedClassifier) and len(model.estimators_) > 1
+    return model.shares(X) if stacked else {}
 
 
 def _reasons(
@@ -136,19 +159,16 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
         before = model[:-1]
         if len(before):
             X = None if X is None else before.transform(X)
-            features = before.get_feature_names_out()
+            features = before.get_feature_names_out(features)
         return _linear_part(model[-1], X, features)
-    if hasattr(model, "best_estimator_") and final_estimator(model) is not model:
-        return _linear_part(model.best_estimator_, X, features)
     if features is None:
         features = getattr(model, "feature_names_in_", None)
+    if hasattr(model, "best_estimator_"):
+        return _linear_part(model.best_estimator_, X, features)
     if hasattr(model, "estimator_"):
         return _linear_part(model.estimator_, X, features)
     if X is not None:
         X = model._checked_features(X, reset=False)
-    if hasattr(model, "best_estimator_"):
-        X = None if X is None else model._rows(X)
-        model = model.best_estimator_
     if not hasattr(model, "coef_"):
         kernel = getattr(model, "kernel", None)
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")

@@ -5,12 +5,13 @@ import numpy as np
 from multimargin.onnx.graph import Graph, Node
 from multimargin.onnx.labels import columns, integers
 from multimargin.thresholds import PooledCalibration
-from multimargin.thresholds.pooled import ROUNDING
+from multimargin.thresholds.pairs import ROUNDING
 
 
-def add_odds(graph: Graph, calibration: PooledCalibration, scores: Node) -> Node:
+def add_odds(graph: Graph, calibration: PooledCalibration, blocks: list[Node]) -> Node:
     """Append the logarithms of the odds (n, q) that a fitted calibration makes of scores (n, q)."""
-    q = calibration.label_coef_.size
+    scores, *others = blocks
+    q = calibration.label_intercept_.size
     descending, rank = _sorted(graph, q, scores)
     three = graph.add("Slice", descending, *columns(0, min(3, q)))
     mean = graph.add("ReduceMean", scores, axes=[1])
@@ -21,9 +22,12 @@ def add_odds(graph: Graph, calibration: PooledCalibration, scores: Node) -> Node
         graph.add("Sub", scores, graph.add("ReduceMean", three, axes=[1])),
         graph.add("Log", graph.add("Add", rank, 1.0)),
         graph.add("Sqrt", graph.add("ReduceMean", squares, axes=[1])),
+        *others,
     ]
-    odds = graph.add("Mul", scores, np.asarray(calibration.label_coef_))
+    odds = graph.add("Mul", scores, calibration.label_coef_[0])
     odds = graph.add("Add", odds, calibration.label_intercept_ + calibration.intercept_)
+    for own, block in zip(calibration.label_coef_[1:], others, strict=True):
+        odds = graph.add("Add", odds, graph.add("Mul", block, np.ascontiguousarray(own)))
     for weight, feature in zip(calibration.coef_, features, strict=True):
         odds = graph.add("Add", odds, graph.add("Mul", feature, float(weight)))
     return odds

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.estimators import LabelRankerCV
 from multimargin.estimators.names import final_estimator, label_names_of_model
 from multimargin.files import path_to_write, replacing
+from multimargin.onnx.blocks import add_block
 from multimargin.onnx.calibration import add_odds
 from multimargin.onnx.graph import Graph, Node, require_onnx
 from multimargin.onnx.labels import (
@@ -143,13 +142,10 @@ def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
     """Append a fitted model."""
     model, X = _reached(graph, model, X)
     if isinstance(model, ThresholdedClassifier):
-        scores = _response(graph, model, X)
+        scores = _response(graph, model.estimator_, model.response_method_, X)
         return _Predicted(scores, add_labels(graph, model.threshold_, scores, X))
     if isinstance(model, CalibratedClassifier):
-        return _calibrated(graph, model, _response(graph, model, X), X)
-    if isinstance(model, LabelRankerCV):
-        rows = add_transformer(graph, Normalizer(), X) if model.unit_length_ else X
-        return _calibrated(graph, model, add_scores(graph, model.best_estimator_, rows), X)
+        return _calibrated(graph, model, X)
     scores = add_scores(graph, model, X)
     if not model.multilabel_:
         return _Predicted(scores, add_largest(graph, scores, model.classes_.size))
@@ -157,48 +153,61 @@ def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
     return _Predicted(scores, add_labels(graph, threshold, scores, X))
 
 
-def _calibrated(graph: Graph, model: Any, scores: Node, X: Node) -> _Predicted:
-    """Append calibration and threshold of a model that has them."""
-    odds, probabilities = scores, None
-    if hasattr(model, "calibration_"):
-        odds = add_odds(graph, model.calibration_, scores)
-    q = len(model.classes_)
-    if getattr(model, "empty_label_", False):
-        odds = graph.add("Slice", odds, *columns(0, q))
-    if not getattr(model, "multilabel_", True):
+def _calibrated(graph: Graph, model: CalibratedClassifier, X: Node) -> _Predicted:
+    """Append the head of a calibrated classifier after the scores of its models."""
+    blocks = [
+        _block(graph, name, estimator, response, X)
+        for (name, estimator), response in zip(
+            model.estimators_, model.response_methods_, strict=True
+        )
+    ]
+    head, q = model.head_, len(model.classes_)
+    odds = blocks[0]
+    if head.calibration is not None:
+        odds = add_odds(graph, head.calibration, blocks)
+        if head.calibration.label_coef_.shape[1] > q:
+            odds = graph.add("Slice", odds, *columns(0, q))
+    if head.threshold is None:
         return _Predicted(odds, add_largest(graph, odds, q))
-    if hasattr(model, "calibration_"):
-        probabilities = graph.add("Sigmoid", odds)
-    labels = add_labels(graph, model.threshold_, odds, X)
-    if model.at_least_one:
+    labels = add_labels(graph, head.threshold, odds, X)
+    if head.at_least_one:
         labels = add_best_of_none(graph, labels, odds)
+    probabilities = None if head.calibration is None else graph.add("Sigmoid", odds)
     return _Predicted(odds, labels, probabilities)
-
-
-def _chosen(model: Any) -> bool:
-    """Return whether a model is a search for another."""
-    return hasattr(model, "best_estimator_") and not isinstance(model, LabelRankerCV)
 
 
 def _reached(graph: Graph, model: Any, X: Node) -> tuple[Any, Node]:
     """Append what a pipeline does before its classifier; return that, and its features."""
-    if _chosen(model):
+    if hasattr(model, "best_estimator_"):
         return _reached(graph, model.best_estimator_, X)
     if isinstance(model, Pipeline):
         return _reached(graph, model[-1], add_transformer(graph, model[:-1], X))
     return model, X
 
 
-def _response(graph: Graph, model: Any, X: Node) -> Node:
+def _block(graph: Graph, name: str, estimator: Any, response: str, X: Node) -> Node:
+    """Append the scores that a calibration takes of one of its models."""
+    inner, rows = _reached(graph, estimator, X)
+    scores = add_block(graph, inner, rows)
+    if scores is not None:
+        return scores
+    try:
+        return _response(graph, inner, response, rows)
+    except (TypeError, ValueError) as error:
+        error.add_note(f"It is {name!r} of a stack: a model without it can be exported.")
+        raise
+
+
+def _response(graph: Graph, estimator: Any, response: str, X: Node) -> Node:
     """Append what a classifier around another one takes as its scores."""
-    inner, X = _reached(graph, model.estimator_, X)
-    if model.response_method_ not in ("label_scores", "decision_function"):
+    inner, X = _reached(graph, estimator, X)
+    if response not in ("label_scores", "decision_function"):
         raise ValueError(
-            f"model takes the {model.response_method_} of its estimator; expected label_scores or "
+            f"model takes the {response} of its estimator; expected label_scores or "
             "decision_function."
         )
     scores = add_scores(graph, inner, X)
     threshold = getattr(inner, "threshold_", None)
-    if model.response_method_ == "label_scores" or threshold is None:
+    if response == "label_scores" or threshold is None:
         return scores
     return graph.add("Sub", scores, add_threshold(graph, threshold, scores, X))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 # Runtimes since 2022 know them, and all that a model needs is in them.
 _OPSET, _IR_VERSION = 17, 8
+_TREES = "ai.onnx.ml", 3
 MOST_BYTES = 2**31 - 2**20
 """Protocol buffers hold no more."""
 
@@ -74,7 +75,7 @@ class Graph:
             producer_name="multimargin",
             producer_version=metadata["multimargin"],
             ir_version=_IR_VERSION,
-            opset_imports=[helper.make_opsetid("", _OPSET)],
+            opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(*_TREES)],
         )
         helper.set_model_props(model, dict(metadata))
         self._onnx.checker.check_model(model)

@@ -13,6 +13,7 @@ from multimargin.thresholds import (
     FeaturesThreshold,
     LabelsThreshold,
     ScoresThreshold,
+    ShrunkenThreshold,
     Threshold,
 )
 
@@ -42,8 +43,9 @@ def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> 
         return float(threshold.value)
     if type(threshold) is F1Threshold:
         return float(threshold.value_)
-    if type(threshold) is LabelsThreshold:
-        return np.asarray(threshold.thresholds_, dtype=np.float64)
+    if type(threshold) in (LabelsThreshold, ShrunkenThreshold):
+        own: Any = threshold
+        return np.asarray(own.thresholds_, dtype=np.float64)
     if type(threshold) in (ScoresThreshold, FeaturesThreshold):
         of: Any = threshold
         source = scores if type(threshold) is ScoresThreshold else X
@@ -51,8 +53,8 @@ def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> 
         return graph.add("Add", graph.add("MatMul", source, weights), float(of.intercept_))
     raise TypeError(
         f"threshold is a {type(threshold).__name__}; expected a ConstantThreshold, F1Threshold, "
-        "LabelsThreshold, ScoresThreshold, FeaturesThreshold or, after label scores, "
-        "CountThreshold."
+        "LabelsThreshold, ShrunkenThreshold, ScoresThreshold, FeaturesThreshold or, after label "
+        "scores, CountThreshold."
     )
 
 

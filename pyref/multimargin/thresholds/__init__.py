@@ -19,6 +19,7 @@ from multimargin.thresholds.labels import LabelsThreshold
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.scores import ScoresThreshold
+from multimargin.thresholds.shrunken import ShrunkenThreshold
 
 __all__ = [
     "CalibratedClassifier",
@@ -29,6 +30,7 @@ __all__ = [
     "LabelsThreshold",
     "PooledCalibration",
     "ScoresThreshold",
+    "ShrunkenThreshold",
     "Threshold",
     "ThresholdedClassifier",
     "make_threshold",

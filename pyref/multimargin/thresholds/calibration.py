@@ -1,64 +1,78 @@
-"""Any multi-label classifier with a calibrated ranking, probabilities and label sets."""
+"""Any multi-label classifiers with a calibrated ranking, probabilities and label sets."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.utils import _safe_indexing
 
 from multimargin.checks.labels import UNKNOWN, check_indicator
 from multimargin.checks.parameters import check_flag, check_real
-from multimargin.thresholds.base import Threshold, over_labels
+from multimargin.notices import warn
+from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
+from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, sliceable
 from multimargin.thresholds.make import make_threshold
-from multimargin.thresholds.pooled import PooledCalibration, features_of
+from multimargin.thresholds.pooled import PooledCalibration
+from multimargin.thresholds.shrunken import ShrunkenThreshold
 
 Matrix = NDArray[np.float64]
 
 
 @dataclass(repr=False, eq=False)
 class CalibratedClassifier(HeldOutClassifier):
-    """A multi-label classifier with a better ranking, probabilities and sets of labels.
+    """One or several multi-label classifiers with a better ranking, probabilities and label sets.
 
-    The classifier is fitted without each fold in turn and scores the rows of the fold. From these
-    scores one logistic regression for all labels learns what a score is worth
-    (`multimargin.thresholds.PooledCalibration`), and one cut on the probabilities is chosen by F1.
-    Then the classifier is fitted on all rows.
+    The classifiers are fitted without each fold in turn and score the rows of the fold. From these
+    scores one logistic regression for all labels learns what a score of each is worth
+    (`multimargin.thresholds.PooledCalibration`), and cuts of the probabilities are chosen by F1.
+    Then the classifiers are fitted on all rows.
 
     Parameters
     ----------
-    estimator : estimator
-        A multi-label classifier with `label_scores`, `decision_function` or `predict_proba`: those
-        of this package, scikit-learn's, pipelines and searches.
+    estimator : estimator, list of estimators, or list of (str, estimator)
+        Multi-label classifiers with `label_scores`, `decision_function` or `predict_proba`: those
+        of this package, scikit-learn's, pipelines and searches. Several are stacked; the labels are
+        ranked by the first one's scores where the calibration looks at ranks.
     threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
-        Which labels are predicted: those above the one cut whose micro-averaged, macro-averaged or
-        example-based F1 is largest on the held-out rows; those more probable than a number between
-        0 and 1; or those above a threshold of the logarithms of the odds.
+        Which labels are predicted: "micro" and "samples", those above the one cut whose micro- or
+        example-averaged F1 is largest on the held-out rows; "macro", those above a cut of their
+        own, shrunken to the common one (`multimargin.thresholds.ShrunkenThreshold`); those more
+        probable than a number between 0 and 1; or those above a threshold of the logarithms of the
+        odds.
     at_least_one : bool, default=False
         Whether the most probable label of a row is always predicted.
     C : float, default=1.0
         Weight of the calibration's loss against its regularisation.
     cv : int, splitter or iterable of (train, test), default=3
-        The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`.
+        The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
+        scikit-learn's `GroupKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
-        Which scores to take, as in `ThresholdedClassifier`.
+        Which scores to take, as in `ThresholdedClassifier`; probabilities are taken as logarithms
+        of odds, those below 0.01 or above 0.99 as these.
     n_jobs : int, default=None
         Number of folds that are fitted at the same time; None means 1.
 
     Attributes
     ----------
+    estimators_ : list of (str, estimator)
+        The classifiers with their names, fitted on all rows.
     estimator_ : estimator
-        The classifier, fitted on all rows.
+        The first of them.
+    head_ : Head
+        Calibration and threshold, which make odds and label sets of the classifiers' scores.
     calibration_ : PooledCalibration
         The calibration, learned from the held-out scores of all rows.
     threshold_ : Threshold
         The threshold of the logarithms of the odds.
+    response_methods_ : list of str
+        Where the scores of each classifier come from.
     response_method_ : str
-        Where the scores come from.
+        That of the first.
     classes_ : ndarray of shape (q,)
         Label numbers.
     label_names_in_ : ndarray of shape (q,)
@@ -78,14 +92,18 @@ class CalibratedClassifier(HeldOutClassifier):
 
     Examples
     --------
+    >>> from sklearn.ensemble import ExtraTreesClassifier
     >>> from multimargin import CalibratedClassifier, RankSVM
     >>> from multimargin.datasets import load_digit_attributes
     >>> X, X_test, y, y_test = load_digit_attributes().train_test()
-    >>> model = CalibratedClassifier(RankSVM(random_state=0)).fit(X, y)
+    >>> models = [RankSVM(random_state=0), ExtraTreesClassifier(50, random_state=0)]
+    >>> model = CalibratedClassifier(models).fit(X, y)
     >>> probabilities = model.predict_proba(X_test)
     >>> probabilities.shape == y_test.shape
     True
     """
+
+    _of_odds = True
 
     estimator: Any
     threshold: str | float | Threshold = "micro"
@@ -96,26 +114,52 @@ class CalibratedClassifier(HeldOutClassifier):
     response_method: str = "auto"
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    @property
+    def calibration_(self) -> PooledCalibration:
+        """The fitted calibration."""
+        calibration: PooledCalibration | None = self.head_.calibration
+        if calibration is None:
+            raise AttributeError("calibration_")
+        return calibration
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+    ) -> Self:
         check_real("C", self.C, above=0.0, at_most=1e6)
         check_flag("at_least_one", self.at_least_one)
         threshold = make_odds_threshold(self.threshold)
         X = sliceable(X)
-        held_out = self._hold_out(X, y, sample_weight)
+        held_out = self._hold_out(X, y, sample_weight, groups, params)
         calibrated = calibrate(held_out, C=self.C)
-        self.calibration_ = calibrated.calibration
-        self.threshold_ = threshold.fit(
+        threshold.fit(
             calibrated.odds,
             held_out.labels,
             _safe_indexing(X, held_out.rows),
             held_out.sample_weight,
         )
+        q = held_out.labels.shape[1]
+        self.head_ = Head(calibrated.calibration, threshold, q, self.at_least_one)
         return self
 
-    def label_scores(self, X: Any) -> Matrix:
-        scores = self._scores(X)
-        odds: Matrix = self.calibration_.decision_function(scores)
-        return odds
+    def shares(self, X: Any) -> dict[str, Matrix]:
+        """Return what each classifier adds to the logarithms of the odds.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n, q)
+            By the name of the classifier; with the intercepts of the calibration they sum to
+            `label_scores`.
+        """
+        blocks = self._blocks(X)
+        names = [name for name, _ in self.estimators_]
+        q = self.classes_.size
+        shares = self.calibration_.shares(blocks)
+        return {name: share[:, :q] for name, share in zip(names, shares, strict=True)}
 
     def predict_proba(self, X: Any) -> Matrix:
         """Return the probability of each label.
@@ -130,12 +174,11 @@ class CalibratedClassifier(HeldOutClassifier):
         ndarray of shape (n, q)
             Probabilities that label k is relevant; they do not sum to 1.
         """
-        probabilities: Matrix = expit(self.label_scores(X))
+        blocks = self._blocks(X)
+        probabilities = self.head_.predict_proba(blocks)
+        if not self.multilabel_:
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
-
-    def decision_function(self, X: Any) -> Matrix:
-        odds = self.label_scores(X)
-        return odds - thresholds_of(self.threshold_, odds, X, at_least_one=self.at_least_one)
 
 
 @dataclass(frozen=True)
@@ -149,21 +192,32 @@ class Calibrated:
 
 def calibrate(held_out: HeldOut, *, C: float = 1.0) -> Calibrated:
     """Learn a calibration from held-out scores, and calibrate these without themselves."""
-    features, weights = features_of(held_out.scores), held_out.sample_weight
+    blocks, weights = held_out.blocks, held_out.sample_weight
     indicator = check_indicator(held_out.labels, "y", unknown=True)
-    calibration = PooledCalibration(C)._fit(features, indicator, weights)
-    odds = calibration._odds(features)
+    calibration = PooledCalibration(C)
+    pairs = calibration.pairs_of(blocks, indicator)
+    calibration.fit_pairs(pairs, weights)
+    odds = np.empty(indicator.shape)
+    seen = 0
     for fold in np.unique(held_out.folds):
         own = held_out.folds == fold
         # A row may be held out by several folds.
         others = (~np.isin(held_out.rows, held_out.rows[own])).astype(float)
         if weights is not None:
             others *= weights
+        without = calibration
         if (indicator[others > 0.0] == UNKNOWN).all():
-            continue
-        # Not from the calibration of all rows as a start: it has seen them.
-        without = PooledCalibration(C)._fit(features, indicator, others)
-        odds[own] = without._odds([feature[own] for feature in features])
+            seen += int(np.count_nonzero(own))
+        else:
+            # Not from the calibration of all rows as a start: it has seen them.
+            without = PooledCalibration(C).fit_pairs(pairs, others)
+        odds[own] = without.odds([block[own] for block in blocks])
+    if seen:
+        warn(
+            f"cv has no fold that does without {seen} of {own.size} held-out rows and has others "
+            "to learn from: their own labels reach the calibration that the threshold is chosen "
+            "by. Expected two folds or more that hold out different rows."
+        )
     return Calibrated(calibration, odds)
 
 
@@ -172,6 +226,8 @@ def make_odds_threshold(threshold: str | float | Threshold) -> Threshold:
     if isinstance(threshold, Threshold):
         return make_threshold(threshold)
     if isinstance(threshold, str):
+        if threshold == "macro":
+            return ShrunkenThreshold()
         if threshold in AVERAGES:
             return F1Threshold(threshold)
         names = ", ".join(repr(name) for name in AVERAGES)
@@ -179,16 +235,3 @@ def make_odds_threshold(threshold: str | float | Threshold) -> Threshold:
             f"threshold is {threshold!r}; expected {names}, a probability or a threshold object."
         )
     return ConstantThreshold(float(logit(check_real("threshold", threshold, above=0.0, below=1.0))))
-
-
-def thresholds_of(threshold: Threshold, scores: Matrix, X: Any, *, at_least_one: bool) -> Matrix:
-    """Return thresholds that can be subtracted from scores."""
-    thresholds = over_labels(threshold.predict(scores, X))
-    if at_least_one:
-        highest = scores.max(axis=1, keepdims=True)
-        below = np.nextafter(highest, -np.inf)
-        if thresholds.shape[1] > 1:
-            # Some label passes already, or else the best one does.
-            below = np.where((scores > thresholds).any(axis=1, keepdims=True), np.inf, below)
-        thresholds = np.minimum(thresholds, below)
-    return thresholds

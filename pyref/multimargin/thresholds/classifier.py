@@ -3,15 +3,12 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from multimargin.thresholds.base import Threshold, learn_threshold
+from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOutClassifier, sliceable
 from multimargin.thresholds.make import make_threshold
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(repr=False, eq=False)
@@ -33,7 +30,8 @@ class ThresholdedClassifier(HeldOutClassifier):
         By default "labels". The names stand for `LabelsThreshold`, `CountThreshold`,
         `ScoresThreshold`, `FeaturesThreshold` and `F1Threshold`, a number for a constant.
     cv : int, splitter or iterable of (train, test), default=5
-        The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`.
+        The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
+        scikit-learn's `GroupKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
         Which scores to take; "auto" is the first that the classifier has, of a pipeline or a search
         the one that it ends with or found.
@@ -82,22 +80,18 @@ class ThresholdedClassifier(HeldOutClassifier):
     response_method: str = "auto"
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+    ) -> Self:
         threshold = make_threshold(self.threshold, random_state=0)
         X = sliceable(X)
-        held_out = self._hold_out(X, y, sample_weight)
-        self.threshold_ = learn_threshold(
+        held_out = self._hold_out(X, y, sample_weight, groups, params)
+        learned = learn_threshold(
             threshold,
-            held_out.scores,
+            held_out.blocks[0],
             held_out.labels,
             _safe_indexing(X, held_out.rows),
             held_out.sample_weight,
         )
+        self.head_ = Head(None, learned, held_out.labels.shape[1])
         return self
-
-    def label_scores(self, X: Any) -> Matrix:
-        return self._scores(X)
-
-    def decision_function(self, X: Any) -> Matrix:
-        scores = self.label_scores(X)
-        return self.threshold_.decision_function(scores, X)

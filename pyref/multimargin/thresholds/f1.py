@@ -55,16 +55,28 @@ class F1Threshold(Threshold):
         scores, indicator, given = check_rows(scores, y, sample_weight)
         n, q = indicator.shape
         weights = np.ones(n) if given is None else given
-        rows, labels = np.nonzero((indicator != UNKNOWN) & (weights > 0.0)[:, None])
-        if rows.size == 0:
+        counted = (indicator != UNKNOWN) & (weights > 0.0)[:, None]
+        if not counted.any():
             raise ValueError("y has no known label in a row of positive weight; expected some.")
+        relevant_weight = None
+        if self.average == "micro":
+            relevant = counted & (indicator == 1)
+            relevant_weight = np.array([float(weights @ np.count_nonzero(relevant, axis=1))])
+            if given is None:
+                counted &= scores >= _lowest_of_use(scores, counted, relevant)
+        rows, labels = np.nonzero(counted)
         groups, shares = {
             "micro": (np.zeros_like(rows), np.ones(1)),
             "macro": (labels, np.ones(q)),
             "samples": (rows, weights),
         }[self.average]
         self.value_, self.score_ = _best_cut(
-            scores[rows, labels], indicator[rows, labels] == 1, weights[rows], groups, shares
+            scores[rows, labels],
+            indicator[rows, labels] == 1,
+            weights[rows],
+            groups,
+            shares,
+            relevant_weight,
         )
         return self
 
@@ -84,11 +96,16 @@ def _best_cut(
     weights: Vector,
     groups: NDArray[np.intp],
     shares: Vector,
+    relevant_weight: Vector | None = None,
 ) -> tuple[float, float]:
-    """Return the cut with the largest mean F1 of groups of pairs, weighed by shares, and its F1."""
+    """Return the cut with the largest mean F1 of groups of pairs, weighed by shares, and its F1.
+
+    `relevant_weight` of each group is that of its pairs, if no relevant ones were left out.
+    """
     present = np.unique(groups)
     total = float(shares[present].sum())
-    relevant_weight = np.bincount(groups, weights * relevant, minlength=shares.size)
+    of_pairs = np.bincount(groups, weights * relevant, minlength=shares.size)
+    in_groups = of_pairs if relevant_weight is None else relevant_weight
     # F1 changes by one group at a time as the cut falls past the pairs, the highest first.
     descending = np.argsort(-scores, kind="stable")
     order = descending[np.argsort(groups[descending], kind="stable")]
@@ -97,8 +114,8 @@ def _best_cut(
     start = np.maximum.accumulate(np.where(first, np.arange(group.size), 0))
     hits = _running(weights[order] * relevant[order], start)
     predicted = _running(weights[order], start)
-    after = 2.0 * hits / (predicted + relevant_weight[group])
-    nothing = np.where(relevant_weight > 0.0, 0.0, 1.0)
+    after = 2.0 * hits / (predicted + in_groups[group])
+    nothing = np.where(in_groups > 0.0, 0.0, 1.0)
     before = np.where(first, nothing[group], np.r_[0.0, after[:-1]])
     change = np.empty_like(after)
     change[order] = (after - before) * shares[group] / total
@@ -112,6 +129,31 @@ def _best_cut(
     best = int(np.argmax(f1))
     cut = middle(lower[best : best + 1], upper[best : best + 1])
     return float(cut[0]), float(f1[best])
+
+
+def _lowest_of_use(
+    scores: NDArray[Any], counted: NDArray[np.bool_], relevant: NDArray[np.bool_]
+) -> float:
+    """Return a score below which no cut has the best micro-F1.
+
+    Where R pairs are relevant, P predictions have an F1 of 2 R / (P + R) at most: with the F1 of
+    one cut known, no more predictions than 2 R / F1 - R can be better.
+    """
+    known = scores[counted]
+    R = np.count_nonzero(relevant)
+    if not 0 < R < known.size:
+        return -np.inf
+    tried = np.partition(known, known.size - R)[known.size - R]
+    predicted = counted & (scores >= tried)
+    hits = np.count_nonzero(predicted & relevant)
+    if hits == 0:
+        return -np.inf
+    f1 = 2.0 * hits / (np.count_nonzero(predicted) + R)
+    # One more, which the cut lies above.
+    most = int(np.ceil(2.0 * R / f1 - R)) + 1
+    if most >= known.size:
+        return -np.inf
+    return float(np.partition(known, known.size - most)[known.size - most])
 
 
 def _running(values: Vector, start: NDArray[np.intp]) -> Vector:

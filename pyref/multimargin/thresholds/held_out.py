@@ -1,7 +1,8 @@
-"""Classifiers that learn something from the scores of rows that the model has not seen."""
+"""Classifiers that learn something from the scores of rows that their models have not seen."""
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -9,43 +10,82 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.pipeline import Pipeline, _name_estimators
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils._metadata_requests import _routing_enabled
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+)
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import check_choice, job_count
-from multimargin.checks.targets import UnknownLabelsWarning, check_targets
+from multimargin.checks.targets import Targets, UnknownLabelsWarning, check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.label_scores import response_of, scores_by
-from multimargin.tuning.folds import folds_of
+from multimargin.thresholds.head import Head
+from multimargin.tuning.folds import Rows, folds_of
 
 Matrix = NDArray[np.float64]
+Named = list[tuple[str, Any]]
 
-_RESPONSES = ("label_scores", "decision_function", "predict_proba")
+RESPONSES = ("label_scores", "decision_function", "predict_proba")
+# Probabilities nearer to 0 and 1 than this share no more evidence than it.
+LEAST = 0.01
+# Scores that a model is asked for at a time.
+_SCORES = 2**22
 
 
 @dataclass(frozen=True)
 class HeldOut:
     """Held-out scores, and what belongs to them."""
 
-    scores: Matrix  # (m, q): Scores of the rows of all folds
+    blocks: list[Matrix]  # (m, q) each: Scores of the rows of all folds by each model
     labels: NDArray[Any]  # (m, q): Their labels, NaN where they are unknown
-    rows: NDArray[np.intp]  # (m,): Their numbers among the rows of the fit
+    rows: Rows  # (m,): Their numbers among the rows of the fit
     sample_weight: Matrix | None  # (m,): Their weights
     folds: NDArray[np.intp]  # (m,): The number of the fold that held each out
 
+    @classmethod
+    def of(
+        cls,
+        blocks: list[Matrix],
+        labels: NDArray[Any],
+        sample_weight: Matrix | None,
+        folds: Sequence[tuple[Rows, Rows]],
+    ) -> Self:
+        """Return what belongs to scores of all folds, by the labels and weights of all rows."""
+        rows = np.concatenate([np.asarray(test) for _, test in folds])
+        return cls(
+            blocks,
+            labels[rows],
+            rows,
+            None if sample_weight is None else sample_weight[rows],
+            np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
+        )
+
 
 class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the classifiers around another one, which is fitted without each fold in turn."""
+    """Base of the classifiers around others, which are fitted without each fold in turn."""
 
     estimator: Any
     cv: Any
     response_method: str
     n_jobs: int | None
+    head_: Head
+    estimators_: Named
+    response_methods_: list[str]
+    classes_: NDArray[Any]
+    multilabel_: bool
+    # Whether probabilities are turned into logarithms of odds.
+    _of_odds: bool = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -53,9 +93,46 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
         tags.classifier_tags.multi_class = False
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
-        if hasattr(self.estimator, "fit"):
-            tags.input_tags = get_tags(self.estimator).input_tags
+        inner = self.estimator if hasattr(self.estimator, "fit") else None
+        if isinstance(self.estimator, list | tuple) and self.estimator:
+            first = self.estimator[0]
+            inner = first[-1] if isinstance(first, list | tuple) else first
+        if hasattr(inner, "fit"):
+            tags.input_tags = get_tags(inner).input_tags
         return tags
+
+    def get_metadata_routing(self) -> Any:
+        """Return which metadata this classifier hands on, as scikit-learn asks for it.
+
+        Returns
+        -------
+        MetadataRouter
+            `fit` hands `sample_weight` and others to each estimator's `fit`, and `groups` to the
+            splitter.
+        """
+        router = MetadataRouter(owner=self).add_self_request(self)
+        fit = MethodMapping().add(caller="fit", callee="fit")
+        for name, estimator in named_estimators(self.estimator):
+            router.add(**{name: estimator}, method_mapping=fit)
+        if hasattr(self.cv, "split"):
+            split = MethodMapping().add(caller="fit", callee="split")
+            router.add(splitter=self.cv, method_mapping=split)
+        return router
+
+    @property
+    def estimator_(self) -> Any:
+        """The first classifier, fitted on all rows."""
+        return self.estimators_[0][1]
+
+    @property
+    def response_method_(self) -> str:
+        """Where the scores of the first classifier come from."""
+        return self.response_methods_[0]
+
+    @property
+    def threshold_(self) -> Any:
+        """The fitted threshold."""
+        return self.head_.threshold
 
     @property
     def n_features_in_(self) -> int:
@@ -68,11 +145,14 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
         names: NDArray[Any] = self.estimator_.feature_names_in_
         return names
 
-    def _hold_out(self, X: Any, y: Any, sample_weight: Any) -> HeldOut:
-        """Return the held-out scores, and fit the classifier on all rows."""
-        if not hasattr(self.estimator, "fit"):
-            raise TypeError(f"estimator is {self.estimator!r}; expected a classifier with `fit`.")
-        check_choice("response_method", self.response_method, ("auto", *_RESPONSES))
+    def _hold_out(self, X: Any, y: Any, sample_weight: Any, groups: Any, params: Any) -> HeldOut:
+        """Return the held-out scores, and fit the classifiers on all rows."""
+        estimators = named_estimators(self.estimator)
+        if len(estimators) > 1 and not self._of_odds:
+            raise TypeError(
+                "estimator is a list; expected one classifier: only a calibration stacks."
+            )
+        check_choice("response_method", self.response_method, ("auto", *RESPONSES))
         targets = check_targets(y, unknown=True)
         if not targets.multilabel:
             raise ValueError(
@@ -85,43 +165,67 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
         labels = with_nan(targets.indicator)
         if labels is targets.indicator:
             labels = labels.astype(int)
-        folds = folds_of(self.cv, X, (targets.indicator == 1).astype(int))
-        jobs = job_count(self.n_jobs, len(folds))
-        scores = Parallel(n_jobs=jobs)(
-            delayed(_held_out_scores)(
-                clone(self.estimator), X, labels, weights, fold, self.response_method
+        metadata = self._metadata(estimators, X, sample_weight, weights, groups, params)
+        folds = folds_of(self.cv, X, (targets.indicator == 1).astype(int), groups)
+        blocks, self.estimators_, self.response_methods_ = [], [], []
+        for name, estimator in estimators:
+            jobs = job_count(self.n_jobs, len(folds))
+            fits = Parallel(n_jobs=jobs)(
+                delayed(held_out_scores)(
+                    clone(estimator), X, labels, metadata[name], fold, self._asked(), self._of_odds
+                )
+                for fold in folds
             )
-            for fold in folds
-        )
-        self.estimator_ = _fitted(clone(self.estimator), X, labels, weights)
-        self.response_method_ = response_of(self.estimator_, _wanted(self.response_method))
+            blocks.append(np.vstack(fits))
+            fitted = fit_with(clone(estimator), X, labels, metadata[name])
+            self.estimators_.append((name, fitted))
+            self.response_methods_.append(response_of(fitted, self._asked()))
         targets.name_outputs(self)
-        rows = np.concatenate([np.asarray(test) for _, test in folds])
-        return HeldOut(
-            np.vstack(scores),
-            labels[rows],
-            rows,
-            None if weights is None else weights[rows],
-            np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
-        )
+        self.multilabel_ = True
+        return HeldOut.of(blocks, labels, weights, folds)
+
+    def _asked(self) -> tuple[str, ...]:
+        return RESPONSES if self.response_method == "auto" else (self.response_method,)
+
+    def _metadata(
+        self, estimators: Named, X: Any, given: Any, weights: Any, groups: Any, params: Any
+    ) -> dict[str, dict[str, Any]]:
+        """Return what the fit of each classifier gets besides X and y."""
+        if _routing_enabled():
+            named = {"sample_weight": given, "groups": groups, **params}
+            named = {key: value for key, value in named.items() if value is not None}
+            routed = process_routing(self, "fit", **named)
+            return {name: _check_method_params(X, routed[name].fit) for name, _ in estimators}
+        if params:
+            raise TypeError(
+                f"fit is given {', '.join(sorted(params))}; expected sample_weight and groups "
+                "alone, unless metadata routing is enabled: "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        return {name: weights_for(estimator, weights) for name, estimator in estimators}
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from held-out scores, and fit the classifier on all rows.
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+    ) -> Self:
+        """Learn from held-out scores, and fit the classifiers on all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
-            Features, whatever the classifier takes.
+            Features, whatever the classifiers take.
         y : array-like, sparse matrix or data frame of shape (n, q)
-            Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifier takes
+            Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifiers take
             them.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts, in the classifier's fits, which must take them, and in what
+            How often each row counts, in the classifiers' fits, which must take them, and in what
             is learned from the scores. A pipeline hands them to its last step.
+        groups : array-like of shape (n,), default=None
+            Rows of one group stay in one fold.
+        **params : dict
+            With scikit-learn's metadata routing enabled, what else the classifiers' fits request.
         """
 
-    @abstractmethod
     def label_scores(self, X: Any) -> Matrix:
         """Return a score of each label, before the threshold.
 
@@ -136,8 +240,9 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
             Those of the classifier, or log(p / (1 - p)) of a calibrated one; relevant labels are
             ranked first.
         """
+        blocks = self._blocks(X)
+        return self.head_.label_scores(blocks)
 
-    @abstractmethod
     def decision_function(self, X: Any) -> Matrix:
         """Return the label scores less the threshold: positive for the labels that are predicted.
 
@@ -148,12 +253,17 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
 
         Returns
         -------
-        ndarray of shape (n, q)
+        ndarray of shape (n, q), (n, n_classes) or (n,)
             Scores less the threshold. One for each label changes the ranking of the labels here;
-            `label_scores` keeps it.
+            `label_scores` keeps it. The scores of three classes or more, the difference for two.
         """
+        blocks = self._blocks(X)
+        decision = self.head_.decision_function(blocks, X)
+        if not self.multilabel_ and self.classes_.size == 2:
+            return np.ascontiguousarray(decision[:, 1] - decision[:, 0])
+        return decision
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predict the relevant labels.
 
         Parameters
@@ -163,14 +273,54 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
 
         Returns
         -------
-        ndarray of shape (n, q)
-            1 where the decision function is positive, else 0.
+        ndarray of shape (n, q) or (n,)
+            1 where the decision function is positive, else 0; or the best class.
         """
-        return np.asarray(self.decision_function(X) > 0, dtype=np.intp)
+        blocks = self._blocks(X)
+        predicted = self.head_.predict(blocks, X)
+        if self.multilabel_:
+            return predicted
+        classes: NDArray[Any] = self.classes_[predicted.argmax(axis=1)]
+        return classes
 
-    def _scores(self, X: Any) -> Matrix:
+    def keep(self, estimators: Named, head: Head, targets: Targets) -> None:
+        """Take fitted classifiers and what makes label sets of their scores for a fit."""
+        self.estimators_, self.head_, self.multilabel_ = estimators, head, targets.multilabel
+        self.response_methods_ = [response_of(one, self._asked()) for _, one in estimators]
+        targets.name_outputs(self)
+
+    def _blocks(self, X: Any) -> list[Matrix]:
         check_is_fitted(self)
-        return scores_by(self.estimator_, self.response_method_, X, n_labels=self.classes_.size)
+        return [
+            block_of(estimator, response, X, self._of_odds)
+            for (_, estimator), response in zip(
+                self.estimators_, self.response_methods_, strict=True
+            )
+        ]
+
+
+def named_estimators(estimator: Any, parameter: str = "estimator") -> Named:
+    """Return the classifiers that a parameter means, with names: one, or a list."""
+    if hasattr(estimator, "fit"):
+        return _name_estimators([estimator])  # type: ignore[no-any-return]
+    found: Named = []
+    if isinstance(estimator, list | tuple):
+        pairs = [isinstance(one, list | tuple) and len(one) == 2 for one in estimator]
+        if all(pairs):
+            found = [(name, one) for name, one in estimator]
+        elif not any(pairs):
+            found = _name_estimators(estimator)
+    names = [name for name, _ in found]
+    if (
+        not found
+        or len(set(names)) < len(names)
+        or not all(isinstance(name, str) and hasattr(one, "fit") for name, one in found)
+    ):
+        raise TypeError(
+            f"{parameter} is {estimator!r}; expected a classifier with `fit`, or a list of such or "
+            "of pairs of a name and such, each name once."
+        )
+    return found
 
 
 def sliceable(X: Any) -> Any:
@@ -178,10 +328,10 @@ def sliceable(X: Any) -> Any:
     return X.tocsr() if sparse.issparse(X) else X
 
 
-def _fitted(estimator: Any, X: Any, y: NDArray[Any], sample_weight: Matrix | None) -> Any:
-    """Return a classifier fitted with the weights of the rows, a pipeline's in its last step."""
+def weights_for(estimator: Any, sample_weight: Matrix | None) -> dict[str, Any]:
+    """Return the named arguments by which a fit takes weights, a pipeline's in its last step."""
     if sample_weight is None:
-        return estimator.fit(X, y)
+        return {}
     last, name = estimator, "sample_weight"
     while isinstance(last, Pipeline):
         name = f"{last.steps[-1][0]}__{name}"
@@ -190,26 +340,32 @@ def _fitted(estimator: Any, X: Any, y: NDArray[Any], sample_weight: Matrix | Non
         raise TypeError(
             f"sample_weight is given, but fit of {type(last).__name__} takes none; expected None."
         )
-    return estimator.fit(X, y, **{name: sample_weight})
+    return {name: sample_weight}
 
 
-def _held_out_scores(
+def fit_with(estimator: Any, X: Any, y: NDArray[Any], metadata: Mapping[str, Any]) -> Any:
+    """Return a classifier fitted with what else its fit takes."""
+    return estimator.fit(X, y, **metadata)
+
+
+def held_out_scores(
     estimator: Any,
     X: Any,
     y: NDArray[Any],
-    sample_weight: Matrix | None,
-    fold: tuple[NDArray[np.intp], NDArray[np.intp]],
-    response_method: str,
+    metadata: Mapping[str, Any],
+    fold: tuple[Rows, Rows],
+    responses: tuple[str, ...],
+    of_odds: bool,
 ) -> Matrix:
+    """Return the scores of the rows of a fold by a classifier fitted to the others."""
     train, test = fold
     X_train, Y_train = _safe_split(estimator, X, y, train)
     X_test, _ = _safe_split(estimator, X, None, test, train)
-    of_train = None if sample_weight is None else sample_weight[train]
     try:
         with warnings.catch_warnings():
             # The fit on all rows warns of them.
             warnings.simplefilter("ignore", UnknownLabelsWarning)
-            _fitted(estimator, X_train, Y_train, of_train)
+            fit_with(estimator, X_train, Y_train, _check_method_params(X, metadata, train))
     except ValueError as error:
         absent = np.flatnonzero(~(Y_train == 1).any(axis=0))
         if absent.size > 0:
@@ -218,9 +374,23 @@ def _held_out_scores(
                 "MultilabelStratifiedKFold as cv spreads rare labels over the folds."
             )
         raise
-    response = response_of(estimator, _wanted(response_method))
-    return scores_by(estimator, response, X_test, n_labels=y.shape[1])
+    return block_of(estimator, response_of(estimator, responses), X_test, of_odds, y.shape[1])
 
 
-def _wanted(response_method: str) -> tuple[str, ...]:
-    return _RESPONSES if response_method == "auto" else (response_method,)
+def block_of(
+    estimator: Any, response: str, X: Any, of_odds: bool, n_labels: int | None = None
+) -> Matrix:
+    """Return the scores of a fitted classifier, by blocks of rows where they are many."""
+    n = _num_samples(X)
+    step = max(_SCORES // (n_labels or 1), 1)
+    if n <= step:
+        parts = [scores_by(estimator, response, X, n_labels=n_labels)]
+    else:
+        parts = [
+            scores_by(estimator, response, _safe_indexing(X, slice(at, at + step)))
+            for at in range(0, n, step)
+        ]
+    scores = np.vstack(parts) if len(parts) > 1 else parts[0]
+    if of_odds and response == "predict_proba":
+        scores = logit(np.clip(scores, LEAST, 1.0 - LEAST))
+    return scores

@@ -111,7 +111,7 @@ class LabelsThreshold(Threshold):
                 scores[descending, k].astype(np.float64),
                 Y[descending, k] == 1,
                 None if weights is None else weights[descending],
-                _folds(Y[rows, k] == 1, n_folds)[order],
+                deal_folds(Y[rows, k] == 1, n_folds)[order],
             )
             if self.f1_[k] < fbr:
                 self.thresholds_[k] = scores[counted, k].max()
@@ -126,14 +126,14 @@ class LabelsThreshold(Threshold):
     ) -> tuple[float, float]:
         n_folds = folds.max() + 1
         if n_folds == 1:
-            t = _best_cut(scores, relevant, weights, self.measure)
+            t = best_cut(scores, relevant, weights, self.measure)
             return t, _f1_of(scores > t, relevant, weights)
         thresholds = []
         predicted = np.empty(scores.size, dtype=bool)
         for fold in range(n_folds):
             held_out = folds == fold
             of_rest = None if weights is None else weights[~held_out]
-            t = _best_cut(scores[~held_out], relevant[~held_out], of_rest, self.measure)
+            t = best_cut(scores[~held_out], relevant[~held_out], of_rest, self.measure)
             predicted[held_out] = scores[held_out] > t
             thresholds.append(t)
         # Divided first: the sum of large thresholds could overflow.
@@ -150,7 +150,7 @@ class LabelsThreshold(Threshold):
         return self
 
 
-def _folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:
+def deal_folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:
     """Deal out the relevant rows, then the irrelevant ones, in the order of the rows."""
     n_relevant = int(np.count_nonzero(relevant))
     n_folds = max(1, min(n_folds, n_relevant, relevant.size - n_relevant))
@@ -160,7 +160,7 @@ def _folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:
     return folds
 
 
-def _best_cut(
+def best_cut(
     scores: Vector, relevant: NDArray[np.bool_], weights: Vector | None, measure: str
 ) -> float:
     """Return the threshold with the best measure; the scores are sorted from the highest."""

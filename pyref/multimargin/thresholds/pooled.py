@@ -1,5 +1,6 @@
 """Probabilities of labels from their scores, by one logistic regression for all labels."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,50 +10,52 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.labels import UNKNOWN, check_scores
+from multimargin.checks.labels import check_scores
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.thresholds.base import check_rows
+from multimargin.thresholds.logistic import PooledLogistic
+from multimargin.thresholds.pairs import N_FEATURES, Pairs, features_of, in_chunks
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-N_FEATURES = 5
-# What the features of a label's own intercept and slope are multiplied by: the smaller, the more
+# What the features of a label's own intercept and slopes are multiplied by: the smaller, the more
 # these shrink.
-_OWN = np.array([[0.5], [0.3]])
-# Of the common intercept, which nothing else bounds where all labels are alike.
-_RIDGE = 1e-6
-_MAX_STEPS = 100
-# Share of a row's largest score below which two of its scores differ by rounding.
-ROUNDING = 1e-10
+_OWN_INTERCEPT, _OWN_SLOPE = 0.5, 0.3
+# Labels of a row that are learned from, and pairs of all rows up to which they are more.
+_FEWEST_BEST, _PAIRS = 30, 2**20
 
 
 class PooledCalibration(BaseEstimator):  # type: ignore[misc]
-    """Probabilities of labels from their scores, pooled over the labels.
+    """Probabilities of labels from scores of one or several models, pooled over the labels.
 
     Scores of different labels come from different amounts of data: the first margin of a rare label
     is worth less than that of a frequent one. One logistic regression over all labels, with a
     shrunken correction for each, learns what scores are worth: labels with few rows lean on the
-    others.
+    others. Scores of several models, *blocks*, are weighed against each other in the same
+    regression, for all labels alike up to a shrunken correction for each.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss against the regularisation, as in scikit-learn's `LogisticRegression`.
-    n_best : int, default=100
-        The labels with the `n_best` highest scores of each row are learned from, and those that tie
-        with them.
+    n_best : int or None, default=None
+        The labels with the `n_best` highest scores of each row in the first block are learned from,
+        and those that tie with them; None is 30, or more where all rows have no more than a
+        million of them.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (5,)
+    coef_ : ndarray of shape (4 + n_blocks,)
         Weights of the features that all labels share.
     intercept_ : float
         Common intercept.
-    label_coef_ : ndarray of shape (q,)
-        What is added to the weight of the first feature, for each label.
+    label_coef_ : ndarray of shape (n_blocks, q)
+        What is added to the weight of each block's scores, for each label.
     label_intercept_ : ndarray of shape (q,)
         What is added to the intercept, for each label.
+    gap_ : float
+        Upper bound of how far the objective is above its minimum, relative to the objective.
     n_iter_ : int
         Newton steps.
 
@@ -60,11 +63,11 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     -----
     The features of label k of row i, whose scores in descending order are f_(1), f_(2), ...: the
     score f_ik; f_ik - f_(1); f_ik less the mean of f_(1), f_(2), f_(3); the logarithm of its rank;
-    the standard deviation of the row. In the regression each is divided by its own standard
-    deviation; the label's own intercept and slope have columns of 0.5 and of 0.3 times the first
-    feature. The penalty is half the squared norm of all weights but the common intercept. This is
-    Platt's scaling with partial pooling. Labels below the `n_best` get their probability from the
-    same formula.
+    the standard deviation of the row, all of the first block; and the score of each further block.
+    In the regression each is divided by its own standard deviation; the label's own intercept and
+    slopes have columns of 0.5 and of 0.3 times each block's scores. The penalty is half the squared
+    norm of all weights but the common intercept. This is Platt's scaling with partial pooling.
+    Labels below the `n_best` get their probability from the same formula.
 
     Learn it from held-out scores; `CalibratedClassifier` does.
 
@@ -81,11 +84,11 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
     coef_: Vector
     intercept_: float
-    label_coef_: Vector
+    label_coef_: Matrix
     label_intercept_: Vector
     _solution: tuple[Vector, Matrix]
 
-    def __init__(self, C: float = 1.0, n_best: int = 100) -> None:
+    def __init__(self, C: float = 1.0, n_best: int | None = None) -> None:
         self.C = C
         self.n_best = n_best
 
@@ -94,53 +97,66 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        scores, y, sample_weight
-            As in `Threshold.fit`.
+        scores : array-like of shape (n, q) or list of n_blocks such
+            Scores of a model, best of rows that it has not seen, or of several models.
+        y : array-like, sparse matrix or data frame of shape (n, q)
+            Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which nothing
+            is learned from.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts; None counts each once.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is malformed, or no label is known in a row of positive weight.
         """
-        scores, indicator, weights = check_rows(scores, y, sample_weight)
-        return self._fit(features_of(scores), indicator, weights)
+        blocks = _as_blocks(scores)
+        first, indicator, weights = check_rows(blocks[0], y, sample_weight)
+        n, q = indicator.shape
+        others = [check_scores(one, n_rows=n, n_labels=q) for one in blocks[1:]]
+        return self.fit_pairs(self.pairs_of([first, *others], indicator), weights)
+
+    def pairs_of(self, blocks: Sequence[NDArray[Any]], indicator: NDArray[np.uint8]) -> Pairs:
+        """Return what is learned from, of checked arguments."""
+        n_best = self.n_best
+        if n_best is None:
+            n_best = max(_FEWEST_BEST, _PAIRS // max(len(indicator), 1))
+        return Pairs.of(blocks, indicator, check_integer("n_best", n_best, at_least=1))
 
     @with_one_blas_thread
-    def _fit(
+    def fit_pairs(
         self,
-        features: list[Matrix],
-        indicator: NDArray[np.uint8],
+        pairs: Pairs,
         sample_weight: Vector | None,
         start: "PooledCalibration | None" = None,
         tolerance: float = 1e-10,
     ) -> Self:
-        """Fit to the features of checked arguments, with a first guess up to their scale."""
+        """Fit to pairs, with a first guess up to the scale of the features."""
         C = check_real("C", self.C, above=0.0, at_most=1e6)
-        n_best = check_integer("n_best", self.n_best, at_least=1)
-        learned = (features[3] < np.log(n_best + 0.5)) & (indicator != UNKNOWN)
         if sample_weight is not None:
-            learned &= (sample_weight > 0.0)[:, None]
-        # In the order of the labels: sums over the pairs of a label are sums over neighbours.
-        labels, rows = np.nonzero(learned.T)
-        if rows.size == 0:
+            pairs = pairs.of_rows(sample_weight > 0.0)
+        size, q = pairs.rows.size, pairs.counts.size
+        if size == 0:
             raise ValueError("y has no known label in a row of positive weight; expected some.")
-        weights = np.ones(rows.size) if sample_weight is None else sample_weight[rows]
-        A = np.ones((N_FEATURES + 1, rows.size))
-        scale = np.ones(N_FEATURES)
-        for place, feature in enumerate(features):
-            column = feature[rows, labels]
-            mean = np.average(column, weights=weights)
-            deviation = np.sqrt(np.average((column - mean) ** 2, weights=weights))
-            if deviation > 1e-12 * (1.0 + np.abs(mean)):
-                scale[place] = deviation
-            A[place] = column / scale[place]
-        q = indicator.shape[1]
-        counts = np.bincount(labels, minlength=q)
-        problem = _Problem(A, counts, indicator[rows, labels] == 1, C * weights)
-        guess = np.zeros(N_FEATURES + 1), np.zeros((2, q))
+        weights = np.ones(size) if sample_weight is None else sample_weight[pairs.rows]
+        scale = np.array([_deviation(feature, weights) for feature in pairs.features])
+        A = np.ones((scale.size + 1, size))
+        np.divide(pairs.features, scale[:, None], out=A[:-1])
+        blocks = places_of_blocks(pairs.n_blocks)
+        own_scale = np.r_[_OWN_INTERCEPT, np.full(len(blocks), _OWN_SLOPE)]
+        problem = PooledLogistic(
+            A, pairs.counts, pairs.relevant, C * weights, np.r_[-1, blocks], own_scale
+        )
+        guess = np.zeros(len(A)), np.zeros((own_scale.size, q))
         if start is not None:
             guess = start._solution
-        common, own, self.n_iter_ = problem.solve(*guess, tolerance)
+        common, own, self.n_iter_, self.gap_ = problem.solve(*guess, tolerance)
         self._solution = common, own
         self.coef_ = common[:-1] / scale
         self.intercept_ = float(common[-1])
-        self.label_intercept_, slope = _OWN * own
-        self.label_coef_ = slope / scale[0]
+        own = own_scale[:, None] * own
+        self.label_intercept_ = own[0]
+        self.label_coef_ = own[1:] / scale[blocks, None]
         return self
 
     def decision_function(self, scores: Any) -> Matrix:
@@ -148,8 +164,8 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
+        scores : array-like of shape (n, q) or list of n_blocks such
+            Scores of the models, as in `fit`.
 
         Returns
         -------
@@ -157,13 +173,51 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
             log(p / (1 - p)): a ranking of all labels of all rows on one scale.
         """
         check_is_fitted(self)
-        return self._odds(features_of(check_scores(scores, n_labels=self.label_coef_.size)))
+        n_blocks, q = self.label_coef_.shape
+        blocks = _as_blocks(scores)
+        if len(blocks) != n_blocks:
+            raise ValueError(f"scores has {len(blocks)} blocks; expected {n_blocks} as in fit.")
+        n_rows = None
+        for place, block in enumerate(blocks):
+            blocks[place] = check_scores(block, n_rows=n_rows, n_labels=q)
+            n_rows = blocks[0].shape[0]
+        return self.odds(blocks)
 
-    def _odds(self, features: list[Matrix]) -> Matrix:
-        odds: Matrix = features[0] * self.label_coef_
-        odds += self.label_intercept_ + self.intercept_
-        for weight, feature in zip(self.coef_, features, strict=True):
-            odds += weight * feature
+    def shares(self, blocks: Sequence[NDArray[Any]]) -> list[Matrix]:
+        """Return what each block adds to the logarithms of the odds, (n, q) each.
+
+        With the intercepts they sum to the odds.
+
+        Parameters
+        ----------
+        blocks : sequence of n_blocks ndarrays of shape (n, q)
+            Scores of the models, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray of shape (n, q)
+            The share of each model.
+        """
+        features = features_of(blocks)
+        places = places_of_blocks(len(blocks))
+        weighted = [weight * feature for weight, feature in zip(self.coef_, features, strict=True)]
+        own = [w * features[place] for w, place in zip(self.label_coef_, places, strict=True)]
+        first = own[0] + sum(weighted[:N_FEATURES])
+        return [first, *(a + b for a, b in zip(own[1:], weighted[N_FEATURES:], strict=True))]
+
+    def odds(self, blocks: Sequence[NDArray[Any]]) -> Matrix:
+        """Return the logarithms of the odds by checked scores."""
+        odds = np.empty(blocks[0].shape)
+        places = places_of_blocks(len(blocks))
+        n, q = blocks[0].shape
+        for rows in in_chunks(n, q):
+            features = features_of([block[rows] for block in blocks])
+            part = odds[rows]
+            part[...] = self.label_intercept_ + self.intercept_
+            for own, place in zip(self.label_coef_, places, strict=True):
+                part += own * features[place]
+            for weight, feature in zip(self.coef_, features, strict=True):
+                part += weight * feature
         return odds
 
     def predict_proba(self, scores: Any) -> Matrix:
@@ -171,8 +225,8 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
+        scores : array-like of shape (n, q) or list of n_blocks such
+            Scores of the models, as in `fit`.
 
         Returns
         -------
@@ -183,92 +237,20 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         return probabilities
 
 
-def features_of(scores: NDArray[Any]) -> list[Matrix]:
-    """Return the five features of each row and label, of shape (n, q)."""
-    f = scores.astype(np.float64, copy=False)
-    descending = np.argsort(-f, axis=1, kind="stable")
-    ordered = np.take_along_axis(f, descending, axis=1)
-    # Scores that are equal but for rounding have the rank of the first of them.
-    rounding = ROUNDING * np.abs(f).max(axis=1, keepdims=True)
-    falls = ordered[:, 1:] < ordered[:, :-1] - rounding
-    places = np.zeros(f.shape, dtype=np.intp)
-    places[:, 1:] = np.where(falls, np.arange(1, f.shape[1]), 0)
-    places = np.maximum.accumulate(places, axis=1)
-    rank = np.empty(f.shape)
-    np.put_along_axis(rank, descending, np.log1p(places), axis=1)
-    spread = np.broadcast_to(f.std(axis=1, keepdims=True), f.shape)
-    return [f, f - ordered[:, :1], f - ordered[:, :3].mean(axis=1, keepdims=True), rank, spread]
+def places_of_blocks(n_blocks: int) -> NDArray[np.intp]:
+    """Return the places of the scores of each block among the features."""
+    further = np.arange(N_FEATURES, N_FEATURES + n_blocks - 1, dtype=np.intp)
+    return np.concatenate([np.zeros(1, dtype=np.intp), further])
 
 
-class _Problem:
-    """Penalised logistic regression on common features A and two own features a label.
+def _as_blocks(scores: Any) -> list[Any]:
+    """Return the blocks of an argument: a list of matrices, or one matrix."""
+    several = isinstance(scores, list | tuple) and scores and all(np.ndim(s) == 2 for s in scores)
+    return list(scores) if several else [scores]
 
-    The own features of a pair are its label's alone, so that the Hessian is a border of common
-    weights around blocks of 2 x 2: a Newton step costs one pass over the pairs. They are multiples
-    of the last common feature, 1, and of the first, the score. Products with A are einsum's: the
-    threads of a BLAS cost more than they gain on six rows.
-    """
 
-    def __init__(
-        self, A: Matrix, counts: NDArray[np.intp], relevant: NDArray[np.bool_], weights: Vector
-    ) -> None:
-        # (6, N): The pairs of a label are neighbours; `counts` has how many each label has.
-        self.A, self.counts, self.weights = A, counts, weights
-        self.sign = np.where(relevant, 1.0, -1.0)
-        self.present = np.flatnonzero(counts)
-        self.starts = (np.cumsum(counts) - counts)[self.present]
-        self.penalty = np.ones(A.shape[0])
-        self.penalty[-1] = _RIDGE
-
-    def solve(self, common: Vector, own: Matrix, tolerance: float) -> tuple[Vector, Matrix, int]:
-        """Return the weights of the common and of the own features, (2, q), and the steps."""
-        odds, value = self._at(common, own)
-        for step in range(1, _MAX_STEPS + 1):
-            towards_common, towards_own, gain = self._newton_step(common, own, odds)
-            if gain <= tolerance * value:
-                return common, own, step
-            length = 1.0
-            while True:
-                tried = common + length * towards_common, own + length * towards_own
-                odds, new = self._at(*tried)
-                if new <= value - 1e-4 * length * gain or length < 1e-6:
-                    break
-                length /= 2.0
-            (common, own), value = tried, new
-        return common, own, _MAX_STEPS
-
-    def _at(self, common: Vector, own: Matrix) -> tuple[Vector, float]:
-        """Return the log odds of the pairs, and the objective."""
-        intercept, slope = np.repeat(_OWN * own, self.counts, axis=1)
-        odds = np.einsum("i,ij->j", common, self.A) + intercept + slope * self.A[0]
-        margin = self.sign * odds
-        losses = np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0.0)
-        penalty = 0.5 * float(self.penalty @ common**2 + np.sum(own**2))
-        return odds, float(np.einsum("i,i", self.weights, losses)) + penalty
-
-    def _newton_step(
-        self, common: Vector, own: Matrix, odds: Vector
-    ) -> tuple[Vector, Matrix, float]:
-        """Return the step, and the gain that it promises to the first order."""
-        wrong = expit(-self.sign * odds)
-        residual = self._sums(self.weights * self.sign * wrong * self.A)
-        weighted = self.weights * wrong * (1.0 - wrong) * self.A
-        downhill = residual.sum(axis=1) - self.penalty * common
-        own_downhill = _OWN * residual[[-1, 0]] - own
-        hessian = np.einsum("in,jn->ij", self.A, weighted) + np.diag(self.penalty)
-        # (q, 2, 6) and (q, 2, 2)
-        border = np.stack([self._sums(weighted), self._sums(weighted * self.A[0])]) * _OWN[:, None]
-        border = border.transpose(2, 0, 1)
-        blocks = border[:, :, [-1, 0]] * _OWN[:, 0] + np.eye(2)
-        solved = np.linalg.solve(blocks, np.dstack([border, own_downhill.T]))
-        through, alone = solved[:, :, :-1], solved[:, :, -1]
-        reduced = hessian - np.einsum("kai,kaj->ij", border, through)
-        towards = np.linalg.solve(reduced, downhill - np.einsum("kai,ka->i", border, alone))
-        towards_own = (alone - through @ towards).T
-        return towards, towards_own, float(downhill @ towards + np.sum(own_downhill * towards_own))
-
-    def _sums(self, values: Matrix) -> Matrix:
-        """Return the sums of rows over the pairs of each label."""
-        sums = np.zeros((values.shape[0], self.counts.size))
-        sums[:, self.present] = np.add.reduceat(values, self.starts, axis=1)
-        return sums
+def _deviation(feature: Vector, weights: Vector) -> float:
+    """Return the standard deviation of a feature, 1 for a constant one."""
+    mean = np.average(feature, weights=weights)
+    deviation = float(np.sqrt(np.average((feature - mean) ** 2, weights=weights)))
+    return deviation if deviation > 1e-12 * (1.0 + np.abs(mean)) else 1.0

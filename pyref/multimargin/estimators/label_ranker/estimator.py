@@ -8,13 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit
-from scipy.stats import rankdata
+from sklearn.base import clone
 from sklearn.metrics import get_scorer as scikit_learn_scorer
-from sklearn.preprocessing import normalize
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer, normalize
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multimargin.blocks import Block, blocks_of
+from multimargin.blocks.stack import MOST_FEATURES
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import (
@@ -27,6 +29,7 @@ from multimargin.checks.parameters import (
 )
 from multimargin.checks.targets import Targets, check_pairs, check_targets, warn_of_unknown
 from multimargin.checks.weights import check_sample_weight
+from multimargin.estimators.label_ranker.blocks import Stack
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.search import Search
 from multimargin.estimators.label_ranker.settings import (
@@ -34,6 +37,7 @@ from multimargin.estimators.label_ranker.settings import (
     Grid,
     class_weights_of,
     losses_of,
+    takes_gamma,
     top_ks_of,
     values_of,
 )
@@ -42,21 +46,25 @@ from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
 from multimargin.kernels import KERNELS, KernelFunction, make_kernel
 from multimargin.measures import SCORERS, get_scorer
+from multimargin.measures.label_scores import scores_by
 from multimargin.notices import warn
-from multimargin.thresholds import PooledCalibration, Threshold
-from multimargin.thresholds.calibration import make_odds_threshold, thresholds_of
-from multimargin.thresholds.held_out import HeldOut
+from multimargin.thresholds import CalibratedClassifier, Threshold, make_threshold
+from multimargin.thresholds.calibration import calibrate, make_odds_threshold
+from multimargin.thresholds.head import Head
+from multimargin.thresholds.held_out import HeldOut, Named
 from multimargin.tuning.folds import folds_of
 
-# More features, or more rows, are for a linear model.
-_MOST_FEATURES, _MOST_ROWS = 500, 20_000
+# More rows are for a linear model.
+_MOST_ROWS = 20_000
 _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
 # Widths of an rbf kernel, times gamma="scale".
 _WIDTHS = (1.0, 0.25, 4.0)
 # Share of rows without labels from which on they are learned from.
 _FEWEST_EMPTY = 0.01
-# What the search may take of `max_time`; the fit on all rows has the rest.
-_SHARE_OF_SEARCH = 0.7
+# What the search may take of `max_time`, and the fit on all rows of what is left.
+_SHARE_OF_SEARCH, _SHARE_OF_FIT = 0.5, 0.5
+# Scores of all rows that a fit holds several times.
+_MOST_SCORES = 2**26
 
 
 @dataclass(repr=False, eq=False)
@@ -65,8 +73,9 @@ class LabelRankerCV(LabelScoringClassifier):
 
     The estimator to start with. One fit tries kernel widths, losses, C, weights of labels and the
     part of the ranking that counts, on label-stratified folds; learns from the held-out scores of
-    the best what a score is worth (`multimargin.thresholds.PooledCalibration`) and which labels to
-    predict; and fits the best on all rows, with a certificate.
+    the best, and of other classifiers on the same folds, what a score is worth
+    (`multimargin.thresholds.PooledCalibration`) and which labels to predict; and fits all on all
+    rows, the ranker with a certificate.
 
     Parameters
     ----------
@@ -74,8 +83,8 @@ class LabelRankerCV(LabelScoringClassifier):
         Values of C, or how many: then from 0.1 to 1000, evenly spaced by their logarithm. The
         search starts in the middle.
     kernel : {"auto", "linear", "rbf", "poly", "sigmoid"} or callable, default="auto"
-        "auto" is "linear" for sparse features, more than 500 features or more than 20,000 rows,
-        else "rbf".
+        "auto" is "linear" for sparse features, more than 500 features or more than 20,000 rows;
+        else "rbf" and "linear" are both tried.
     gamma : float, str or list of these, default=None
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times what "scale" is.
     loss : {"hinge", "squared_hinge", "margin_distribution"} or list of these, \
@@ -86,6 +95,13 @@ class LabelRankerCV(LabelScoringClassifier):
     top_k : None, int, float or list of these, default=(None, 0.25)
         How many irrelevant labels, or which share of them, a relevant one is ranked against, as in
         `RankSVM`. The search starts with the first. "margin_distribution" takes None alone.
+    stack : None, {"auto", "full"} or list, default="auto"
+        Which classifiers of scikit-learn are stacked with the ranker. None is the ranker alone,
+        which is certified as a whole. "auto" has the 20 nearest "neighbours", a "forest" of extra
+        trees (100, or 32 of sparse or more than 500 features) and, for sparse or more features,
+        one-vs-rest logistic regressions, "linear". "full" has three times the trees and, where it
+        has "linear", the same with balanced weights, "balanced". A list has some of these names,
+        classifiers, or pairs of a name and a classifier.
     scoring : str or callable, default="ranking_average_precision"
         What to choose by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer of
         scikit-learn for label indicators.
@@ -93,7 +109,7 @@ class LabelRankerCV(LabelScoringClassifier):
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
     calibration : bool, default=True
-        Whether to calibrate the scores. Without, there are no probabilities.
+        Whether to calibrate the scores. Without, there are no probabilities and no stack.
     threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
         Which labels are predicted, as in `CalibratedClassifier`; without calibration a number is a
         score.
@@ -114,40 +130,49 @@ class LabelRankerCV(LabelScoringClassifier):
         1 prints a line a setting: how many are done of how many at most, the best so far, the time
         left.
     max_time : float, default=None
-        Seconds that a fit may take; None is no limit. The search takes at most 70 % of them and
-        ends with the best so far.
+        Seconds that a fit may take; None is no limit. The search takes at most half of them and
+        ends with the best so far; classifiers of the stack that would take longer than what is left
+        are left out, with a warning.
 
     Attributes
     ----------
-    best_estimator_ : RankSVM, RankLSVM or MLODM
-        The model of all rows (of rows of unit length, if `unit_length_`).
+    best_estimator_ : CalibratedClassifier or Pipeline
+        What predicts: the ranker and the classifiers stacked with it, calibrated; if
+        `unit_length_`, at the end of a pipeline that divides rows by their norms.
+    ranker_ : RankSVM, RankLSVM or MLODM
+        The ranker that was chosen, fitted on all rows (of unit length, if `unit_length_`).
+    blocks_ : tuple of str
+        Names of what the calibration weighs: "ranker", and those of the stack.
+    left_out_ : dict of str to str
+        Names of what `stack` means and the fit left out, with the reason.
     best_params_ : dict
-        Its loss, kernel, gamma, class_weight, top_k and C.
+        The ranker's loss, kernel, gamma, class_weight, top_k and C.
     best_score_ : float
-        Mean of its score over the folds, each row calibrated without itself.
+        Mean score over the folds of the whole stack, each row calibrated without itself.
     best_index_ : int
-        Its place in `cv_results_`.
+        The place of `best_params_` in `cv_results_`.
     cv_results_ : dict of ndarray
-        What was tried, as in `GridSearchCV`, in the order of the search; scores are after a
-        calibration of all held-out rows.
+        What was tried of the ranker, as in `GridSearchCV`, in the order of the search; scores are
+        after a calibration of all held-out rows.
     calibration_ : PooledCalibration
-        The calibration.
+        The calibration, with its own gap.
     threshold_ : Threshold
         The threshold of the logarithms of the odds.
     kernel_ : str or callable
-        The kernel.
+        The kernel of the ranker.
     unit_length_ : bool
         Whether rows are divided by their norm.
     empty_label_ : bool
-        Whether `best_estimator_` and `calibration_` have a further, last label: that a row has
+        Whether the ranker, the stack and the calibration have a further, last label: that a row has
         none.
     n_splits_ : int
         Number of folds.
     status_ : str
-        How the fit ended: that of `best_estimator_`, "time_limit" if the search ran out of time, or
+        How the fit ended: that of `ranker_`, "time_limit" if the search ran out of time, or
         "interrupted".
     dual_gap_, objective_, dual_objective_, n_iter_, history_
-        The certificate, as in `best_estimator_`.
+        The certificate of `ranker_`. Of the stack, the calibration alone has one
+        (`calibration_.gap_`): neighbours and trees solve no problem to certify.
     classes_ : ndarray of shape (q,)
         Label numbers, or classes.
     label_names_in_ : ndarray of shape (q,)
@@ -160,15 +185,20 @@ class LabelRankerCV(LabelScoringClassifier):
     Notes
     -----
     For each loss the search starts in the middle of `Cs` and climbs to larger or smaller values
-    while they are better, from warm starts. Then kernel width, class weights and top_k are changed
-    one after the other at the best C, and C again where that is better. Settings are compared by
-    their calibrated scores: the calibration changes who ranks best.
+    while they are better, from warm starts; with the better loss, a further kernel likewise. Then
+    kernel width, class weights and top_k are changed one after the other at the best C, and C again
+    where that is better. Settings are compared by their calibrated scores, without the stack: the
+    calibration changes who ranks best.
+
+    Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
+    out all of them where labels are unknown, neighbours where labels outnumber rows, and a forest
+    of more than a million pairs of a row and a label.
 
     A row without labels has no pair of labels to learn from. Where they are at least one in a
     hundred, they get a label of their own for the fit: its score tells how little a row is about,
     and the calibration makes use of it.
 
-    Data in parts, on dask, are not taken; `multimargin.dask.fit` fits a single method.
+    Dask collections are not supported; `multimargin.dask.fit` fits a single method.
 
     Examples
     --------
@@ -187,6 +217,7 @@ class LabelRankerCV(LabelScoringClassifier):
     loss: Any = ("squared_hinge", "margin_distribution")
     class_weight: Any = (None, "sqrt", "balanced")
     top_k: Any = (None, 0.25)
+    stack: Any = "auto"
     scoring: Any = "ranking_average_precision"
     cv: Any = 3
     calibration: bool = True
@@ -218,6 +249,8 @@ class LabelRankerCV(LabelScoringClassifier):
 
         Raises
         ------
+        ValueError
+            If an argument is malformed, or rows times labels are more than 67 million.
         KeyboardInterrupt
             If interrupted. With a setting tried, the best so far is kept, as the model of one fold,
             with the rough calibration by which settings are compared.
@@ -225,28 +258,34 @@ class LabelRankerCV(LabelScoringClassifier):
         Warns
         -----
         UserWarning
-            If the best C is the smallest or the largest.
+            If the best C is the smallest or the largest; if a label has fewer relevant rows than
+            there are folds; if a classifier of the stack is left out for lack of time.
         ConvergenceWarning
             If the fit on all rows ends above `tol`.
         """
         began = time.monotonic()
         self._check_parameters()
         X, targets, weights = self._checked(X, y, sample_weight)
-        indicator = targets.indicator
+        _check_size(*targets.indicator.shape)
         self.unit_length_ = (
             sparse.issparse(X) if isinstance(self.unit_length, str) else bool(self.unit_length)
         )
-        rows = self._rows(X)
-        self.kernel_ = self._kernel_of(rows)
-        labels = with_nan(self._with_empty(indicator, targets.multilabel))
+        rows = normalize(X) if self.unit_length_ else X
+        labels = with_nan(self._with_empty(targets.indicator, targets.multilabel))
         grid = self._grid(rows, targets)
-        relevant = (indicator == 1).astype(int)
+        relevant = (targets.indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         folds = folds_of(self.cv, X, strata, groups)
         self.n_splits_ = len(folds)
         judge = self._judge(folds, labels, weights, targets)
+        _name_rare_labels(targets, len(folds))
         limit = check_max_time(self.max_time)
+        end = None if limit is None else began + limit
         seed = seed_of(self.random_state)
+        stack = Stack(
+            rows, labels, weights, folds, n_jobs=self.n_jobs, end=end, verbose=self.verbose
+        )
+        planned, self.left_out_ = self._planned_blocks(stack, seed)
         search = Search(
             rows,
             labels,
@@ -258,25 +297,33 @@ class LabelRankerCV(LabelScoringClassifier):
             n_jobs=job_count(self.n_jobs, len(folds)),
             verbose=check_verbosity(self.verbose),
         )
-        calibrated = False
+        chosen = False
         try:
             search.run(grid)
             assert search.best is not None
-            calibration, threshold, values = judge.final(search.scores)
-            self._keep_choice(search, targets, calibration, threshold, float(np.nanmean(values)))
-            calibrated = True
-            left = None if limit is None else max(began + limit - time.monotonic(), 1e-3)
-            model = search.best.setting.make(tol=self.tol, random_state=seed, max_time=left)
-            model.fit(rows, labels, sample_weight=weights)
-            self._keep_model(model)
+            left = None
+            if end is not None:
+                share = _SHARE_OF_FIT if planned else 1.0
+                left = max(share * (end - time.monotonic()), 1e-3)
+            setting = search.best.setting
+            ranker = setting.make(tol=self.tol, random_state=seed, max_time=left)
+            ranker.fit(rows, labels, sample_weight=weights)
+            self.left_out_ |= stack.fit(planned, reserve=4.0 * judge.seconds)
+            held_out = HeldOut.of([search.scores, *stack.blocks], labels, weights, folds)
+            calibration, odds = None, search.scores
+            if self.calibration:
+                calibrated = calibrate(held_out)
+                calibration, odds = calibrated.calibration, calibrated.odds
+            head = judge.head(calibration, odds)
+            self._keep(search, targets, ranker, head, stack.fitted)
+            self.best_score_ = float(np.nanmean(judge.values(odds)))
+            chosen = True
         except KeyboardInterrupt:
-            if search.best is not None:
-                if not calibrated:
-                    # Nobody waits for the better calibration.
-                    threshold = judge.threshold(search.scores, search.calibration)
-                    score = search.best.mean
-                    self._keep_choice(search, targets, search.calibration, threshold, score)
-                self._keep_model(search.model)
+            if search.best is not None and not chosen:
+                # Nobody waits for the better calibration.
+                head = judge.rough(search.scores, search.calibration)
+                self._keep(search, targets, search.model, head, [])
+                self.best_score_ = search.best.mean
                 self.status_ = "interrupted"
             raise
         if search.out_of_time:
@@ -301,6 +348,11 @@ class LabelRankerCV(LabelScoringClassifier):
         check_real("cv_tol", self.cv_tol, above=0.0)
         check_flag("calibration", self.calibration)
         check_flag("at_least_one", self.at_least_one)
+        if not self.calibration and self.stack not in (None, "auto"):
+            raise ValueError(
+                f'stack is {self.stack!r} with calibration=False; expected None or "auto": the '
+                "calibration weighs the classifiers of a stack."
+            )
         check_max_time(self.max_time)
         check_verbosity(self.verbose)
         if not callable(self.kernel):
@@ -317,8 +369,6 @@ class LabelRankerCV(LabelScoringClassifier):
 
     def _new_threshold(self) -> Threshold:
         if not self.calibration and not isinstance(self.threshold, str | Threshold):
-            from multimargin.thresholds import make_threshold
-
             return make_threshold(self.threshold)
         return make_odds_threshold(self.threshold)
 
@@ -345,14 +395,7 @@ class LabelRankerCV(LabelScoringClassifier):
         targets: Targets,
     ) -> Judge:
         """Return what judges settings by the scores of the rows that the folds hold out."""
-        held = np.concatenate([test for _, test in folds])
-        held_out = HeldOut(
-            np.empty(0),
-            labels[held],
-            held,
-            None if weights is None else weights[held],
-            np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
-        )
+        held_out = HeldOut.of([], labels, weights, folds)
         return Judge(
             held_out,
             scorer=self._scorer(),
@@ -362,14 +405,16 @@ class LabelRankerCV(LabelScoringClassifier):
             n_labels=targets.indicator.shape[1],
         )
 
-    def _rows(self, X: Any) -> Any:
-        return normalize(X) if self.unit_length_ else X
-
-    def _kernel_of(self, X: Any) -> Any:
+    def _kernels_of(self, X: Any) -> tuple[Any, ...]:
         if callable(self.kernel) or self.kernel != "auto":
-            return self.kernel
-        linear = sparse.issparse(X) or X.shape[1] > _MOST_FEATURES or X.shape[0] > _MOST_ROWS
-        return "linear" if linear else "rbf"
+            return (self.kernel,)
+        linear = sparse.issparse(X) or X.shape[1] > MOST_FEATURES or X.shape[0] > _MOST_ROWS
+        return ("linear",) if linear else ("rbf", "linear")
+
+    def _planned_blocks(self, stack: Stack, seed: int) -> tuple[list[Block], dict[str, str]]:
+        if not self.calibration and self.stack == "auto":
+            return [], {}
+        return blocks_of(self.stack, stack.data(seed, full=self.stack == "full"))
 
     def _with_empty(self, indicator: NDArray[np.uint8], multilabel: bool) -> NDArray[np.uint8]:
         """Append a label of the rows without labels, where these are some, and keep whether."""
@@ -378,59 +423,66 @@ class LabelRankerCV(LabelScoringClassifier):
         return np.column_stack([indicator, empty]) if self.empty_label_ else indicator
 
     def _grid(self, X: Any, targets: Targets) -> Grid:
+        kernels = self._kernels_of(X)
         gammas: tuple[Any, ...] = ("scale",)
         if self.gamma is not None:
             gammas = values_of("gamma", self.gamma)
-        elif self.kernel_ == "rbf":
+        elif kernels[0] == "rbf":
             scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
             gammas = tuple(width * scale for width in _WIDTHS)
         return Grid(
             losses_of(self.loss),
-            self.kernel_,
-            gammas if self.kernel_ in ("rbf", "poly", "sigmoid") else gammas[:1],
+            kernels,
+            gammas if takes_gamma(kernels[0]) else gammas[:1],
             class_weights_of(self.class_weight, targets, further=self.empty_label_),
             top_ks_of(self.top_k),
             Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
         )
 
-    def _keep_choice(
-        self,
-        search: Search,
-        targets: Targets,
-        calibration: PooledCalibration | None,
-        threshold: Threshold | None,
-        score: float,
+    def _keep(
+        self, search: Search, targets: Targets, ranker: Any, head: Head, fitted: Named
     ) -> None:
-        best, tried = search.best, search.tried
-        assert best is not None
+        """Keep what was chosen, and how the ranker's fit ended."""
+        assert search.best is not None
         self._store_targets(targets)
-        self.best_params_ = best.setting.parameters()
-        self.best_index_ = tried.index(best)
-        results: dict[str, Any] = {"params": [one.setting.parameters() for one in tried]}
-        for name in self.best_params_:
-            values = np.empty(len(tried), dtype=object)
-            values[:] = [one.setting.parameters()[name] for one in tried]
-            results[f"param_{name}"] = values
-        table = np.array([one.values for one in tried])
-        for fold in range(table.shape[1]):
-            results[f"split{fold}_test_score"] = table[:, fold]
-        results["mean_test_score"] = mean = np.nanmean(table, axis=1)
-        results["std_test_score"] = np.nanstd(table, axis=1)
-        results["rank_test_score"] = rankdata(-mean, method="min").astype(np.int32)
-        results["seconds"] = np.array([one.seconds for one in tried])
-        self.cv_results_ = results
-        self.best_score_ = score
-        for name, value in (("calibration_", calibration), ("threshold_", threshold)):
-            if value is not None:
-                setattr(self, name, value)
-            elif hasattr(self, name):
-                delattr(self, name)
-
-    def _keep_model(self, model: Any) -> None:
-        self.best_estimator_ = model
+        self.best_params_ = search.best.setting.parameters()
+        self.best_index_ = search.tried.index(search.best)
+        self.cv_results_ = search.results()
+        self.kernel_, self.ranker_ = self.best_params_["kernel"], ranker
+        estimators = [("ranker", ranker), *fitted]
+        self.blocks_ = tuple(name for name, _ in estimators)
+        unfitted = [(name, clone(estimator)) for name, estimator in estimators]
+        stacked = CalibratedClassifier(
+            unfitted, self.threshold, at_least_one=self.at_least_one, cv=self.cv
+        )
+        stacked.keep(estimators, head, targets)
+        self.best_estimator_ = stacked
+        if self.unit_length_:
+            unit = Normalizer().fit(np.zeros((1, self.n_features_in_)))
+            self.best_estimator_ = Pipeline([("unit", unit), ("stack", stacked)])
         kept = ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "status_", "history_")
         for name in kept:
-            setattr(self, name, getattr(model, name))
+            setattr(self, name, getattr(ranker, name))
+
+    @property
+    def _head(self) -> Head:
+        last = self.best_estimator_
+        head: Head = (last[-1] if self.unit_length_ else last).head_
+        return head
+
+    @property
+    def calibration_(self) -> Any:
+        """The calibration."""
+        if self._head.calibration is None:
+            raise AttributeError("calibration_")
+        return self._head.calibration
+
+    @property
+    def threshold_(self) -> Any:
+        """The threshold of the logarithms of the odds."""
+        if self._head.threshold is None:
+            raise AttributeError("threshold_")
+        return self._head.threshold
 
     def _warn_of_edges(self, grid: Grid) -> None:
         C = self.best_params_["C"]
@@ -439,10 +491,7 @@ class LabelRankerCV(LabelScoringClassifier):
             warn(f"The best C, {C:g}, is the {edge} of Cs; others beyond it may be better.")
 
     def _label_scores(self, X: Any) -> Matrix:
-        scores: Matrix = self.best_estimator_.label_scores(self._rows(X))
-        if hasattr(self, "calibration_"):
-            scores = self.calibration_.decision_function(scores)
-        return np.ascontiguousarray(scores[:, : self.classes_.size])
+        return scores_by(self.best_estimator_, "label_scores", X)
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the logarithms of the odds less the threshold: positive where it is predicted.
@@ -458,12 +507,12 @@ class LabelRankerCV(LabelScoringClassifier):
             log(p / (1 - p)) - t for labels; without a threshold for three or more classes; the
             difference for two.
         """
-        scores = self.label_scores(X)
-        if self.multilabel_:
-            scores -= thresholds_of(self.threshold_, scores, X, at_least_one=self.at_least_one)
-        elif self.classes_.size == 2:
-            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
-        return scores
+        decision: Matrix = self._asked("decision_function", X)
+        return decision
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        predicted: NDArray[Any] = self._asked("predict", X)
+        return predicted
 
     @available_if(lambda self: bool(self.calibration))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Matrix:
@@ -479,7 +528,33 @@ class LabelRankerCV(LabelScoringClassifier):
         ndarray of shape (n, q)
             Probabilities: of labels each by itself; those of classes sum to 1.
         """
-        probabilities: Matrix = expit(self.label_scores(X))
-        if not self.multilabel_:
-            probabilities /= probabilities.sum(axis=1, keepdims=True)
+        probabilities: Matrix = self._asked("predict_proba", X)
         return probabilities
+
+    def _asked(self, method: str, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, method)(self._checked_features(X, reset=False))
+
+
+def _check_size(n: int, q: int) -> None:
+    """Refuse at once what would need several numbers for more rows and labels than fit."""
+    if n * q > _MOST_SCORES:
+        raise ValueError(
+            f"y has {n} rows x {q} labels; expected at most {_MOST_SCORES} pairs of a row and a "
+            "label, for each of which a calibration keeps several numbers. For more, "
+            "RankSVM(kernel='linear', bias='penalized', top_k=20, threshold=0.0) ranks the labels."
+        )
+
+
+def _name_rare_labels(targets: Targets, n_folds: int) -> None:
+    """Warn, once, of labels with fewer relevant rows than folds."""
+    counts = np.count_nonzero(targets.indicator == 1, axis=0)
+    rare = np.flatnonzero(counts < n_folds)
+    if rare.size:
+        names = targets.classes if targets.label_names is None else targets.label_names
+        shown = ", ".join(str(names[k]) for k in rare[:5]) + (", ..." if rare.size > 5 else "")
+        labels = "1 label" if rare.size == 1 else f"{rare.size} labels"
+        warn(
+            f"y has {labels} with fewer relevant rows than the {n_folds} folds, {shown}: their "
+            "probabilities lean on those of other labels."
+        )

@@ -1,20 +1,16 @@
 """What the held-out scores of a setting are worth."""
 
+import time
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.checks.labels import check_indicator, complete_rows
 from multimargin.thresholds import PooledCalibration, Threshold
-from multimargin.thresholds.calibration import calibrate, thresholds_of
+from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut
-from multimargin.thresholds.pooled import features_of
 
 Matrix = NDArray[np.float64]
 
@@ -49,90 +45,95 @@ class Judge:
                 "y has an unknown label in each row; expected rows in which all are known, to "
                 "measure on."
             )
-        self._measured = [
-            np.flatnonzero(counted & (held_out.folds == fold)) for fold in np.unique(held_out.folds)
-        ]
+        folds = range(held_out.folds.max() + 1)
+        self._measured = [np.flatnonzero(counted & (held_out.folds == fold)) for fold in folds]
         # The rough calibration of the scores that were judged last
         self.last: PooledCalibration | None = None
+        # What the slowest judgement took
+        self.seconds = 0.0
 
     def __call__(self, scores: Matrix) -> Matrix:
         """Return the value of each fold, by one calibration of all held-out rows."""
-        odds = scores
+        odds, start = scores, time.monotonic()
         if self._calibration:
             # A rough one tells settings apart.
-            features = features_of(scores)
-            self.last = PooledCalibration(n_best=_N_BEST)._fit(
-                features, self._indicator, self.held_out.sample_weight, self.last, _TOLERANCE
-            )
-            odds = self.last._odds(features)
-        return self._values(self._measured_labels(odds))
+            calibration = PooledCalibration(n_best=_N_BEST)
+            pairs = calibration.pairs_of([scores], self._indicator)
+            weights = self.held_out.sample_weight
+            self.last = calibration.fit_pairs(pairs, weights, self.last, _TOLERANCE)
+            odds = calibration.odds([scores])
+        values = self.values(odds)
+        self.seconds = max(self.seconds, time.monotonic() - start)
+        return values
 
-    def threshold(self, scores: Matrix, calibration: PooledCalibration | None) -> Threshold | None:
-        """Return the threshold by a calibration that is there."""
-        odds = scores if calibration is None else calibration._odds(features_of(scores))
-        return self._threshold_of_labels(self._measured_labels(odds))
+    def head(self, calibration: PooledCalibration | None, odds: Matrix) -> Head:
+        """Return what makes label sets, with the threshold that is best for held-out odds."""
+        q = self._labels.shape[1]
+        threshold = None
+        if self._make_threshold is not None:
+            weights = self.held_out.sample_weight
+            threshold = self._make_threshold().fit(odds[:, :q], self._labels, None, weights)
+        return Head(calibration, threshold, q, self._at_least_one)
 
-    def final(self, scores: Matrix) -> tuple[PooledCalibration | None, Threshold | None, Matrix]:
-        """Return calibration, threshold and values of each fold, no row calibrated by itself."""
-        odds, calibration = scores, None
-        if self._calibration:
-            calibrated = calibrate(replace(self.held_out, scores=scores))
-            odds, calibration = calibrated.odds, calibrated.calibration
-        odds = self._measured_labels(odds)
-        return calibration, self._threshold_of_labels(odds), self._values(odds)
+    def rough(self, scores: Matrix, calibration: PooledCalibration | None) -> Head:
+        """Return the head of a calibration that is there."""
+        return self.head(calibration, scores if calibration is None else calibration.odds([scores]))
 
-    def _measured_labels(self, odds: Matrix) -> Matrix:
-        return odds[:, : self._labels.shape[1]]
-
-    def _threshold_of_labels(self, odds: Matrix) -> Threshold | None:
-        return None if self._make_threshold is None else self._threshold(odds)
-
-    def _threshold(self, odds: Matrix) -> Threshold:
-        assert self._make_threshold is not None
-        weights = self.held_out.sample_weight
-        return self._make_threshold().fit(odds, self._labels, None, weights)
-
-    def _sets(self, odds: Matrix) -> NDArray[np.intp]:
-        if self._make_threshold is None:
-            winners = odds.argmax(axis=1)
-            return np.asarray(winners[:, None] == np.arange(odds.shape[1]), dtype=np.intp)
-        threshold = self._threshold(odds)
-        thresholds = thresholds_of(threshold, odds, None, at_least_one=self._at_least_one)
-        return np.asarray(odds > thresholds, dtype=np.intp)
-
-    def _values(self, odds: Matrix) -> Matrix:
-        # Most scorers take the ranking alone.
-        sets = cache(lambda: self._sets(odds))
-        labels, weights = self._labels, self.held_out.sample_weight
+    def values(self, odds: Matrix) -> Matrix:
+        """Return the value of each fold; NaN where a fold has no row to measure on."""
+        q, weights = self._labels.shape[1], self.held_out.sample_weight
+        odds = odds[:, :q]
+        threshold = None
+        if self._make_threshold is not None:
+            threshold = _WhenAsked(self._make_threshold(), odds, self._labels, weights)
+        head = _RankedByOdds(None, threshold, q, self._at_least_one)
         values = np.full(len(self._measured), np.nan)
+        refused: ValueError | None = None
         for fold, rows in enumerate(self._measured):
             if rows.size == 0:
                 continue
             named = {} if weights is None else {"sample_weight": weights[rows]}
-            answers = _Answers(odds[rows], lambda rows=rows: sets()[rows])
-            place_holder = np.zeros((rows.size, 1))
-            values[fold] = self._scorer(answers, place_holder, labels[rows].astype(int), **named)
+            try:
+                values[fold] = self._scorer(
+                    head, odds[rows], self._labels[rows].astype(int), **named
+                )
+            except ValueError as error:
+                # Such as a ranking of rows of which none has a pair of labels.
+                refused = error
+        if refused is not None and np.isnan(values).all():
+            raise refused
         return values
 
 
-class _Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Stands for a fitted classifier before a scorer, and answers by held-out scores."""
+class _RankedByOdds(Head):
+    """A head whose ranking is that of the odds, also where each label has a threshold."""
 
-    def __init__(self, odds: Any, sets: Any) -> None:
-        self.odds, self.sets = odds, sets
-        self.classes_ = np.arange(odds.shape[1])
+    def decision_function(self, scores: Any, X: Any = None) -> Matrix:
+        return self.label_scores(scores)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+    def predict(self, scores: Any, X: Any = None) -> NDArray[np.intp]:
+        if self.threshold is None:
+            return super().predict(scores, X)
+        odds = self.label_scores(scores)
+        return np.asarray(odds > self.thresholds(odds, X), dtype=np.intp)
 
-    def decision_function(self, X: Any) -> Any:
-        """Return the scores of the rows."""
-        return self.odds
 
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the rows."""
-        return expit(self.odds)
+class _WhenAsked(Threshold):
+    """A threshold that is learned when it is asked for: most scorers take the ranking alone."""
 
-    def predict(self, X: Any) -> Any:
-        """Return the label sets of the rows."""
-        return self.sets()
+    def __init__(self, inner: Threshold, scores: Matrix, labels: Any, weights: Any) -> None:
+        self.inner, self._data = inner, (scores, labels, None, weights)
+        self._learned = False
+
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+        self._data, self._learned = (scores, y, X, sample_weight), False
+        return self
+
+    def predict(self, scores: Any, X: Any = None) -> Any:
+        if not self._learned:
+            self.inner.fit(*self._data)
+            self._learned = True
+        return self.inner.predict(scores, X)
+
+    def rescale(self, factor: float) -> Self:
+        raise NotImplementedError

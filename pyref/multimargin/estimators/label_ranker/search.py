@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.durations import duration
@@ -33,8 +34,9 @@ class Tried:
 
     @property
     def mean(self) -> float:
-        """Mean value of the folds."""
-        return float(np.nanmean(self.values))
+        """Mean value of the folds; nothing is better than no value."""
+        measured = self.values[~np.isnan(self.values)]
+        return float(measured.mean()) if measured.size else -np.inf
 
 
 class Search:
@@ -67,12 +69,16 @@ class Search:
         self.out_of_time = False
 
     def run(self, grid: Grid) -> None:
-        """Choose loss and C, then one parameter after the other near that C."""
+        """Choose loss, kernel and C, then one parameter after the other near that C."""
         self._start, self._planned = time.monotonic(), grid.most
         for loss in grid.losses:
-            self._climb(grid.first(loss), grid.Cs)
+            self._climb(grid.first(loss, grid.kernels[0]), grid.Cs)
+        assert self.best is not None
+        for kernel in grid.kernels[1:]:
+            # A kernel that is behind by more than folds differ stays so with another C.
+            rival = replace(self.best, values=self.best.values - np.nanstd(self.best.values))
+            self._climb(grid.first(self.best.setting.loss, kernel), grid.Cs, rival=rival)
         for name in ("gamma", "class_weight", "top_k"):
-            assert self.best is not None
             for setting in grid.others(name, self.best.setting):
                 self._climb(replace(setting, C=self.best.setting.C), grid.Cs, rival=self.best)
 
@@ -99,16 +105,21 @@ class Search:
     def _try(self, setting: Setting, models: list[PairwiseClassifier]) -> Tried | None:
         """Return what a setting is worth, None if no time is left; the first is always tried."""
         start = time.monotonic()
-        limit = None
         if self._deadline is not None:
             self.out_of_time = start >= self._deadline
             if self.out_of_time and self.tried:
                 return None
-            limit = max(self._deadline - start, 1e-3)
+        jobs = self._n_jobs or 1
+        turns = -(-len(models) // jobs)
         parallel = Parallel(n_jobs=self._n_jobs, prefer="threads")
         found = parallel(
-            delayed(_held_out_scores)(model.set_params(C=setting.C, max_time=limit), part)
-            for model, part in zip(models, self._parts, strict=True)
+            delayed(_held_out_scores)(
+                model.set_params(C=setting.C),
+                part,
+                self._deadline,
+                turns - place // jobs,
+            )
+            for place, (model, part) in enumerate(zip(models, self._parts, strict=True))
         )
         scores = np.vstack(found)
         values = self._judge(scores)
@@ -133,9 +144,35 @@ class Search:
             flush=True,
         )
 
+    def results(self) -> dict[str, Any]:
+        """Return what was tried, as `cv_results_` of scikit-learn's searches."""
+        parameters = [one.setting.parameters() for one in self.tried]
+        results: dict[str, Any] = {"params": parameters}
+        for name in parameters[0]:
+            values = np.empty(len(parameters), dtype=object)
+            values[:] = [one[name] for one in parameters]
+            results[f"param_{name}"] = values
+        table = np.array([one.values for one in self.tried])
+        for fold in range(table.shape[1]):
+            results[f"split{fold}_test_score"] = table[:, fold]
+        with warnings.catch_warnings():
+            # Of a setting without a value.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            results["mean_test_score"] = np.nanmean(table, axis=1)
+            results["std_test_score"] = np.nanstd(table, axis=1)
+        means = np.array([one.mean for one in self.tried])
+        results["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
+        results["seconds"] = np.array([one.seconds for one in self.tried])
+        return results
 
-def _held_out_scores(model: PairwiseClassifier, part: tuple[Any, ...]) -> Matrix:
+
+def _held_out_scores(
+    model: PairwiseClassifier, part: tuple[Any, ...], deadline: float | None, turns: int
+) -> Matrix:
+    """Return the scores of the rows of a fold; what time is left is shared by `turns` fits."""
     X, y, weights, X_test = part
+    if deadline is not None:
+        model.set_params(max_time=max((deadline - time.monotonic()) / turns, 1e-3))
     with warnings.catch_warnings():
         # Of a fold: the model that is returned says how it ended.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -53,9 +53,10 @@ class Setting:
 
     def __str__(self) -> str:
         parts = [f"C={self.C:g}", f"loss={self.loss}"]
-        if self.kernel != "linear":
+        parts.append(f"kernel={self.kernel}")
+        if takes_gamma(self.kernel):
             width = self.gamma if isinstance(self.gamma, str) else f"{self.gamma:.4g}"
-            parts += [f"kernel={self.kernel}", f"gamma={width}"]
+            parts.append(f"gamma={width}")
         if self.class_weight is not None:
             named = isinstance(self.class_weight, str)
             parts.append(f"class_weight={self.class_weight if named else '...'}")
@@ -69,17 +70,17 @@ class Grid:
     """Values of each parameter, those that the search starts from first."""
 
     losses: tuple[str, ...]
-    kernel: Any
+    kernels: tuple[Any, ...]
     gammas: tuple[Any, ...]
     class_weights: tuple[Any, ...]
     top_ks: tuple[Any, ...]
     Cs: tuple[float, ...]  # Values of C, increasing
 
-    def first(self, loss: str) -> Setting:
-        """Return the setting that the search of a loss starts from."""
+    def first(self, loss: str, kernel: Any) -> Setting:
+        """Return the setting that the search of a loss and kernel starts from."""
         start = Setting(
             loss,
-            self.kernel,
+            kernel,
             self.gammas[0],
             self.class_weights[0],
             self.top_ks[0],
@@ -90,7 +91,7 @@ class Grid:
     def others(self, name: str, setting: Setting) -> list[Setting]:
         """Return the setting with each other value of a parameter."""
         values = {
-            "gamma": self.gammas,
+            "gamma": self.gammas if takes_gamma(setting.kernel) else (),
             "class_weight": self.class_weights,
             "top_k": self.top_ks if takes_top_k(setting.loss) else (),
         }[name]
@@ -100,8 +101,13 @@ class Grid:
     @property
     def most(self) -> int:
         """The largest number of settings that a search tries."""
-        others = sum(len(v) - 1 for v in (self.gammas, self.class_weights, self.top_ks))
-        return (len(self.losses) + others) * len(self.Cs)
+        lists = (self.kernels, self.gammas, self.class_weights, self.top_ks)
+        return (len(self.losses) + sum(len(values) - 1 for values in lists)) * len(self.Cs)
+
+
+def takes_gamma(kernel: Any) -> bool:
+    """Return whether a kernel has a coefficient."""
+    return isinstance(kernel, str) and kernel in ("rbf", "poly", "sigmoid")
 
 
 def takes_top_k(loss: str) -> bool:

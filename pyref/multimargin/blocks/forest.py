@@ -1,0 +1,212 @@
+"""A forest for all labels at once, kept as plain arrays."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from multimargin.checks.labels import check_indicator
+from multimargin.checks.parameters import check_integer, seed_of
+from multimargin.checks.weights import check_sample_weight
+
+Indices = NDArray[np.int32]
+# Entries that are held dense at a time.
+_ENTRIES = 2**24
+
+
+class LabelForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Extra trees whose leaves have the shares of all labels.
+
+    scikit-learn's `ExtraTreesRegressor` grows the trees, on the indicator of the labels, or on few
+    random projections of it where labels are many (Joly et al. 2014); the leaves keep the share of
+    each label among their rows. The trees are kept as plain arrays: a model file of them can be
+    read without trust, and they can be written in other forms.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    min_samples_leaf : int, default=1
+        Rows of a leaf, at least.
+    max_features : float or "sqrt", default="sqrt"
+        How many features each split looks at, as in `ExtraTreesRegressor`.
+    n_projections : int or None, default=None
+        How many Gaussian projections of the labels the trees grow on; None are the labels.
+    random_state : int, RandomState instance or None, default=None
+        Draws splits and projections; an int makes the result reproducible.
+
+    Attributes
+    ----------
+    roots_ : ndarray of shape (n_estimators,)
+        The first node of each tree among all nodes.
+    feature_ : ndarray of shape (n_nodes,)
+        What a node looks at; -1 for a leaf.
+    threshold_ : ndarray of shape (n_nodes,)
+        Rows whose feature, in single precision, is at most this go to the left.
+    left_, right_ : ndarray of shape (n_nodes,)
+        The next nodes; of a leaf, `left_` is its place in `shares_`.
+    shares_ : ndarray of shape (n_leaves, q)
+        Share of each label among the rows of a leaf.
+    depth_ : int
+        Splits on the longest way to a leaf.
+    classes_ : ndarray of shape (q,)
+        Label numbers.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> from multimargin.blocks import LabelForest
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, y, y_test = load_digit_attributes().train_test()
+    >>> forest = LabelForest(50, random_state=0).fit(X, y)
+    >>> forest.predict_proba(X_test).shape == y_test.shape
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        min_samples_leaf: int = 1,
+        max_features: float | str = "sqrt",
+        n_projections: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.n_projections = n_projections
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Features.
+        y : array-like of shape (n, q)
+            Label indicator of 0 and 1.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts.
+        """
+        indicator = check_indicator(y).astype(np.float64)
+        X = validate_data(self, X, accept_sparse="csc", dtype=np.float32)
+        weights = check_sample_weight(sample_weight, len(indicator))
+        seed = seed_of(self.random_state)
+        targets = indicator
+        if self.n_projections is not None:
+            count = check_integer("n_projections", self.n_projections, at_least=1)
+            draws = np.random.RandomState(seed).normal(size=(indicator.shape[1], count))
+            targets = indicator @ draws
+        forest = ExtraTreesRegressor(
+            self.n_estimators,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=self.max_features,
+            random_state=seed,
+        ).fit(X, targets, sample_weight=weights)
+        self.classes_ = np.arange(indicator.shape[1])
+        self._keep(forest, X, indicator, weights)
+        return self
+
+    def _keep(self, forest: Any, X: Any, indicator: Any, weights: Any) -> None:
+        """Copy the trees into arrays, and count the labels of their leaves."""
+        trees = [one.tree_ for one in forest.estimators_]
+        sizes = [tree.node_count for tree in trees]
+        self.roots_ = (np.cumsum(sizes) - sizes).astype(np.int32)
+        self.depth_ = max(tree.max_depth for tree in trees)
+        leaf = np.concatenate([tree.children_left < 0 for tree in trees])
+        self.feature_ = np.where(leaf, -1, np.concatenate([tree.feature for tree in trees])).astype(
+            np.int32
+        )
+        self.threshold_ = np.concatenate([tree.threshold for tree in trees])
+        places = np.cumsum(leaf) - 1
+        left, right = (
+            np.concatenate(
+                [getattr(t, side) + root for t, root in zip(trees, self.roots_, strict=True)]
+            )
+            for side in ("children_left", "children_right")
+        )
+        self.left_ = np.where(leaf, places, left).astype(np.int32)
+        self.right_ = np.where(leaf, -1, right).astype(np.int32)
+        reached = forest.apply(X)
+        n = len(indicator)
+        counted = np.ones(n) if weights is None else weights
+        labels = sparse.csr_array(indicator * counted[:, None])
+        shares = []
+        for tree, column in zip(trees, reached.T, strict=True):
+            one = sparse.csr_array(
+                (np.ones(n), (column, np.arange(n))), shape=(tree.node_count, n)
+            )[tree.children_left < 0]
+            totals = np.maximum(one @ counted, np.finfo(float).tiny)
+            shares.append(((one @ labels).toarray() / totals[:, None]).astype(np.float32))
+        self.shares_ = np.concatenate(shares)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean share of each label over the trees.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Between 0 and 1.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+        n, d = X.shape
+        found = np.zeros((n, self.classes_.size))
+        step = max(_ENTRIES // max(d, len(self.roots_)), 1)
+        for first in range(0, n, step):
+            rows = slice(first, first + step)
+            dense = X[rows].toarray() if sparse.issparse(X) else X[rows]
+            part = found[rows]
+            for root in self.roots_:
+                part += self.shares_[self._leaves(dense, root)]
+        found /= self.roots_.size
+        return found
+
+    def _leaves(self, X: NDArray[np.float32], root: int) -> Indices:
+        """Return the places among the leaves that rows reach in a tree."""
+        node = np.full(len(X), root, dtype=np.int32)
+        going = np.arange(len(X))
+        for _ in range(self.depth_):
+            at = node[going]
+            inner = self.feature_[at] >= 0
+            if not inner.all():
+                going, at = going[inner], at[inner]
+            if going.size == 0:
+                break
+            to_left = X[going, self.feature_[at]] <= self.threshold_[at]
+            node[going] = np.where(to_left, self.left_[at], self.right_[at])
+        return self.left_[node]
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict labels that more than half of the leaves' rows have.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            0 and 1.
+        """
+        return np.asarray(self.predict_proba(X) > 0.5, dtype=np.intp)

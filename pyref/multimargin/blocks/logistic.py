@@ -1,0 +1,158 @@
+"""One logistic regression a label, as one matrix of weights."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from multimargin.blas import with_one_blas_thread
+from multimargin.checks.labels import check_indicator
+from multimargin.checks.weights import check_sample_weight
+
+Matrix = NDArray[np.float64]
+
+
+class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """One-vs-rest logistic regressions, which also take labels that all rows have, or none.
+
+    Parameters
+    ----------
+    C : float, default=3.0
+        Weight of the loss, as in scikit-learn's `LogisticRegression`, which fits each label by
+        liblinear.
+    class_weight : None or "balanced", default=None
+        Weights of relevant and irrelevant rows.
+    tol : float, default=0.05
+        Tolerance of liblinear: a ranking needs no more digits.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (q, d)
+        Weights of the features; zeros for a label of one value.
+    intercept_ : ndarray of shape (q,)
+        Intercepts; for a label of one value the logarithm of its odds among one row more, of which
+        it has half.
+    classes_ : ndarray of shape (q,)
+        Label numbers.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> from multimargin.blocks import LabelLogistic
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, y, y_test = load_digit_attributes().train_test()
+    >>> LabelLogistic().fit(X, y).predict_proba(X_test).shape == y_test.shape
+    True
+    """
+
+    def __init__(
+        self, C: float = 3.0, *, class_weight: str | None = None, tol: float = 0.05
+    ) -> None:
+        self.C = C
+        self.class_weight = class_weight
+        self.tol = tol
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit all labels.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+        y : array-like of shape (n, q)
+            Label indicator of 0 and 1.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        if sparse.issparse(X) and X.nnz < np.iinfo(np.int32).max:
+            # liblinear takes no other indices.
+            X = sparse.csr_matrix(
+                (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
+            )
+        indicator = check_indicator(y)
+        weights = check_sample_weight(sample_weight, len(indicator))
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            X, indicator, weights = X[kept], indicator[kept], weights[kept]
+        n, q = indicator.shape
+        self.coef_, self.intercept_ = np.zeros((q, X.shape[1])), np.zeros(q)
+        self.classes_ = np.arange(q)
+        counts = np.count_nonzero(indicator, axis=0)
+        logistic = LogisticRegression(
+            C=self.C, class_weight=self.class_weight, solver="liblinear", tol=self.tol
+        )
+        for label in range(q):
+            if 0 < counts[label] < n:
+                logistic.fit(X, indicator[:, label], sample_weight=weights)
+                self.coef_[label], self.intercept_[label] = (
+                    logistic.coef_[0],
+                    logistic.intercept_[0],
+                )
+            else:
+                self.intercept_[label] = logit((counts[label] + 0.5) / (n + 1.0))
+        return self
+
+    @with_one_blas_thread
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the logarithm of the odds of each label.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            log(p / (1 - p)).
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        scores: Matrix = safe_sparse_dot(X, self.coef_.T, dense_output=True)
+        scores += self.intercept_
+        return scores
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probability of each label.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Between 0 and 1.
+        """
+        return np.asarray(expit(self.decision_function(X)))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict the labels that are more likely than not.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            0 and 1.
+        """
+        return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)

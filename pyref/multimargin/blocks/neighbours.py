@@ -1,0 +1,174 @@
+"""Votes of the nearest rows for all labels at once."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from multimargin.checks.labels import check_indicator
+from multimargin.checks.parameters import check_choice, check_integer
+from multimargin.checks.weights import check_sample_weight
+
+Matrix = NDArray[np.float64]
+
+# Votes that each label's share among all rows counts, and those of a coin.
+PRIOR, COIN = 2.0, 0.02
+# Megabytes that scikit-learn takes for distances at a time.
+_WORKING_MEMORY = 64
+
+
+class LabelNeighbours(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Odds of labels by the votes of the nearest rows.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=20
+        How many rows vote, at least 1; all where there are fewer.
+    metric : {"cosine", "euclidean"}, default="euclidean"
+        What is near. The vote of a row counts its cosine, or one over its distance.
+
+    Attributes
+    ----------
+    neighbors_ : NearestNeighbors
+        The training rows.
+    labels_ : CSR array of shape (n, q)
+        Their labels.
+    weights_ : ndarray of shape (n,)
+        Their weights.
+    shares_ : ndarray of shape (q,)
+        The share of each label among all rows.
+    classes_ : ndarray of shape (q,)
+        Label numbers.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    With v the share of the votes for a label among k rows, and p its share among all rows, the
+    probability is (k v + 2 p + 0.02) / (k + 2.04): no vote is not certainty.
+
+    Examples
+    --------
+    >>> from multimargin.blocks import LabelNeighbours
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, y, y_test = load_digit_attributes().train_test()
+    >>> LabelNeighbours().fit(X, y).predict_proba(X_test).shape == y_test.shape
+    True
+    """
+
+    def __init__(self, n_neighbors: int = 20, *, metric: str = "euclidean") -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Keep the rows.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+        y : array-like of shape (n, q)
+            Label indicator of 0 and 1.
+        sample_weight : array-like of shape (n,), default=None
+            What the vote of each row is multiplied by; rows of weight 0 are not kept.
+        """
+        check_integer("n_neighbors", self.n_neighbors, at_least=1)
+        check_choice("metric", self.metric, ("cosine", "euclidean"))
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        indicator = check_indicator(y)
+        weights = check_sample_weight(sample_weight, len(indicator))
+        if weights is None:
+            weights = np.ones(len(indicator))
+        kept = weights > 0.0
+        if not kept.all():
+            X, indicator, weights = X[kept], indicator[kept], weights[kept]
+        # By brute force: trees of points help in few dimensions, and model files take none.
+        k = min(self.n_neighbors, len(indicator))
+        self.neighbors_ = NearestNeighbors(
+            n_neighbors=k, metric=self.metric, algorithm="brute"
+        ).fit(X)
+        self.labels_ = sparse.csr_array(indicator).astype(np.float64)
+        self.weights_ = weights
+        self.shares_ = (self.labels_.T @ weights) / weights.sum()
+        self.classes_ = np.arange(indicator.shape[1])
+        return self
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the logarithm of the odds of each label.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            log(p / (1 - p)).
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        with config_context(working_memory=_WORKING_MEMORY):
+            distances, near = self.neighbors_.kneighbors(X)
+        n, k = near.shape
+        votes = self.weights_[near] * _closeness(distances, self.metric)
+        votes *= k / votes.sum(axis=1, keepdims=True)
+        voting = sparse.csr_array(
+            (votes.ravel(), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, self.weights_.size)
+        )
+        found = (voting @ self.labels_).toarray()
+        found += PRIOR * self.shares_ + COIN
+        found /= k + PRIOR + 2.0 * COIN
+        return np.asarray(logit(found, out=found))
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probability of each label.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Between 0 and 1.
+        """
+        return np.asarray(expit(self.decision_function(X)))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict the labels that are more likely than not.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            0 and 1.
+        """
+        return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)
+
+
+def _closeness(distances: Matrix, metric: str) -> Matrix:
+    """Return what votes count by distances; rows at the same place count most."""
+    if metric == "cosine":
+        return np.maximum(1.0 - distances, 1e-9)
+    floor = np.maximum(1e-9 * distances.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    closeness: Matrix = 1.0 / np.maximum(distances, floor)
+    return closeness

@@ -1,0 +1,129 @@
+"""Which classifiers a stack has, by its name and the size of the data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from scipy import sparse
+
+from multimargin.blocks.forest import LabelForest
+from multimargin.blocks.logistic import LabelLogistic
+from multimargin.blocks.neighbours import LabelNeighbours
+from multimargin.thresholds.held_out import named_estimators
+
+# More features are for a linear model, not for trees.
+MOST_FEATURES = 500
+# Of the labels, on which trees of many columns grow.
+_PROJECTIONS = 8
+# Pairs of a row and a label of which a forest is made; its leaves hold all labels.
+_MOST_PAIRS = 2**20
+# Entries of all leaves of a forest.
+_MOST_ENTRIES = 2**25
+
+
+@dataclass(frozen=True)
+class Data:
+    """What decides which blocks are worth their time."""
+
+    X: Any  # (n, d)
+    n_labels: int
+    unknown: bool  # Whether some labels are not known
+    seed: int
+    full: bool  # Whether more trees are worth their time
+
+
+@dataclass(frozen=True)
+class Block:
+    """A classifier of a stack."""
+
+    name: str
+    estimator: Any
+
+
+def blocks_of(stack: Any, data: Data) -> tuple[list[Block], dict[str, str]]:
+    """Return the blocks that a parameter means, and those that are left out with the reason."""
+    if stack is None:
+        return [], {}
+    if isinstance(stack, str):
+        if stack not in ("auto", "full"):
+            raise ValueError(f"stack is {stack!r}; expected None, 'auto', 'full' or a list.")
+        names = _names(stack, data)
+        return _worth_it(names, data)
+    if not isinstance(stack, list | tuple):
+        raise TypeError(f"stack is {stack!r}; expected None, 'auto', 'full' or a list.")
+    named = {
+        place: one for place, one in enumerate(stack) if isinstance(one, str) and one in BLOCKS
+    }
+    unknown = [one for one in stack if isinstance(one, str) and one not in BLOCKS]
+    if unknown:
+        known = ", ".join(map(repr, BLOCKS))
+        raise ValueError(f"stack has {unknown[0]!r}; expected some of {known}, or estimators.")
+    others = [one for place, one in enumerate(stack) if place not in named]
+    blocks = [Block(name, BLOCKS[name](data)) for name in named.values()]
+    if others:
+        blocks += [Block(name, one) for name, one in named_estimators(others, "stack")]
+    found = [block.name for block in blocks]
+    if len(set(found)) < len(found) or "ranker" in found:
+        raise ValueError(f"stack has {found}; expected each name once, and none 'ranker'.")
+    return blocks, {}
+
+
+def few_columns(X: Any) -> bool:
+    """Return whether features are dense and few, as those of sensors and not of words."""
+    return not sparse.issparse(X) and X.shape[1] <= MOST_FEATURES
+
+
+def _names(stack: str, data: Data) -> tuple[str, ...]:
+    if few_columns(data.X):
+        return "forest", "neighbours"
+    balanced = ("balanced",) if stack == "full" else ()
+    return "linear", *balanced, "neighbours", "forest"
+
+
+def _worth_it(names: tuple[str, ...], data: Data) -> tuple[list[Block], dict[str, str]]:
+    blocks, left_out = [], {}
+    n, q = data.X.shape[0], data.n_labels
+    for name in names:
+        if data.unknown:
+            left_out[name] = "some labels are unknown"
+        elif name == "neighbours" and q > n:
+            left_out[name] = "labels outnumber rows"
+        elif name == "forest" and n * q > _MOST_PAIRS:
+            left_out[name] = f"{n} rows x {q} labels are more than {_MOST_PAIRS}"
+        else:
+            blocks.append(Block(name, BLOCKS[name](data)))
+    return blocks, left_out
+
+
+def _linear(data: Data) -> Any:
+    return LabelLogistic()
+
+
+def _balanced(data: Data) -> Any:
+    return LabelLogistic(class_weight="balanced")
+
+
+def _neighbours(data: Data) -> Any:
+    return LabelNeighbours(metric="cosine" if sparse.issparse(data.X) else "euclidean")
+
+
+def _forest(data: Data) -> Any:
+    # Two rows a leaf are as good as one, and take less time and memory.
+    leaf, trees, options = 2, 100, {}
+    if not few_columns(data.X):
+        leaf, trees, options = 3, 32, {"n_projections": _PROJECTIONS}
+    if data.full:
+        trees *= 3
+    # The leaves have the shares of all labels.
+    entries = 2 * data.X.shape[0] * data.n_labels * trees
+    leaf = max(-(-entries // _MOST_ENTRIES), leaf)
+    return LabelForest(trees, min_samples_leaf=leaf, random_state=data.seed, **options)
+
+
+BLOCKS: dict[str, Callable[[Data], Any]] = {
+    "linear": _linear,
+    "balanced": _balanced,
+    "neighbours": _neighbours,
+    "forest": _forest,
+}
+"""The blocks by name."""

@@ -1,0 +1,117 @@
+"""The classifiers that are stacked with the ranker: held-out scores of each, and its fit."""
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from multimargin.blocks import Block
+from multimargin.blocks.stack import Data
+from multimargin.checks.parameters import job_count
+from multimargin.durations import duration
+from multimargin.notices import warn
+from multimargin.thresholds.held_out import (
+    RESPONSES,
+    Named,
+    fit_with,
+    held_out_scores,
+    weights_for,
+)
+from multimargin.tuning.folds import Rows
+
+Matrix = NDArray[np.float64]
+Fold = tuple[Rows, Rows]
+
+# Rows of the fits by which the time of a block is foretold.
+_PROBE = 200
+
+
+class Stack:
+    """Blocks on the folds of a search, as far as time allows."""
+
+    def __init__(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        sample_weight: Matrix | None,
+        folds: list[Fold],
+        *,
+        n_jobs: int | None,
+        end: float | None,
+        verbose: int,
+    ) -> None:
+        self._X, self._y, self._weights, self._folds = X, y, sample_weight, folds
+        self._jobs, self._end, self._verbose = job_count(n_jobs, len(folds)), end, verbose
+        self.blocks: list[Matrix] = []  # Held-out scores of each block
+        self.fitted: Named = []  # The blocks by name, fitted on all rows
+
+    def data(self, seed: int, full: bool) -> Data:
+        """Return what decides which blocks are worth their time."""
+        return Data(self._X, self._y.shape[1], self._y.dtype.kind == "f", seed, full)
+
+    def fit(self, planned: list[Block], *, reserve: float) -> dict[str, str]:
+        """Fit blocks while time is left but for a reserve; return what is left out, and why."""
+        left_out = {}
+        for block in planned:
+            if self._end is not None:
+                left = self._end - time.monotonic() - reserve
+                needed = self._foretold(block.estimator) if left > 0.0 else np.inf
+                if needed > left:
+                    left_out[block.name] = f"{duration(max(left, 0.0))} left of max_time"
+                    continue
+            self._fit(block)
+        if left_out:
+            warn(
+                f"stack is left without {', '.join(left_out)}, for lack of time; a larger max_time "
+                "has room for more, stack=None needs none."
+            )
+        return left_out
+
+    def _fit(self, block: Block) -> None:
+        start = time.monotonic()
+        metadata = weights_for(block.estimator, self._weights)
+        labels = self._labels_for(block.estimator)
+        parallel = Parallel(n_jobs=self._jobs, prefer="threads")
+        scores = parallel(
+            delayed(held_out_scores)(
+                clone(block.estimator), self._X, labels, metadata, fold, RESPONSES, True
+            )
+            for fold in self._folds
+        )
+        self.blocks.append(np.vstack(scores))
+        fitted = fit_with(clone(block.estimator), self._X, labels, metadata)
+        self.fitted.append((block.name, fitted))
+        if self._verbose:
+            print(f"stack: {block.name} in {duration(time.monotonic() - start)}", flush=True)
+
+    def _labels_for(self, estimator: Any) -> NDArray[Any]:
+        # One-vs-rest of scikit-learn casts numbers of labels to the type of y.
+        own = type(estimator).__module__.startswith("multimargin.")
+        return self._y if own or self._y.dtype.kind == "f" else self._y.astype(int)
+
+    def _foretold(self, estimator: Any) -> float:
+        """Return the seconds that folds and fit take, by two fits to few rows."""
+        n = len(self._y)
+        sizes = [size for size in (_PROBE, 2 * _PROBE) if 2 * size <= n]
+        if not sizes:
+            return 0.0
+        seconds = []
+        for size in sizes:
+            rows = np.linspace(0, n - 1, 2 * size).astype(int)
+            fold = rows[::2], rows[1::2]
+            start = time.monotonic()
+            metadata = weights_for(estimator, self._weights)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                labels = self._labels_for(estimator)
+                held_out_scores(clone(estimator), self._X, labels, metadata, fold, RESPONSES, True)
+            seconds.append(time.monotonic() - start)
+        growth = 1.0
+        if len(seconds) > 1:
+            growth = float(np.clip(np.log2(seconds[1] / seconds[0]), 1.0, 2.0))
+        trained = sum(len(train) for train, _ in self._folds) / (self._jobs or 1) + n
+        return float(seconds[-1] * (n / sizes[-1]) ** growth * trained / n)

@@ -1,0 +1,90 @@
+"""From scores of labels to odds, probabilities and label sets."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from multimargin.thresholds.base import Threshold, over_labels
+from multimargin.thresholds.pooled import PooledCalibration
+
+Matrix = NDArray[np.float64]
+
+
+class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What a classifier ends with: a calibration and a threshold, both learned, that do not change.
+
+    A classifier of scores: what it takes as rows are scores of labels, one matrix or, where the
+    calibration weighs several models, a list of them.
+
+    Parameters
+    ----------
+    calibration : PooledCalibration or None
+        What makes odds of scores; None leaves scores as they are.
+    threshold : Threshold or None
+        Threshold of the odds; None where each row has one class, the best.
+    n_labels : int
+        Number of labels q; scores of further labels serve the calibration alone.
+    at_least_one : bool, default=False
+        Whether the best label of a row is always predicted.
+    """
+
+    def __init__(
+        self,
+        calibration: PooledCalibration | None,
+        threshold: Threshold | None,
+        n_labels: int,
+        at_least_one: bool = False,
+    ) -> None:
+        self.calibration = calibration
+        self.threshold = threshold
+        self.n_labels = n_labels
+        self.at_least_one = at_least_one
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def classes_(self) -> NDArray[np.intp]:
+        """The numbers of the labels."""
+        return np.arange(self.n_labels)
+
+    def label_scores(self, scores: Any) -> Matrix:
+        """Return the logarithms of the odds (n, q), or the scores without a calibration."""
+        blocks: Sequence[Matrix] = scores if isinstance(scores, list) else [scores]
+        odds = blocks[0] if self.calibration is None else self.calibration.odds(blocks)
+        return np.ascontiguousarray(odds[:, : self.n_labels])
+
+    def decision_function(self, scores: Any, X: Any = None) -> Matrix:
+        """Return the label scores less the threshold, (n, q), by scores and features of rows."""
+        odds = self.label_scores(scores)
+        return odds if self.threshold is None else odds - self.thresholds(odds, X)
+
+    def predict(self, scores: Any, X: Any = None) -> NDArray[np.intp]:
+        """Return the indicator of the predicted labels, (n, q)."""
+        decision = self.decision_function(scores, X)
+        if self.threshold is None:
+            winners = decision.argmax(axis=1)
+            return np.asarray(winners[:, None] == self.classes_, dtype=np.intp)
+        return np.asarray(decision > 0, dtype=np.intp)
+
+    def predict_proba(self, scores: Any) -> Matrix:
+        """Return the probability of each label, (n, q)."""
+        probabilities: Matrix = expit(self.label_scores(scores))
+        return probabilities
+
+    def thresholds(self, odds: Matrix, X: Any = None) -> Matrix:
+        """Return what is subtracted from the odds of rows, (n, 1) or (n, q)."""
+        assert self.threshold is not None
+        thresholds = over_labels(self.threshold.predict(odds, X))
+        if self.at_least_one:
+            highest = odds.max(axis=1, keepdims=True)
+            below = np.nextafter(highest, -np.inf)
+            if thresholds.shape[1] > 1:
+                # Some label passes already, or else the best one does.
+                below = np.where((odds > thresholds).any(axis=1, keepdims=True), np.inf, below)
+            thresholds = np.minimum(thresholds, below)
+        return thresholds

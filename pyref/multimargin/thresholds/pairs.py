@@ -1,0 +1,94 @@
+"""Pairs of a row and a label with the features by which a calibration judges them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.labels import UNKNOWN
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+N_FEATURES = 5
+"""How many features the first block has; each further one has its scores."""
+RANK = 3
+"""The place of the logarithm of the rank among them."""
+# Share of a row's largest score below which two of its scores differ by rounding.
+ROUNDING = 1e-10
+# Scores of a block that are held at a time.
+_SCORES = 2**20
+
+
+def features_of(blocks: Sequence[NDArray[Any]]) -> list[Matrix]:
+    """Return the features of each row and label, (n, q): five of the first block, the others."""
+    f = blocks[0].astype(np.float64, copy=False)
+    descending = np.argsort(-f, axis=1, kind="stable")
+    ordered = np.take_along_axis(f, descending, axis=1)
+    # Scores that are equal but for rounding have the rank of the first of them.
+    rounding = ROUNDING * np.abs(f).max(axis=1, keepdims=True)
+    falls = ordered[:, 1:] < ordered[:, :-1] - rounding
+    places = np.zeros(f.shape, dtype=np.intp)
+    places[:, 1:] = np.where(falls, np.arange(1, f.shape[1]), 0)
+    places = np.maximum.accumulate(places, axis=1)
+    rank = np.empty(f.shape)
+    np.put_along_axis(rank, descending, np.log1p(places), axis=1)
+    spread = np.broadcast_to(f.std(axis=1, keepdims=True), f.shape)
+    top = ordered[:, :3].mean(axis=1, keepdims=True)
+    return [f, f - ordered[:, :1], f - top, rank, spread, *blocks[1:]]
+
+
+def in_chunks(n: int, q: int) -> Iterator[slice]:
+    """Yield slices of rows that bound the memory of what is made of n rows and q labels."""
+    step = max(_SCORES // q, 1)
+    return (slice(first, first + step) for first in range(0, n, step))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of a row and a label that is known, those of a label side by side."""
+
+    features: Matrix  # (F, N)
+    rows: NDArray[np.intp]  # (N,): The row of each pair
+    relevant: NDArray[np.bool_]  # (N,)
+    counts: NDArray[np.intp]  # (q,): How many pairs a label has
+    n_blocks: int
+
+    @classmethod
+    def of(cls, blocks: Sequence[NDArray[Any]], indicator: NDArray[np.uint8], n_best: int) -> Self:
+        """Return the pairs whose label is among the best of its row by the first block."""
+        n, q = indicator.shape
+        labels, rows, features = [], [], []
+        for chunk in in_chunks(n, q):
+            found = features_of([block[chunk] for block in blocks])
+            learned = (found[RANK] < np.log(n_best + 0.5)) & (indicator[chunk] != UNKNOWN)
+            at = np.nonzero(learned)
+            rows.append(at[0] + chunk.start)
+            labels.append(at[1])
+            features.append(np.stack([feature[at] for feature in found]))
+        label, row = np.concatenate(labels), np.concatenate(rows)
+        # In the order of the labels: sums over the pairs of a label are sums over neighbours.
+        order = np.argsort(label, kind="stable")
+        label, row = label[order], row[order]
+        return cls(
+            np.hstack(features)[:, order],
+            row,
+            indicator[row, label] == 1,
+            np.bincount(label, minlength=q),
+            len(blocks),
+        )
+
+    def of_rows(self, chosen: NDArray[np.bool_]) -> "Pairs":
+        """Return the pairs of some rows."""
+        kept = chosen[self.rows]
+        if kept.all():
+            return self
+        starts = np.cumsum(self.counts) - self.counts
+        counts = np.zeros_like(self.counts)
+        present = np.flatnonzero(self.counts)
+        counts[present] = np.add.reduceat(kept.astype(np.intp), starts[present])
+        return Pairs(
+            self.features[:, kept], self.rows[kept], self.relevant[kept], counts, self.n_blocks
+        )

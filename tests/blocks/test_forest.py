@@ -1,0 +1,51 @@
+"""LabelForest: the trees are scikit-learn's, kept as arrays."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.ensemble import ExtraTreesRegressor
+
+from multimargin.blocks import LabelForest
+from multimargin.checks.parameters import seed_of
+from tests.support.problems import noisy_linear_problem
+
+X, Y = noisy_linear_problem(0, 160, 6, 5, cut=0.5)
+X_test = noisy_linear_problem(1, 300, 6, 5)[0]
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("leaf", [1, 4])
+def test_it_answers_as_the_trees_of_scikit_learn(stored, leaf):
+    weights = np.random.default_rng(0).integers(0, 4, size=len(X)).astype(float)
+    for given in (None, weights):
+        forest = LabelForest(20, min_samples_leaf=leaf, random_state=3).fit(stored(X), Y, given)
+        peer = ExtraTreesRegressor(
+            20, min_samples_leaf=leaf, max_features="sqrt", random_state=seed_of(3)
+        ).fit(stored(X), Y, given)
+        assert_allclose(forest.predict_proba(stored(X_test)), peer.predict(X_test), atol=1e-6)
+    assert_array_equal(forest.predict(X_test), forest.predict_proba(X_test) > 0.5)
+
+
+def test_trees_on_projections_keep_the_shares_of_the_labels():
+    forest = LabelForest(10, min_samples_leaf=3, n_projections=2, random_state=0).fit(X, Y)
+    rng = np.random.RandomState(seed_of(0))
+    targets = Y @ rng.normal(size=(Y.shape[1], 2))
+    peer = ExtraTreesRegressor(10, min_samples_leaf=3, max_features="sqrt", random_state=seed_of(0))
+    leaves = peer.fit(X, targets).apply(np.vstack([X, X_test]))
+    expected = np.zeros((len(X_test), Y.shape[1]))
+    for column in leaves.T:
+        train, test = column[: len(X)], column[len(X) :]
+        expected += [Y[train == leaf].mean(axis=0) for leaf in test]
+    assert_allclose(forest.predict_proba(X_test), expected / 10, atol=1e-6)
+
+
+def test_copies_and_labels_of_one_value():
+    y = np.column_stack([Y, np.zeros(len(Y), int), np.ones(len(Y), int)])
+    forest = LabelForest(5, random_state=0).fit(X, y)
+    p = forest.predict_proba(X_test)
+    assert_array_equal(p[:, 5], 0.0)
+    assert_allclose(p[:, 6], 1.0)
+    assert_array_equal(pickle.loads(pickle.dumps(forest)).predict_proba(X_test), p)
