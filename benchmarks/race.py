@@ -1,55 +1,56 @@
 """Races to the best tuned model on ten public data sets: `LabelRankerCV` against its peers.
 
-    python benchmarks/race.py [--sets enron emotions ...] [--results race.jsonl]
+    python benchmarks/race.py [--sets enron emotions ...] [--splits 5] [--cache .race]
 
-Everybody is tuned on the same three stratified folds of the training part, for each of six measures
-by itself, and measured on the official test part: the value of a measure is that of the model which
-cross-validation chose *for it*. A cell is won where a side is within 0.5 % of the best of both, and
-strictly where it is the best. Seconds are those of this process's processor, one thread on both
-sides: all fits and predictions of the folds, and the fit on all training rows.
+Each peer is tuned on the same three stratified folds of the training part, for each of six measures
+separately, and measured on the official test part: the value of a measure is that of the setting
+which cross-validation selects for it. `LabelRankerCV` takes part with one fit at its defaults, with
+stack="full", and as the ranker alone, stack=None (macro-F1 from a fit with threshold="macro").
 
-Peers: one-vs-rest `LogisticRegression` (liblinear) and `LinearSVC`, and on dense features `SVC`,
-whose kernel matrix is computed once for all labels, each plain and with class_weight="balanced";
-chains of logistic regressions (200 labels at most), nearest neighbours, and on yeast gradient
-boosted trees, if lightgbm is installed (``pip install lightgbm``). They rank by their decision
-function, or probabilities, and predict what they predict. Rows of text have unit length; other
-features are scaled to [0, 1]. To keep the race short, random subsets of the training rows of some
-sets take part (`ROWS`).
+Peers: one-vs-rest `LogisticRegression` (liblinear), `LinearSVC` and, on dense features, `SVC` on
+one kernel matrix for all labels, random forests and extra trees, each plain and with balanced
+weights (forests on text plain only); chains of logistic regressions (200 labels at most), nearest
+neighbours, a multi-layer perceptron; on dense features one-vs-rest histogram gradient boosting.
+Each takes part as it is, with one cut of its scores chosen by F1 on the held-out rows ("cut"), and
+calibrated as `CalibratedClassifier` does. Rows of text have unit length; other features are scaled
+to [0, 1]. To keep the race short, random subsets of the training rows of some sets take part
+(`ROWS`).
 
-Each result is one JSON line in the file of results; what is there is not computed again.
+With ``--splits N`` N random splits of the same sizes replace the official one, and sign tests over
+sets and splits compare the default with the ranker alone and with the stack without the ranker.
+
+Seconds are those of this process's processor, one thread on both sides: all fits and predictions of
+the folds, and the fit on all training rows. Scores of peers are kept in a folder; what is there is
+not computed again.
 """
 
 import argparse
-import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from scipy.stats import binomtest
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import ClassifierChain
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler, normalize
-from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 from common import DATA, load_official, print_table
-from multimargin import LabelRankerCV
-from multimargin.baselines import WithOneClassLabels
+from multimargin import CalibratedClassifier, LabelRankerCV
 from multimargin.datasets import load_debian_tags
-from multimargin.kernels import make_kernel
 from multimargin.measures import MEASURES as REGISTRY
-from multimargin.measures import MORE_MEASURES, get_scorer
+from multimargin.measures import MORE_MEASURES
 from multimargin.measures.label_scores import response_of, scores_by
+from multimargin.thresholds import F1Threshold, ShrunkenThreshold
+from multimargin.thresholds.calibration import calibrate
+from multimargin.thresholds.held_out import HeldOut
 from multimargin.tuning import MultilabelStratifiedKFold
+from race_peers import Peer, peers
 
 NAMES = (
     "ranking_loss",
@@ -60,103 +61,22 @@ NAMES = (
     "macro_f1",
 )
 MEASURES = {name: (REGISTRY | MORE_MEASURES)[name] for name in NAMES}
+SIGNS = np.array([1.0 if measure.larger_is_better else -1.0 for measure in MEASURES.values()])
 FOLDS = 3
 # Training rows of text that take part, where not all do.
 ROWS = {"bibtex": 800, "rcv1subset1": 1500, "delicious": 400}
 LINEAR = ("enron", "medical", "debian-tags", "bibtex", "rcv1subset1", "delicious")
 KERNEL = ("emotions", "birds", "yeast", "scene")
-MOST_LINKS = 200
 NEAR = 0.005
+VARIANTS = ("", ", cut", ", calibrated")
+
+Data = tuple[Any, Any, Any, Any]
 
 
-class KernelOnce(BaseEstimator):
-    """One-vs-rest SVC on a kernel matrix that all labels share."""
-
-    def __init__(self, gamma: float = 1.0, C: float = 1.0, class_weight: str | None = None) -> None:
-        self.gamma, self.C, self.class_weight = gamma, C, class_weight
-
-    def fit(self, X: Any, y: Any) -> "KernelOnce":
-        """Fit all labels."""
-        self.rows_ = X
-        svc = SVC(C=self.C, kernel="precomputed", class_weight=self.class_weight)
-        inner = WithOneClassLabels(OneVsRestClassifier(svc))
-        self.model_ = inner.fit(rbf_kernel(X, X, gamma=self.gamma), y)
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the scores."""
-        return self.model_.decision_function(rbf_kernel(X, self.rows_, gamma=self.gamma))
-
-    def predict(self, X: Any) -> Any:
-        """Return the labels with a positive score."""
-        return (self.decision_function(X) > 0.0).astype(int)
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A method of others: its name and the settings to choose among."""
-
-    name: str
-    settings: list[Any]
-
-
-def peers(name: str, X: Any, y: Any) -> list[Peer]:
-    """Return who takes part on a data set."""
-    found = []
-    for weight in (None, "balanced"):
-        tail = "" if weight is None else ", balanced"
-        logistic = [
-            LogisticRegression(C=C, class_weight=weight, solver="liblinear")
-            for C in (0.3, 1.0, 3.0, 10.0, 30.0)
-        ]
-        svc = [
-            LinearSVC(C=C, class_weight=weight, random_state=0) for C in (0.03, 0.1, 0.3, 1.0, 3.0)
-        ]
-        found.append(Peer(f"LogisticRegression{tail}", [_one_vs_rest(one) for one in logistic]))
-        found.append(Peer(f"LinearSVC{tail}", [_one_vs_rest(one) for one in svc]))
-        if name in KERNEL:
-            scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
-            grid = [
-                KernelOnce(width * scale, C, weight)
-                for width in (0.25, 1.0, 4.0)
-                for C in (0.3, 1.0, 3.0, 10.0, 30.0)
-            ]
-            found.append(Peer(f"SVC{tail}", grid))
-    if y.shape[1] <= MOST_LINKS:
-        chains = [
-            ClassifierChain(
-                LogisticRegression(C=C, solver="liblinear"), order="random", random_state=0
-            )
-            for C in (0.3, 3.0, 30.0)
-        ]
-        found.append(Peer("ClassifierChain", [WithOneClassLabels(one) for one in chains]))
-    neighbours = [KNeighborsClassifier(k, weights="distance") for k in (5, 10, 20, 40)]
-    found.append(Peer("KNeighborsClassifier", neighbours))
-    if name == "yeast":
-        try:
-            from lightgbm import LGBMClassifier
-        except ImportError:
-            print("lightgbm is not installed: no gradient boosted trees", flush=True)
-        else:
-            trees = [
-                LGBMClassifier(n_estimators=n, num_leaves=leaves, n_jobs=1, verbose=-1)
-                for n in (50, 150)
-                for leaves in (7, 31)
-            ]
-            found.append(Peer("LGBMClassifier", [_one_vs_rest(one) for one in trees]))
-    return found
-
-
-def _one_vs_rest(classifier: Any) -> Any:
-    return WithOneClassLabels(OneVsRestClassifier(classifier))
-
-
-def load(name: str, rows: int | None) -> tuple[Any, Any, Any, Any]:
+def load(name: str, rows: int | None, split: int | None = None) -> Data:
     """Return the scaled features and labels of both parts, with at most `rows` training rows."""
     if name == "debian-tags":
         X, X_test, y, y_test = load_debian_tags().train_test()
-        words = TfidfTransformer(sublinear_tf=True).fit(X)
-        X, X_test = words.transform(X), words.transform(X_test)
     elif name == "rcv1subset1":
         parts = np.load(DATA / name / f"{name}.npz")
         arrays = (parts["data"].astype(np.float64), parts["indices"], parts["indptr"])
@@ -165,6 +85,17 @@ def load(name: str, rows: int | None) -> tuple[Any, Any, Any, Any]:
         X, X_test, y, y_test = every[train], every[test], parts["Y"][train], parts["Y"][test]
     else:
         X, X_test, y, y_test = load_official(name).train_test()
+    if split is not None:
+        stack = sparse.vstack if sparse.issparse(X) else np.vstack
+        every, labels = stack([X, X_test]), np.vstack([y, y_test])
+        if sparse.issparse(every):
+            every = every.tocsr()
+        order = np.random.default_rng(split).permutation(len(labels))
+        train, test = order[: len(y)], order[len(y) :]
+        X, X_test, y, y_test = every[train], every[test], labels[train], labels[test]
+    if name == "debian-tags":
+        words = TfidfTransformer(sublinear_tf=True).fit(X)
+        X, X_test = words.transform(X), words.transform(X_test)
     if name in LINEAR:
         X, X_test = normalize(X), normalize(X_test)
     else:
@@ -184,136 +115,261 @@ def load(name: str, rows: int | None) -> tuple[Any, Any, Any, Any]:
     return X, X_test, y, y_test
 
 
-def values(model: Any, X: Any, y: Any) -> list[float]:
-    """Return all measures of a fitted model."""
-    response = response_of(model, ("decision_function", "predict_proba"))
-    scores = scores_by(model, response, X, n_labels=y.shape[1])
-    sets = np.asarray(model.predict(X)).astype(int)
-    return [
-        float(measure.function(y, scores if measure.needs == "scores" else sets))
-        for measure in MEASURES.values()
-    ]
+def values(scores: Any, sets: Callable[[str], Any], y: Any) -> Any:
+    """Return all measures; `sets` gives the label sets for a kind of F1."""
+    found = []
+    for name, measure in MEASURES.items():
+        answer = scores if measure.needs == "scores" else sets(name.removesuffix("_f1"))
+        found.append(measure.function(y, answer))
+    return np.array(found)
 
 
-def race_of_peer(peer: Peer, data: tuple[Any, Any, Any, Any]) -> dict[str, Any]:
-    """Choose for each measure among a peer's settings; return test values and seconds."""
-    X, X_test, y, y_test = data
+@dataclass(frozen=True)
+class Answers:
+    """Scores and label sets of rows, and the processor seconds that they took."""
+
+    scores: Any
+    sets: Any
+    seconds: float
+
+
+def answers_of(setting: Any, X: Any, y: Any, rows: Any) -> Answers:
+    """Fit, and answer for other rows."""
     start = time.process_time()
-    table = np.array(
-        [
-            np.mean(
-                [
-                    values(clone(setting).fit(X[a], y[a]), X[b], y[b])
-                    for a, b in MultilabelStratifiedKFold(FOLDS).split(X, y)
-                ],
-                axis=0,
+    model = clone(setting).fit(X, y)
+    response = response_of(model, ("decision_function", "predict_proba"))
+    scores = scores_by(model, response, rows, n_labels=y.shape[1])
+    sets = np.asarray(model.predict(rows)).astype(np.int8)
+    return Answers(scores, sets, time.process_time() - start)
+
+
+class Cache:
+    """Answers in files of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self._folder = folder
+
+    def __call__(self, key: str, compute: Callable[[], Answers]) -> Answers:
+        """Return the answers of a key, computed when they are not there."""
+        file = self._folder / f"{key}.npz"
+        if file.is_file():
+            kept = np.load(file)
+            return Answers(kept["scores"], kept["sets"], float(kept["seconds"]))
+        answers = compute()
+        np.savez(file, **vars(answers))
+        return answers
+
+
+def held_out_answers(setting: Any, X: Any, y: Any, folds: Any) -> Answers:
+    """Return the answers for each row by a fit without its fold."""
+    parts = [answers_of(setting, X[a], y[a], X[b]) for a, b in folds]
+    rows = np.concatenate([b for _, b in folds])
+    scores, sets = np.empty(y.shape), np.empty(y.shape, dtype=np.int8)
+    scores[rows] = np.vstack([part.scores for part in parts])
+    sets[rows] = np.vstack([part.sets for part in parts])
+    return Answers(scores, sets, sum(part.seconds for part in parts))
+
+
+def race_of_peer(peer: Peer, data: Data, key: str, cache: Cache) -> list[dict[str, Any]]:
+    """Return a peer's values as it is, with a cut, and calibrated, and its seconds."""
+    X, X_test, y, y_test = data
+    folds = list(MultilabelStratifiedKFold(FOLDS).split(X, y))
+    fold_of = np.empty(len(y), dtype=int)
+    for number, (_, b) in enumerate(folds):
+        fold_of[b] = number
+    held = [
+        cache(f"{key}-{place}-held", lambda one=one: held_out_answers(one, X, y, folds))
+        for place, one in enumerate(peer.settings)
+    ]
+    prepared = [_prepared(one, y, fold_of) for one in held]
+    found = []
+    for variant in VARIANTS:
+        table = np.array([one[variant][0] for one in prepared])
+        best = (table * SIGNS).argmax(axis=0)
+        tests, seconds = np.empty(len(SIGNS)), []
+        for place in np.unique(best):
+            test = cache(
+                f"{key}-{place}-test",
+                lambda place=place: answers_of(peer.settings[place], X, y, X_test),
             )
-            for setting in peer.settings
-        ]
-    )
-    seconds = time.process_time() - start
-    signs = [1.0 if measure.larger_is_better else -1.0 for measure in MEASURES.values()]
-    best = (table * signs).argmax(axis=0)
-    found = {}
-    for place in set(best.tolist()):
-        start = time.process_time()
-        model = clone(peer.settings[place]).fit(X, y)
-        fitted = time.process_time() - start
-        found[place] = values(model, X_test, y_test), fitted
+            at = best == place
+            tests[at] = values(*prepared[place][variant][1](test), y_test)[at]
+            seconds.append(test.seconds)
+        found.append(
+            {
+                "method": peer.name + variant,
+                "values": tests,
+                "held": np.take_along_axis(table, best[None], axis=0)[0],
+                "seconds": sum(one.seconds for one in held) + float(np.mean(seconds)),
+            }
+        )
+    return found
+
+
+def _prepared(held: Answers, y: Any, fold_of: Any) -> dict[str, tuple[Any, Callable[..., Any]]]:
+    """Return for each variant its held-out values, and what it makes of the answers of a test."""
+    folds = range(fold_of.max() + 1)
+
+    def by_folds(scores: Any, sets: Callable[[str], Any]) -> Any:
+        parts = []
+        for fold in folds:
+            own = fold_of == fold
+            parts.append(values(scores[own], lambda kind, own=own: sets(kind)[own], y[own]))
+        return np.mean(parts, axis=0)
+
+    def cut(scores: Any, macro: Any) -> Callable[[Any], Any]:
+        cuts = {"micro": F1Threshold("micro").fit(scores, y), "macro": macro.fit(scores, y)}
+        return lambda answered: lambda kind: cuts[kind].predict_labels(answered)
+
+    plain = cut(held.scores, F1Threshold("macro"))
+    calibrated = calibrate(HeldOut([held.scores], y, np.arange(len(y)), None, fold_of))
+    of_odds = cut(calibrated.odds, ShrunkenThreshold())
+
+    def with_odds(test: Answers) -> Any:
+        odds = calibrated.calibration.decision_function(test.scores)
+        return odds, of_odds(odds)
+
     return {
-        "values": [found[place][0][measure] for measure, place in enumerate(best)],
-        "settings": [" ".join(repr(peer.settings[place]).split()) for place in best],
-        "seconds": seconds + float(np.mean([fitted for _, fitted in found.values()])),
+        "": (
+            by_folds(held.scores, lambda kind: held.sets),
+            lambda test: (test.scores, lambda kind: test.sets),
+        ),
+        ", cut": (
+            by_folds(held.scores, plain(held.scores)),
+            lambda test: (test.scores, plain(test.scores)),
+        ),
+        ", calibrated": (by_folds(calibrated.odds, of_odds(calibrated.odds)), with_odds),
     }
 
 
-def race_of_ours(data: tuple[Any, Any, Any, Any]) -> dict[str, Any]:
-    """Fit `LabelRankerCV` for each measure; return test values and the seconds of one fit."""
+def race_of_ours(data: Data, **options: Any) -> dict[str, Any]:
+    """Fit `LabelRankerCV` once, and once more for macro-F1; return test values and seconds."""
     X, X_test, y, y_test = data
-    found, settings, seconds = [], [], []
-    for place, (name, measure) in enumerate(MEASURES.items()):
-        start = time.process_time()
-        scorer = get_scorer(name if measure.larger_is_better else f"neg_{name}")
-        threshold = "macro" if name == "macro_f1" else "micro"
-        model = LabelRankerCV(scoring=scorer, threshold=threshold, random_state=0).fit(X, y)
-        seconds.append(time.process_time() - start)
-        found.append(values(model, X_test, y_test)[place])
-        settings.append(str({k: v for k, v in model.best_params_.items() if v is not None}))
-    return {"values": found, "settings": settings, "seconds": float(np.mean(seconds))}
+    start = time.process_time()
+    model = LabelRankerCV(random_state=0, **options).fit(X, y)
+    seconds = time.process_time() - start
+    macro = LabelRankerCV(random_state=0, threshold="macro", **options).fit(X, y)
+    sets = {"micro": model, "macro": macro}
+    found = values(model.label_scores(X_test), lambda kind: sets[kind].predict(X_test), y_test)
+    return {"values": found, "seconds": seconds, "model": model}
 
 
-def results(file: Path, sets: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield every result, from the file or, added to it, from a race."""
-    known = {}
-    if file.is_file():
-        for line in file.read_text().splitlines():
-            result = json.loads(line)
-            known[result["set"], result["method"]] = result
+def without_the_ranker(model: LabelRankerCV, data: Data) -> Any:
+    """Return the values of the blocks of a stack without its ranker."""
+    X, X_test, y, y_test = data
+    last = model.best_estimator_[-1] if model.unit_length_ else model.best_estimator_
+    blocks = last.estimator[1:]
+    micro, macro = (
+        CalibratedClassifier(blocks, threshold=kind).fit(X, y) for kind in ("micro", "macro")
+    )
+    sets = {"micro": micro, "macro": macro}
+    return values(micro.label_scores(X_test), lambda kind: sets[kind].predict(X_test), y_test)
+
+
+STACKS: dict[str, dict[str, Any]] = {
+    "LabelRankerCV": {},
+    'LabelRankerCV(stack="full")': {"stack": "full"},
+    "LabelRankerCV(stack=None)": {"stack": None},
+}
+Raced = dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]]
+
+
+def official(name: str, cache: Cache) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return what we and the peers reach on the official split of a set."""
+    data = load(name, ROWS.get(name))
+    ours = [{"method": method, **race_of_ours(data, **o)} for method, o in STACKS.items()]
+    theirs = []
+    for peer in peers(data[0], data[2]):
+        key = f"{name}-official-{peer.name}".replace(" ", "")
+        theirs += race_of_peer(peer, data, key, cache)
+    for one in (*ours, *theirs):
+        shown = " ".join(f"{value:.4f}" for value in one["values"])
+        print(f"{name} {one['method']}: {shown}, {one['seconds']:.1f} s", flush=True)
+    return ours, theirs
+
+
+def rival(theirs: list[dict[str, Any]], place: int, variants: tuple[str, ...]) -> dict[str, Any]:
+    """Return the best peer of a measure among some variants."""
+    taking = [one for one in theirs if _variant(one["method"]) in variants]
+    return max(taking, key=lambda one: SIGNS[place] * one["values"][place])
+
+
+def _variant(method: str) -> str:
+    return next((v for v in VARIANTS if v and method.endswith(v)), "")
+
+
+def print_tables(results: Raced) -> None:
+    """Print the best peer of each cell, and who wins how many cells."""
+    kinds = {"as they are": VARIANTS[:1], "and cut": VARIANTS[:2], "all": VARIANTS}
+    for method in STACKS:
+        rows, counts = [], {kind: np.zeros(2, dtype=int) for kind in kinds}
+        for name, (ours, theirs) in results.items():
+            mine = next(one for one in ours if one["method"] == method)
+            row = [name]
+            for place in range(len(SIGNS)):
+                for kind, variants in kinds.items():
+                    best = rival(theirs, place, variants)
+                    value = best["values"][place]
+                    ahead = SIGNS[place] * (mine["values"][place] - value)
+                    counts[kind] += ahead > 0, ahead >= -NEAR * abs(value)
+                mark = "**" if ahead > 0 else "*" if ahead >= -NEAR * abs(value) else ""
+                row.append(f"{mine['values'][place]:.4f}{mark} / {value:.4f} {best['method']}")
+            took = [one["seconds"] for one in theirs]
+            rows.append([*row, f"{mine['seconds']:.1f} / {min(took):.1f} to {max(took):.1f}"])
+        title = f"{method} / best peer of all (** best, * within 0.5 % of the best)"
+        print_table(title, ["set", *MEASURES, "s"], rows)
+        cells = len(results) * len(SIGNS)
+        for kind, (best_in, near) in counts.items():
+            print(f"peers {kind}: best in {best_in}, near in {near} of {cells} cells")
+    seconds = np.array([[one["seconds"] for one in ours] for ours, _ in results.values()])
+    price = np.exp(np.mean(np.log(seconds / seconds[:, -1:]), axis=0))
+    shown = ", ".join(f"{method} {ratio:.2f}" for method, ratio in zip(STACKS, price, strict=True))
+    print(f"seconds over those of the ranker alone, geometric mean: {shown}")
+
+
+def sign_tests(sets: list[str], splits: int) -> None:
+    """Print gains of the default over the ranker alone and the stack without it, by sign tests."""
+    gains: dict[str, list[Any]] = {"the ranker alone": [], "the stack without the ranker": []}
     for name in sets:
-        data = load(name, ROWS.get(name))
-        contestants: list[tuple[str, Callable[[], dict[str, Any]]]] = [
-            ("LabelRankerCV", lambda data=data: race_of_ours(data)),
-            *(
-                (peer.name, lambda peer=peer, data=data: race_of_peer(peer, data))
-                for peer in peers(name, data[0], data[2])
-            ),
-        ]
-        for method, run in contestants:
-            if (name, method) not in known:
-                result = {"set": name, "method": method, **run()}
-                with file.open("a") as stream:
-                    stream.write(json.dumps(result) + "\n")
-                known[name, method] = result
-            yield known[name, method]
-
-
-def print_tables(found: list[dict[str, Any]]) -> None:
-    """Print all values, the best peer of each cell, and who wins how many cells."""
-    rows = [
-        [r["set"], r["method"], *(f"{v:.4f}" for v in r["values"]), f"{r['seconds']:.1f}"]
-        for r in found
-    ]
-    header = ["set", "method", *MEASURES, "s"]
-    print_table("Test values of what cross-validation chose for each measure", header, rows)
-    near = strictly = cells = 0
-    rows = []
-    for name in dict.fromkeys(r["set"] for r in found):
-        ours = next(r for r in found if r["set"] == name and r["method"] == "LabelRankerCV")
-        others = [r for r in found if r["set"] == name and r is not ours]
-        row = [name]
-        for place, measure in enumerate(MEASURES.values()):
-            sign = 1.0 if measure.larger_is_better else -1.0
-            rival = max(others, key=lambda r, sign=sign, place=place: sign * r["values"][place])
-            mine, theirs = ours["values"][place], rival["values"][place]
-            ahead = sign * (mine - theirs)
-            cells += 1
-            strictly += ahead > 0
-            near += ahead >= -NEAR * abs(theirs)
-            mark = "**" if ahead > 0 else "*" if ahead >= -NEAR * abs(theirs) else ""
-            row.append(f"{mine:.4f}{mark} / {theirs:.4f} {rival['method']}")
-        rows.append(row)
-    title = "LabelRankerCV / best peer (** best, * within 0.5 % of the best)"
-    print_table(title, ["set", *MEASURES], rows)
-    print(f"best or within 0.5 % of the best in {near} of {cells} cells, best in {strictly}")
+        for split in range(splits):
+            data = load(name, ROWS.get(name), split)
+            stacked = race_of_ours(data)
+            alone = race_of_ours(data, stack=None)["values"]
+            for other, (named, found) in zip(
+                (alone, without_the_ranker(stacked["model"], data)), gains.items(), strict=True
+            ):
+                gain = SIGNS * (stacked["values"] - other) / np.abs(other)
+                found.append(gain)
+                shown = " ".join(f"{100 * g:+.1f}" for g in gain)
+                print(f"{name} {split}: {shown} % over {named}", flush=True)
+    for named, found in gains.items():
+        rows = []
+        for place, measure in enumerate(MEASURES):
+            column = np.array(found)[:, place]
+            won, lost = int((column > 0).sum()), int((column < 0).sum())
+            p = binomtest(won, won + lost).pvalue if won + lost else 1.0
+            rows.append([measure, f"{100 * column.mean():+.2f} %", f"{won}-{lost}", f"{p:.2g}"])
+        print_table(f"LabelRankerCV over {named}", ["measure", "gain", "won-lost", "p"], rows)
 
 
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", default=[*LINEAR, *KERNEL])
-    parser.add_argument("--results", type=Path, default=Path("race.jsonl"))
+    parser.add_argument("--splits", type=int, default=0)
+    parser.add_argument("--cache", type=Path, default=Path(".race"))
     chosen = parser.parse_args()
     unknown = set(chosen.sets) - {*LINEAR, *KERNEL}
     if unknown:
         parser.error(f"no set {', '.join(sorted(unknown))}; expected of {(*LINEAR, *KERNEL)}")
     warnings.simplefilter("ignore")
-    found = []
     with threadpool_limits(1):
-        for one in results(chosen.results, chosen.sets):
-            found.append(one)
-            shown = " ".join(f"{value:.4f}" for value in one["values"])
-            print(f"{one['set']} {one['method']}: {shown}, {one['seconds']:.1f} s", flush=True)
-    print_tables(found)
+        if chosen.splits:
+            sign_tests(chosen.sets, chosen.splits)
+        else:
+            cache = Cache(chosen.cache)
+            print_tables({name: official(name, cache) for name in chosen.sets})
 
 
 if __name__ == "__main__":
