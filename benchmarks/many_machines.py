@@ -1,4 +1,4 @@
-"""Rounds of one fit over many parts of the rows, beside the epochs of one machine.
+"""Rounds of one fit over many parts of the rows, of both methods and by the rule between them.
 
 The rounds do not depend on where the parts are, so they run in this process, one after the other.
 Ask for single tables by name: ``python benchmarks/many_machines.py bibtex biases thousands``.
@@ -8,25 +8,33 @@ import gzip
 import json
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
-from sklearn.preprocessing import normalize
+from sklearn.preprocessing import StandardScaler, normalize
 
 from common import DATA, load_official, print_table
-from local_parts import LocalParts
 from many_labels import dependencies
 from multimargin import RankLSVM, RankSVM
+from multimargin.dask import rounds as loop
+from multimargin.dask import solving
+from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs, make_part
 from multimargin.dask.rounds import Settings
-from multimargin.dask.solving import solve
 from multimargin.datasets import load_debian_tags, load_npz
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 
 PARTS = (4, 16)
 TOL = 1e-3
+MOST_ROUNDS = 400
+
+# The rounds of the splitting do not depend on the parts.
+WHICH = (("CoCoA+", 4), ("CoCoA+", 16), ("splitting", 4), ("rule", 4), ("rule", 16))
 
 
 def debian_tags() -> tuple[Any, Any]:
@@ -42,22 +50,42 @@ def debian_tags() -> tuple[Any, Any]:
     return X, Y[:, Y.sum(axis=0) >= 20]
 
 
-def bibtex() -> tuple[Any, Any]:
-    """Bookmarks and their tags, rows of norm 1."""
-    X, Y = load_official("bibtex").split("train")
-    return normalize(X), Y
-
-
 def rcv1subset1() -> tuple[Any, Any]:
     """News stories and their topics."""
     X, Y = load_npz(DATA / "rcv1subset1" / "rcv1subset1.npz").split("train")
     return X, Y
 
 
-SETS = {"bibtex": bibtex, "rcv1subset1": rcv1subset1, "debian-tags": debian_tags}
+def unit_rows(name: str) -> tuple[Any, Any]:
+    """Text, rows of norm 1."""
+    X, Y = load_official(name).split("train")
+    return normalize(sparse.csr_matrix(X)), Y
 
 
-def over_parts(estimator: PairwiseClassifier, X: Any, Y: Any, count: int) -> tuple[int, float]:
+def standardised(name: str) -> tuple[Any, Any]:
+    """Dense features of mean 0 and variance 1."""
+    X, Y = load_official(name).split("train")
+    return StandardScaler().fit_transform(sparse.csr_matrix(X).toarray()), Y
+
+
+SETS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    **{k: partial(standardised, k) for k in ("emotions", "yeast", "scene", "birds")},
+    **{k: partial(unit_rows, k) for k in ("medical", "enron", "bibtex")},
+    "rcv1subset1": rcv1subset1,
+    "debian-tags": debian_tags,
+}
+
+# What holds for the module of the rounds, so that one method does all or nearly all of them.
+METHODS: dict[str, dict[str, Any]] = {
+    "CoCoA+": {"_PATIENCE": np.inf},
+    "splitting": {"_PACE": 2, "_PATIENCE": 0},
+    "rule": {"_PATIENCE": loop._PATIENCE},
+}
+
+
+def over_parts(
+    estimator: PairwiseClassifier, X: Any, Y: Any, count: int, method: str = "rule"
+) -> tuple[int, float]:
     """Return rounds and gap of a fit over parts of neighbouring rows in a random order."""
     order = np.random.default_rng(0).permutation(X.shape[0])
     parts = [
@@ -66,9 +94,16 @@ def over_parts(estimator: PairwiseClassifier, X: Any, Y: Any, count: int) -> tup
     ]
     if top := getattr(estimator, "top_k", None):
         parts = [part.counting(None, top, True) for part in parts]
-    settings = Settings(TOL, 300, 0, 1, None, estimator._gap)
-    solution = solve(LocalParts(parts), (X.shape[1], Y.shape[1]), estimator._model(), settings)
+    settings = Settings(TOL, MOST_ROUNDS, 0, 1, None, estimator._gap)
+    shape = X.shape[1], Y.shape[1]
+    most = 0 if method == "CoCoA+" else solving.MOST_FEATURES
+    with patch.multiple(loop, **METHODS[method]), patch.object(solving, "MOST_FEATURES", most):
+        solution = solving.solve(LocalParts(parts), shape, estimator._model(), settings)
     return solution.rounds, solution.gap
+
+
+def of_rounds(number: int, gap: float) -> str:
+    return f"{number}" if gap <= TOL else f"{number} gap {gap:.1e}"
 
 
 def biases() -> None:
@@ -118,27 +153,33 @@ def main(names: list[str]) -> None:
         if name in TABLES:
             TABLES[name]()
             continue
-        X, Y = SETS[name]()
-        X = sparse.csr_matrix(X)
-        n, d = X.shape
-        rows = []
-        for loss, make in (("hinge", RankSVM), ("squared hinge", RankLSVM)):
-            for C in (1.0, 10.0):
-                options = {"bias": "none"} if make is RankSVM else {}
-                estimator = make(kernel="linear", C=C, tol=TOL, threshold=0.0, **options)
-                start = time.perf_counter()
-                alone = estimator.fit(X, Y)
-                cells = [loss, f"{C:g}", str(alone.n_iter_)]
-                for count in PARTS:
-                    rounds, gap = over_parts(estimator, X, Y, count)
-                    cells.append(f"{rounds} ({rounds / alone.n_iter_:.1f} times)")
-                    if gap > TOL:
-                        cells[-1] += f" gap {gap:.1e}"
-                rows.append([*cells, f"{time.perf_counter() - start:.0f}"])
-                print(" ", *rows[-1], flush=True)
-        header = ("loss", "C", "epochs alone", *(f"rounds, {p} parts" for p in PARTS), "seconds")
-        title = f"{name}: {n} rows, {d} features, {Y.shape[1]} labels, gap {TOL:g}"
-        print_table(title, header, rows)
+        of_a_set(name)
+
+
+def of_a_set(name: str) -> None:
+    """Print the rounds for losses, C and pairs."""
+    X, Y = SETS[name]()
+    rows = []
+    for estimator in (
+        *(RankSVM(C=C, bias="none") for C in (1.0, 10.0, 100.0)),
+        *(RankSVM(C=C, bias="penalized") for C in (1.0, 10.0, 100.0)),
+        *(RankSVM(C=C, bias="free") for C in (1.0, 10.0, 100.0)),
+        *(RankSVM(C=C, bias="none", top_k=k) for C in (1.0, 10.0) for k in (1, 5)),
+        *(RankLSVM(C=C) for C in (1.0, 10.0)),
+    ):
+        estimator.set_params(kernel="linear", tol=TOL, threshold=0.0)
+        start = time.perf_counter()
+        cells = [of_rounds(*over_parts(estimator, X, Y, count, method)) for method, count in WHICH]
+        loss = "squared hinge" if isinstance(estimator, RankLSVM) else "hinge"
+        bias = getattr(estimator, "bias", "penalized")
+        top = "all" if estimator.top_k is None else f"top {estimator.top_k}"
+        seconds = f"{time.perf_counter() - start:.0f}"
+        rows.append([loss, bias, top, f"{estimator.C:g}", *cells, seconds])
+        print(" ", *rows[-1], flush=True)
+    blocks, rule = ([f"{m}, {p} parts" for p in PARTS] for m in ("CoCoA+", "rule"))
+    header = ("loss", "bias", "pairs", "C", *blocks, "splitting", *rule, "seconds")
+    title = f"{name}: {X.shape[0]} rows, {X.shape[1]} features, {Y.shape[1]} labels, gap {TOL:g}"
+    print_table(title, header, rows)
 
 
 if __name__ == "__main__":

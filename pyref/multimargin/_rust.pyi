@@ -22,6 +22,7 @@ __all__ = [
     "solve_pairwise",
     "solve_simplex",
     "sparse_product",
+    "split_part",
     "total_loss",
 ]
 
@@ -91,6 +92,28 @@ class _PartRequest(_PartDefaults):
 
 def improve_part(
     indicator: _Labels, features: _Features, **request: Unpack[_PartRequest]
+) -> dict[str, Any]: ...
+
+class _SplitDefaults(TypedDict, total=False):
+    label_weights: _Matrix | None
+    top: int | None
+    scores: _Matrix | None
+    threads: int
+
+class _SplitRequest(_SplitDefaults):
+    pair_weights: _Matrix
+    dual: _Matrix
+    weights: _Matrix
+    offset: _Matrix
+    loss: str
+    theta: float
+    mu: float
+    rho: float
+    length: float
+    beside: float
+
+def split_part(
+    indicator: _Marks, features: _Features, **request: Unpack[_SplitRequest]
 ) -> dict[str, Any]: ...
 def looks_for_signals() -> bool: ...
 

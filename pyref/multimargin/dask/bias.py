@@ -34,6 +34,9 @@ _AFTER_REPAIR = 0.75
 _FIRST_GAP = 0.03
 _FEWER = 1.5
 
+# What may be left of the sum of the dual rows, as a share of the sum of their sizes: rounding.
+_UNEVEN = 1e-9
+
 # The capacities of a flow, so many bytes for two labels, may take as much as the weights, or this.
 _BYTES_OF_CAPACITIES = 128
 _ALWAYS_ROOM = 2**29
@@ -65,7 +68,7 @@ class PenalizedRounds(Rounds):
 
     def _objectives(self, answer: Sums) -> tuple[float, float]:
         primal, dual = super()._objectives(answer)
-        bias, total = self._bias(), self.point.sum
+        bias, total = self.bias(), self.point.sum
         return primal + 0.5 * inner(bias, bias), dual - 0.5 * inner(total, total)
 
     def _move(self, answer: Sums) -> bool:
@@ -83,7 +86,7 @@ class PenalizedRounds(Rounds):
 
     def _follow(self, sigma: float) -> None:
         """Make the bias that the dual rows see the new b."""
-        bias = self._bias()
+        bias = self.bias()
         self.sigma = sigma
         self.point.bias = (1.0 - sigma) * bias
 
@@ -123,18 +126,18 @@ class FreeRounds(Rounds):
     def _certificate(self, number: int, answer: Sums) -> Solution | None:
         quadratic = self._quadratic()
         primal = 0.5 * quadratic + answer["loss"]
-        bias, tol = self._bias(), self.settings.tol
+        bias, tol = self.bias(), self.settings.tol
         dual = primal - answer["gap"]
-        self._record(number, primal, dual)
+        self.record(number, primal, dual)
         self.tolerated = tol * abs(primal)
         self.certified = replace(
             self._solution("interrupted", number, primal, self.bound), bias=centred(bias)
         )
         gap = _AFTER_REPAIR * relative_gap(primal, dual)
-        stopped = self._tell(number, primal, dual, answer["active"])
+        stopped = self.tell(number, primal, dual, answer["active"])
         last = self.settings.last(number)
         if last is not None or (gap <= tol and number >= self.next_attempt):
-            solution = self._attempt(number, bias, last)
+            solution = self.attempt(number, bias, last)
             if solution is not None:
                 return solution
         if stopped:
@@ -145,7 +148,7 @@ class FreeRounds(Rounds):
             self.better = None if flow is None else centred(bias - flow.best)
         return None
 
-    def _attempt(self, number: int, bias: Matrix, last: str | None) -> Solution | None:
+    def attempt(self, number: int, bias: Matrix, last: str | None) -> Solution | None:
         """Return the solution of a repair if it is the end; else go back to the round's point."""
         point, states = replace(self.point), self.cluster.kept()
         solution = self._repaired(number, bias, last=last is not None)
@@ -159,23 +162,23 @@ class FreeRounds(Rounds):
         return self._closed(solution or self.certified, last)
 
     def _ended(self, number: int, status: str) -> Solution:
-        solution = self._repaired(number, self._bias())
+        solution = self._repaired(number, self.bias())
         return self._closed(solution or self.certified, status)
 
     def _closed(self, solution: Solution, status: str) -> Solution:
         """Return the solution with its status; its objectives end the history."""
-        self._correct(solution.primal, solution.dual)
+        self.correct(solution.primal, solution.dual)
         return replace(solution, status=status)
 
-    def _secured(self) -> Solution:
+    def secured(self) -> Solution:
         """Repair the last point, too: its bound is better than those before."""
         last = self.certified
         if not np.isfinite(last.primal):
             return last
         try:
             # The dual rows may have moved since the common point was theirs.
-            self._gather()
-            found = self._repaired(last.rounds, self._bias())
+            self.gather()
+            found = self._repaired(last.rounds, self.bias())
         except (KeyboardInterrupt, PartsLost, RuntimeError, OSError):
             # In a hurry, or without workers.
             found = None
@@ -206,7 +209,7 @@ class FreeRounds(Rounds):
             repair.rerouted, self._common(number, epochs=0), self.model, flow
         )
         self.point.step = 1.0
-        self._gathered(total)
+        self.gathered(total)
         priced = self._with_bias(number, centred(bias - flow.best))
         if priced.gap <= self.settings.tol:
             return priced
@@ -244,17 +247,21 @@ class FreeRounds(Rounds):
             eps, prices = routing
             self.cluster.replace(repair.mixed, self.point.step, prices, eps)
             self.point.step = 1.0
-        self._gather()
+        self.gather()
         return self._with_bias(number, bias)
 
     def _with_bias(self, number: int, bias: Matrix) -> Solution:
-        """Certify the dual rows, which sum to 0, with a bias."""
+        """Certify the dual rows, which bound the problem where they sum to 0, with a bias."""
         weights = self.point.weights
         common = replace(self._common(number, epochs=0), offset=bias)
         answer = self.cluster.state_sums(certify, common, self.model)
         quadratic = inner(weights, weights)
         primal = 0.5 * quadratic + answer["loss"]
-        self.bound = max(self.bound, answer["terms"] - 0.5 * quadratic)
+        if np.abs(self.point.sum).sum() <= _UNEVEN * self.point.size:
+            self.bound = max(self.bound, answer["terms"] - 0.5 * quadratic)
+        if self.certified.primal <= primal:
+            # The bound is one for the better point, too.
+            return replace(self.certified, rounds=number, dual=self.bound)
         return Solution(weights, centred(bias), "converged", number, primal, self.bound, 0.0, {})
 
     def _move(self, answer: Sums) -> bool:
@@ -262,7 +269,7 @@ class FreeRounds(Rounds):
         if not still:
             self.sigma = max(self.least, self.sigma / _STILL_FACTOR)
         bias, self.better = self.better, None
-        self.point.bias = centred(self._bias()) if bias is None else bias
+        self.point.bias = centred(self.bias()) if bias is None else bias
         return still
 
     def _still(self, answer: Sums) -> str | None:

@@ -16,6 +16,7 @@ from multimargin.dask import tasks
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import NEIGHBOURS, Common, aligned
 from multimargin.dask.rounds import PartsLost
+from multimargin.dask.split_parts import SplitCommon
 from multimargin.dask.store import StateMissingError
 from multimargin.dask.tasks import Change, Held, held, unwrapped
 
@@ -216,6 +217,6 @@ def _size(value: Any) -> int:
         return sum(map(_size, value))
     if isinstance(value, Change):
         return _size(value.arguments)
-    if isinstance(value, Common):
-        return value.weights.nbytes + value.offset.nbytes
+    if isinstance(value, Common | SplitCommon):
+        return _size(vars(value))
     return 0

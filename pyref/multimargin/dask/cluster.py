@@ -11,7 +11,7 @@ from typing import Any
 from multimargin.dask import parts, store, tasks
 from multimargin.dask.calls import Call, Shared
 from multimargin.dask.owned import OwnedTasks
-from multimargin.dask.parts import Common, Sums
+from multimargin.dask.parts import Sums
 from multimargin.dask.rounds import Cluster, PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.dask.workers import dealt, next_to, workers_of
@@ -122,9 +122,9 @@ class ClusterParts(Cluster):
     def interruptible(self) -> contextlib.AbstractContextManager[None]:
         return self.owned.interrupts.allowed()
 
-    def mark(self, round_number: int, common: Common) -> None:
+    def mark(self, round_number: int, step: float) -> None:
         if round_number % _BACKUP_EVERY == 0:
-            self._back_up(common.step)
+            self._back_up(step)
 
     def _back_up(self, step: float) -> None:
         """Copy each part's dual rows to the worker after its own; older copies go then."""

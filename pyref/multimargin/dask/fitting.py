@@ -18,6 +18,7 @@ from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.rounds import Settings, Solution
 from multimargin.dask.solving import solve
+from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared.label_weights import weights_of_counts, weights_of_labels
@@ -78,7 +79,7 @@ def fit(
     -------
     estimator
         The estimator itself, fitted. It has its weights `coef_`, and no support vectors, which are
-        where the rows are. `history_` has the further columns "growth", "step" and "bytes".
+        where the rows are. `history_` has the further columns "growth", "step", "bytes" and "rho".
 
     Raises
     ------
@@ -96,8 +97,10 @@ def fit(
 
     Notes
     -----
-    CoCoA+ (Smith et al. 2018) with exact block steps. All sums are in
-    the order of the parts, so the result depends on the parts and on `random_state`, but not on the
+    Dense features of up to 4096 columns take rounds of the alternating direction method (Goldstein
+    et al. 2016), whose number does not depend on the parts; others take those of CoCoA+ (Smith et
+    al. 2018) with exact block steps, and change over where these are slow. All sums are in the
+    order of the parts, so the result depends on the parts and on `random_state`, but not on the
     number of workers. If workers are lost, their dual rows go back to the newest copies on other
     workers, and the rounds go on from there.
     """
@@ -142,6 +145,7 @@ def _solve(
         callback=progress.epoch_callback(),
         own_gap=checked._gap,
         deadline=deadline,
+        of_dual=isinstance(checked, RankCVM),
     )
     with closing(cluster):
         solution = solve(cluster, shape, checked._model(), settings)
@@ -159,7 +163,7 @@ def _solve(
     progress.finish()
     if interrupted:
         raise KeyboardInterrupt
-    advice = "Increase max_iter or tol, decrease C, scale the features, or use fewer parts."
+    advice = "Increase max_iter or tol, decrease C, or scale the features."
     end = replace(solution.fit(), gap=checked.dual_gap_)
     checked._warn_of_the_end(end, "rounds", advice)
 

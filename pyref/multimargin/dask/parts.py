@@ -72,6 +72,11 @@ class Part:
         n, q = self.indicator.shape
         return n, q + int(self.zero_label)
 
+    def with_pairs(self) -> NDArray[np.bool_]:
+        """Return which rows have a pair of labels that counts, shape (n,)."""
+        pairs = _pairs_of(self.indicator, self.zero_label)
+        return np.asarray((pairs > 0) & (self.pair_weights > 0.0))
+
     def weights_of_rows(self) -> Matrix:
         """Return what all pairs of each row weigh together, shape (n,)."""
         if self.label_weights is None:
@@ -354,6 +359,8 @@ def contribution(part: Part, state: State, step: float) -> Sums:
     return {
         "weights": np.asarray(_product(part.X, state.dual)),
         "sum": np.asarray(state.dual.sum(axis=0)).ravel(),
+        "size": float(abs(state.dual).sum()),
+        "square": float((state.dual * state.dual).sum()),
         "terms": state.terms.sum(),
         # For Rank-CVM: the sum of the dual variables of all pairs.
         "pairs": float(sums_of_pairs(part, dense(state.dual)).sum()),
@@ -380,8 +387,8 @@ def sums_of_pairs(part: Part, dual: Matrix) -> Matrix:
 def describe(part: Part) -> Sums:
     """Return the sums that a fit needs before its first round."""
     n = part.X.shape[0]
-    with_pairs = part.pair_weights > 0.0
-    squares = part.X.multiply(part.X) if sparse.issparse(part.X) else part.X * part.X
+    with_pairs = part.with_pairs()
+    squares = squared_norms(part.X)
     return {
         # Rows, features and columns of the dual rows; a sum of lists has all of them.
         "shapes": [(*part.X.shape, part.dual_shape[1])],
@@ -389,11 +396,18 @@ def describe(part: Part) -> Sums:
         "row_weight": float(n if part.sample_weight is None else part.sample_weight.sum()),
         "rows_with_pairs": int(with_pairs.sum()),
         "squared_norms": float(squares.sum()),
+        "squared_norms_with_pairs": float(squares[with_pairs].sum()),
         "pair_weight": float(part.weights_of_rows().sum()),
         "all_pairs": part.top is None,
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
         "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
     }
+
+
+def squared_norms(X: Any) -> Matrix:
+    """Return the squared length of each row."""
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    return np.asarray(squares.sum(axis=1)).ravel()
 
 
 def _bytes(X: Any) -> int:

@@ -30,6 +30,10 @@ _GROWTH = 1.5
 _SHRINKAGE = 1.3
 
 
+# The pace of the gap is that of so many rounds, and slow when the rest takes as many rounds at it.
+_PACE = 8
+_PATIENCE = 30
+
 # Relative gap from which on weights and their changes travel in single precision, and its rounding.
 _SINGLE_TOL = 1e-5
 _ROUNDING = 2.0**-24
@@ -76,8 +80,8 @@ class Cluster(Protocol):
     def view(self, function: Callable[..., Any], *arguments: Any) -> "Cluster":
         """Return the parts after a change of their data, at fresh states."""
 
-    def mark(self, round_number: int, common: Common) -> None:
-        """Tell that a round has ended: time for backups."""
+    def mark(self, round_number: int, step: float) -> None:
+        """Tell that a round has ended, and how far the parts go along it: time for backups."""
 
     def interruptible(self) -> AbstractContextManager[None]:
         """Return a context in which Ctrl-C is raised at once: nothing is under way in it."""
@@ -97,6 +101,8 @@ class Settings:
     own_gap: Callable[[Fit, float], float] | None = None
     # When to end, by `time.monotonic`; not before the first round has moved the rows
     deadline: float | None = None
+    # Whether the model has to be that of the dual rows
+    of_dual: bool = False
 
     def last(self, number: int) -> str | None:
         """Return the status with which the rounds end after so many, None when they go on."""
@@ -120,12 +126,13 @@ class Point:
     bias: Matrix
     step: float = 1.0
     uncertainty: float = 0.0
+    size: float = 0.0  # Sum of all dual rows' absolute values, when they were last added
 
 
 class _History:
     """Columns of one entry a round."""
 
-    NAMES = ("epoch", "seconds", "primal", "dual", "growth", "step", "bytes")
+    NAMES = ("epoch", "seconds", "primal", "dual", "growth", "step", "bytes", "rho")
 
     def __init__(self) -> None:
         self.start = time.perf_counter()
@@ -228,12 +235,20 @@ class Rounds:
         """Return the weight of the augmentation to begin with: without a bias there is none."""
         return 0.0
 
-    def run(self) -> Solution:
-        """Return the solution; an interruption gives the last point that has a certificate."""
+    def run(self, *, may_split: bool = False) -> Solution:
+        """Return the solution; an interruption gives the last point that has a certificate.
+
+        With `may_split` the rounds end as "slow" where others are likely to need fewer.
+        """
+        self.may_split = may_split
+        return self.ended_by(self._run, self.secured)
+
+    def ended_by(self, run: Callable[[], Solution], secured: Callable[[], Solution]) -> Solution:
+        """Return what rounds end with, or what is secured when they are interrupted."""
         try:
-            solution = self._run()
+            solution = run()
         except KeyboardInterrupt:
-            solution = self._secured()
+            solution = secured()
         weights = np.asarray(solution.weights, dtype=np.float64)
         return replace(solution, weights=weights, history=self.history.columns())
 
@@ -249,13 +264,15 @@ class Rounds:
                 still = self._move(answer)
                 if still and (status := self._still(answer)) is not None:
                     return self._ended(number, status)
-                self.cluster.mark(number, self._common(number, epochs=0))
+                self.cluster.mark(number, self.point.step)
+                if self.may_split and self._slow():
+                    return replace(self.certified, status="slow")
             except PartsLost:
-                self._gather()
+                self.gather()
 
     # The certificate
 
-    def _secured(self) -> Solution:
+    def secured(self) -> Solution:
         """Return the last point with a certificate after an interruption."""
         return self.certified
 
@@ -272,20 +289,20 @@ class Rounds:
     def _certificate(self, number: int, answer: Sums) -> Solution | None:
         """Record the certificate of a round; return the solution when it is the end."""
         primal, dual = self._objectives(answer)
-        self._record(number, primal, dual)
+        self.record(number, primal, dual)
         self.tolerated = self.settings.tol * abs(primal)
         self.certified = self._solution("interrupted", number, primal, dual)
         if relative_gap(primal, dual) <= self.settings.tol:
             primal, dual, pairs = self._afresh(number)
             solution = self._solution("converged", number, primal, dual, pairs)
-            if self._reached(solution):
-                self._correct(primal, dual)
+            if self.reached(solution):
+                self.correct(primal, dual)
                 return solution
-        stopped = self._tell(number, primal, dual, answer["active"])
+        stopped = self.tell(number, primal, dual, answer["active"])
         status = "interrupted" if stopped else self.settings.last(number)
         return None if status is None else self._ended(number, status)
 
-    def _reached(self, solution: Solution) -> bool:
+    def reached(self, solution: Solution) -> bool:
         tol, own_gap = self.settings.tol, self.settings.own_gap
         if solution.gap > tol or own_gap is None:
             return solution.gap <= tol
@@ -293,51 +310,52 @@ class Rounds:
 
     def _ended(self, number: int, status: str) -> Solution:
         primal, dual, pairs = self._afresh(number)
-        self._correct(primal, dual)
+        self.correct(primal, dual)
         return self._solution(status, number, primal, dual, pairs)
 
     def _afresh(self, number: int) -> tuple[float, float, float]:
         """Return the objectives, with W computed from the dual rows, and their sum."""
-        pairs = self._gather()
+        pairs = self.gather()
         answer = self.cluster.state_sums(certify, self._common(number, epochs=0), self.model)
         return *self._objectives(answer), pairs
 
-    def _gather(self) -> float:
+    def gather(self) -> float:
         """Compute the common point from the dual rows."""
         while True:
             try:
                 total = self.cluster.state_sums(parts.contribution, self.point.step)
-                self._gathered(total)
+                self.gathered(total)
                 return float(total["pairs"])
             except PartsLost:
                 continue
 
-    def _gathered(self, total: Sums) -> None:
+    def gathered(self, total: Sums) -> None:
         self.point.weights = self.point.seen = total["weights"]
-        self.point.sum = total["sum"]
+        self.point.sum, self.point.size = total["sum"], total["size"]
         self.point.uncertainty = 0.0
 
-    def _bias(self) -> Matrix:
+    def bias(self) -> Matrix:
         return self.point.bias + self.sigma * self.point.sum
 
     def _solution(
         self, status: str, number: int, primal: float, dual: float, pairs: float = 0.0
     ) -> Solution:
-        return Solution(self.point.seen, self._bias(), status, number, primal, dual, pairs, {})
+        return Solution(self.point.seen, self.bias(), status, number, primal, dual, pairs, {})
 
-    def _record(self, number: int, primal: float, dual: float) -> None:
+    def record(self, number: int, primal: float, dual: float, rho: float | None = None) -> None:
+        """Add a round to the history: one of the other method where there is a penalty `rho`."""
         seconds = time.perf_counter() - self.history.start
-        moved = self.cluster.bytes_moved
-        row = (number, seconds, primal, dual, self.growth, self.last_step, moved)
-        self.history.rows.append(row)
+        own = (self.growth, self.last_step) if rho is None else (np.nan, np.nan)
+        moved, penalty = self.cluster.bytes_moved, np.nan if rho is None else rho
+        self.history.rows.append((number, seconds, primal, dual, *own, moved, penalty))
 
-    def _correct(self, primal: float, dual: float) -> None:
+    def correct(self, primal: float, dual: float) -> None:
         """Put the final certificate in the place of the last one recorded."""
         last = list(self.history.rows[-1])
         last[2:4] = primal, dual
         self.history.rows[-1] = tuple(last)
 
-    def _tell(self, number: int, primal: float, dual: float, active: int) -> bool:
+    def tell(self, number: int, primal: float, dual: float, active: int) -> bool:
         callback = self.settings.callback
         seconds = self.history.rows[-1][1]
         if callback is None:
@@ -350,7 +368,7 @@ class Rounds:
     def _common(self, number: int, *, epochs: int) -> Common:
         return Common(
             weights=self.point.seen,
-            offset=self._bias(),
+            offset=self.bias(),
             step=self.point.step,
             sigma=self.sigma,
             growth=self.growth,
@@ -371,7 +389,7 @@ class Rounds:
         """Go along the sum of all moves; return whether nothing moved."""
         point = self.point
         change, change_of_sum = answer["weights"], answer["sum"]
-        slope = answer["gained"] - inner(point.weights, change) - inner(self._bias(), change_of_sum)
+        slope = answer["gained"] - inner(point.weights, change) - inner(self.bias(), change_of_sum)
         curvature = inner(change, change) + self.sigma * inner(change_of_sum, change_of_sum)
         if curvature == 0.0:
             point.step = self.last_step = 1.0
@@ -391,6 +409,18 @@ class Rounds:
     def _seen(self, weights: Matrix) -> NDArray[Any]:
         """Return weights as they travel in a round."""
         return weights.astype(np.float32) if self.single else weights
+
+    def _slow(self) -> bool:
+        """Return whether the gap falls so slowly that other rounds are likely to need fewer."""
+        rows = self.history.rows[-_PACE:]
+        if len(rows) < _PACE:
+            return False
+        tol = self.settings.tol
+        first, last = (max(relative_gap(row[2], row[3]), tol) for row in (rows[0], rows[-1]))
+        if not np.isfinite(first):
+            return False
+        pace = np.log(first / last) / (_PACE - 1)
+        return bool(np.log(last / tol) > _PATIENCE * pace)
 
     def _still(self, answer: Sums) -> str | None:
         """Return how to end after a round in which nothing moved, None to go on."""

@@ -11,6 +11,7 @@ from multimargin.dask import parts
 from multimargin.dask.bias import FreeRounds, PenalizedRounds, centred
 from multimargin.dask.parts import Sums, inner
 from multimargin.dask.rounds import Cluster, Rounds, Settings, Solution, no_history, relative_gap
+from multimargin.dask.splitting import MOST_FEATURES, SplitRounds
 from multimargin.estimators.shared.problem import Matrix, Model
 
 
@@ -18,9 +19,9 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
     """Solve a linear problem of the pairwise family over parts."""
     about = cluster.described()
     if model.bias == "none":
-        return Rounds(cluster, shape, model, settings, about).run()
+        return _solved(Rounds(cluster, shape, model, settings, about))
     if model.bias == "penalized":
-        return PenalizedRounds(cluster, shape, model, settings, about).run()
+        return _solved(PenalizedRounds(cluster, shape, model, settings, about))
     total = about["total"]
     mean = None if total is None else total / about["rows"]
     if mean is not None and 2.0 * inner(mean, mean) > about["squared_norms"] / about["rows"]:
@@ -29,6 +30,19 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
         solution = _solve_free(cluster, shape, model, settings, cluster.described())
         return replace(solution, bias=solution.bias - np.einsum("d,dq->q", mean, solution.weights))
     return _solve_free(cluster, shape, model, settings, about)
+
+
+def _solved(rounds: Rounds) -> Solution:
+    """Return what rounds end with: those of the splitting where features are dense, or others slow.
+
+    The point is the same for both, so that a change loses nothing.
+    """
+    few = rounds.point.weights.shape[0] <= MOST_FEATURES
+    if not (few and rounds.about["total"] is not None):
+        solution = rounds.run(may_split=few)
+        if solution.status != "slow":
+            return solution
+    return SplitRounds(rounds).run()
 
 
 def _solve_free(
@@ -44,7 +58,7 @@ def _solve_free(
         sparse.csr_array(capacity), directed=True, connection="strong"
     )
     if count == 1:
-        return FreeRounds(cluster, shape, model, settings, about, capacity).run()
+        return _solved(FreeRounds(cluster, shape, model, settings, about, capacity))
     d, q = shape
     weights, bias = np.zeros(shape), np.zeros(q)
     primal = dual = pairs = 0.0
@@ -53,14 +67,17 @@ def _solve_free(
     subsets = [subset for subset in subsets if subset.size > 1]
     for index, subset in enumerate(subsets):
         left = max(settings.max_rounds - rounds - (len(subsets) - 1 - index), 1)
-        part = FreeRounds(
-            cluster.view(parts.Part.restricted, subset),
-            (d, subset.size),
-            model,
-            replace(settings, max_rounds=left, own_gap=None),
-            about,
-            capacity[np.ix_(subset, subset)],
-        ).run()
+        view = cluster.view(parts.Part.restricted, subset)
+        part = _solved(
+            FreeRounds(
+                view,
+                (d, subset.size),
+                model,
+                replace(settings, max_rounds=left, own_gap=None),
+                view.described(),
+                capacity[np.ix_(subset, subset)],
+            )
+        )
         weights[:, subset], bias[subset] = part.weights, part.bias
         history = dict(part.history)
         history["epoch"] = history["epoch"] + rounds

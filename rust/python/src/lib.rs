@@ -38,7 +38,7 @@ mod _rust {
     #[pymodule_export]
     use super::pairwise::solve_pairwise;
     #[pymodule_export]
-    use super::parts::improve_part;
+    use super::parts::{improve_part, split_part};
     #[pymodule_export]
     use super::relationships::solve_mlrl;
     #[pymodule_export]

@@ -28,8 +28,9 @@ use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, mean, transposed};
 use crate::memory;
-use crate::pairwise::loss::{Loss, polish};
+use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::{LinearDense, Scores};
+use crate::pairwise::splitting::{Map, Squares, scale};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use nalgebra::DMatrix;
@@ -43,12 +44,6 @@ const LARGEST_RANK: usize = 2048;
 
 /// What is left of a kernel value, relative to the largest one, when the root is complete.
 const ROUNDING: f64 = 1e-13;
-
-/// Squared length of the shortest row that is scaled to the length of the others, relative to the mean.
-const SHORTEST: f64 = 1e-3;
-
-/// How much of `F` the relaxation takes.
-const RELAXATION: f64 = 1.8;
 
 /// Iterations of a round. After each of the first few hundred iterations' rounds the penalty changes by this power of the ratio of the
 /// relative residuals, if by that factor at least, and at most: one that goes on changing need not converge.
@@ -97,30 +92,6 @@ struct Root {
     rank: usize,
     /// By what its rows are multiplied, and those of `F`, `Z` and `U`.
     scales: Vec<f64>,
-}
-
-/// Sums of squares over the instances, for the residuals.
-#[derive(Clone, Copy, Default)]
-struct Squares {
-    /// `F - Z`
-    primal: f64,
-    /// How far `Z` has moved, and `U`.
-    moved: f64,
-    displacements: f64,
-}
-
-impl Squares {
-    fn add(&mut self, others: &Self) {
-        self.primal += others.primal;
-        self.moved += others.moved;
-        self.displacements += others.displacements;
-    }
-
-    /// The ratio of the relative residuals, of scores with such a sum of squares, and of `U`.
-    fn imbalance(&self, scores: f64) -> f64 {
-        let (primal, dual) = (self.primal / scores, self.moved / self.displacements);
-        (primal / dual).sqrt()
-    }
 }
 
 /// Whether problems with these labels are within reach.
@@ -222,8 +193,7 @@ impl Root {
         let squares = self.values.chunks_exact(self.rank).map(|row| dot(row, row));
         let squares: Vec<f64> = squares.collect();
         let mean = mean(&squares);
-        let scale = |square: &f64| (square / mean).max(SHORTEST).sqrt().recip();
-        self.scales = squares.iter().map(scale).collect();
+        self.scales = squares.iter().map(|&square| scale(square, mean)).collect();
         for (row, scale) in self.values.chunks_exact_mut(self.rank).zip(&self.scales) {
             row.iter_mut().for_each(|value| *value *= scale);
         }
@@ -514,23 +484,13 @@ impl Admm {
     pub fn dual<L: Loss>(&self, labels: &Labels, loss: &L) -> (Vec<f64>, Vec<f64>) {
         let (n, q) = (labels.instances(), self.labels);
         let (mut dual, mut terms) = (memory::matrix(n, q), vec![0.0; n]);
-        let [mut block, mut at] = [vec![0.0; q], vec![0.0; q]];
-        let mut workspace = L::Workspace::default();
+        let mut map = Map::new(labels, loss, self.rho);
         let rows = self.displacements.chunks_exact(q);
         let places = self.instances.iter().zip(&self.root.scales);
-        for (((&i, scale), u), scores) in places.zip(rows).zip(self.scores.chunks_exact(q)) {
+        for (((&i, &scale), u), scores) in places.zip(rows).zip(self.scores.chunks_exact(q)) {
             let i = i as usize;
             let row = &mut dual[i * q..(i + 1) * q];
-            row.iter_mut()
-                .zip(u)
-                .for_each(|(beta, u)| *beta = self.rho * scale * u);
-            let block = labels.gather(i, row, &mut block);
-            let at = labels.gather(i, scores, &mut at);
-            at.iter_mut().for_each(|score| *score /= scale);
-            let (pairs, weight) = (labels.pairs_of(i), labels.weight(i));
-            let lambda = weight / (self.rho * scale * scale);
-            polish(loss, block, at, pairs, (weight, lambda), &mut workspace);
-            terms[i] = loss.dual_value(block, at, pairs, weight);
+            terms[i] = map.dual((i, scale), scores, u, row);
         }
         (dual, terms)
     }
@@ -559,68 +519,6 @@ impl Admm {
             axpy(-scale * scale / total, row, &mut bias);
         }
         bias
-    }
-}
-
-/// The proximal maps of some instances.
-struct Map<'a, L: Loss> {
-    labels: &'a Labels,
-    loss: &'a L,
-    rho: f64,
-    relaxed: Vec<f64>,
-    known: [Vec<f64>; 3],
-    workspace: L::Workspace,
-    squares: Squares,
-}
-
-impl<'a, L: Loss> Map<'a, L> {
-    fn new(labels: &'a Labels, loss: &'a L, rho: f64) -> Self {
-        let q = labels.count();
-        Self {
-            labels,
-            loss,
-            rho,
-            relaxed: vec![0.0; q],
-            known: std::array::from_fn(|_| vec![0.0; q]),
-            workspace: L::Workspace::default(),
-            squares: Squares::default(),
-        }
-    }
-
-    /// Replaces `z_i` and `-u_i` of an instance with a scale, given what was `fitted`.
-    fn apply(
-        &mut self,
-        (i, scale): (usize, f64),
-        fitted: &[f64],
-        scores: &mut [f64],
-        displacement: &mut [f64],
-    ) {
-        let state = fitted.iter().zip(&*scores).zip(&*displacement);
-        for (relaxed, ((f, z), u)) in self.relaxed.iter_mut().zip(state) {
-            *relaxed = RELAXATION * f + (1.0 - RELAXATION) * z - u;
-        }
-        let [centre, guess, moved] = &mut self.known;
-        let centre = self.labels.gather(i, &self.relaxed, centre);
-        let guess = self.labels.gather(i, scores, guess);
-        let moved = &mut moved[..centre.len()];
-        centre.iter_mut().for_each(|score| *score /= scale);
-        guess.iter_mut().for_each(|score| *score /= scale);
-        let lambda = self.labels.weight(i) / (self.rho * scale * scale);
-        let pairs = self.labels.pairs_of(i);
-        self.loss
-            .prox(centre, guess, moved, pairs, lambda, &mut self.workspace);
-        moved.iter_mut().for_each(|u| *u *= scale);
-        displacement.fill(0.0);
-        self.labels.scatter(i, moved, displacement);
-        let squares = &mut self.squares;
-        let state = scores.iter_mut().zip(&*displacement).zip(fitted);
-        for (relaxed, ((z, u), f)) in self.relaxed.iter().zip(state) {
-            let before = *z;
-            *z = relaxed + u;
-            squares.primal += (f - *z).powi(2);
-            squares.moved += (*z - before).powi(2);
-            squares.displacements += u * u;
-        }
     }
 }
 

@@ -18,6 +18,7 @@ pub mod request;
 pub mod scores;
 mod setup;
 mod solve;
+pub mod splitting;
 
 pub use setup::Setup;
 pub use solve::solve;

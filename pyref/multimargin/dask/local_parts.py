@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any
 
 from multimargin.dask import parts
-from multimargin.dask.parts import Common, Part, State, Sums
+from multimargin.dask.parts import Part, State, Sums
 from multimargin.dask.rounds import Cluster
 
 
@@ -49,7 +49,7 @@ class LocalParts(Cluster):
     def kept(self) -> list[State]:
         return self.states
 
-    def mark(self, round_number: int, common: Common) -> None:
+    def mark(self, round_number: int, step: float) -> None:
         return  # A process has no older copies of itself.
 
     def restore(self, states: list[State]) -> None:

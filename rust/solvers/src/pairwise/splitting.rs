@@ -1,0 +1,284 @@
+//! One instance, and one part of the rows, in the alternating direction method ([`crate::pairwise::admm`]).
+//!
+//! All rows share the weights `W` and the bias `b`. Row `i` has scores `z_i` of its own, a multiplier `u_i` and the penalty
+//! `rho_i = rho s_i^2`, with scales `s_i` that give all rows of the features one length. A round at `F = X W + b` is
+//!
+//! ```text
+//! g_i = relaxation f_i + (1 - relaxation) z_i
+//! z_i = prox of phi_i / rho_i at g_i + u_i,   u_i = u_i + g_i - z_i
+//! ```
+//!
+//! and the rows `beta_i = -rho_i u_i` are in the feasible set of the dual problem, with scores `z_i` that belong to them.
+
+use crate::error::{SolverError, check_size, refused};
+use crate::labels::Labels;
+use crate::linalg::vector::{axpy, dot, row_sum};
+use crate::memory;
+use crate::pairwise::bcd::PartPoint;
+use crate::pairwise::loss::{Loss, check_pairs, polish};
+use crate::pairwise::scores::DenseScores;
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+
+/// Squared length of the shortest row that is scaled to the length of the others, relative to the mean.
+const SHORTEST: f64 = 1e-3;
+
+/// How much of `F` the relaxation takes.
+pub(crate) const RELAXATION: f64 = 1.8;
+
+/// Instances that one chunk of work handles.
+const CHUNK: usize = 64;
+
+/// By what a row of some squared length is multiplied: a row of next to nothing stays short.
+pub(crate) fn scale(square: f64, mean: f64) -> f64 {
+    (square / mean).max(SHORTEST).sqrt().recip()
+}
+
+/// Sums of squares over the instances, for the residuals.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Squares {
+    /// `F - Z`
+    pub primal: f64,
+    /// How far `Z` has moved, and `U`.
+    pub moved: f64,
+    /// `U`
+    pub displacements: f64,
+}
+
+impl Squares {
+    pub(crate) fn add(&mut self, others: &Self) {
+        self.primal += others.primal;
+        self.moved += others.moved;
+        self.displacements += others.displacements;
+    }
+
+    /// The ratio of the relative residuals, of scores with such a sum of squares, and of `U`.
+    pub(crate) fn imbalance(&self, scores: f64) -> f64 {
+        let (primal, dual) = (self.primal / scores, self.moved / self.displacements);
+        (primal / dual).sqrt()
+    }
+}
+
+/// The proximal maps of some instances.
+pub(crate) struct Map<'a, L: Loss> {
+    labels: &'a Labels,
+    loss: &'a L,
+    rho: f64,
+    relaxed: Vec<f64>,
+    known: [Vec<f64>; 3],
+    workspace: L::Workspace,
+    pub(crate) squares: Squares,
+}
+
+impl<'a, L: Loss> Map<'a, L> {
+    pub(crate) fn new(labels: &'a Labels, loss: &'a L, rho: f64) -> Self {
+        let q = labels.count();
+        Self {
+            labels,
+            loss,
+            rho,
+            relaxed: vec![0.0; q],
+            known: std::array::from_fn(|_| vec![0.0; q]),
+            workspace: L::Workspace::default(),
+            squares: Squares::default(),
+        }
+    }
+
+    /// `phi_i / rho_i` is this times the sum over the pairs.
+    fn lambda(&self, i: usize, scale: f64) -> f64 {
+        self.labels.weight(i) / (self.rho * scale * scale)
+    }
+
+    /// Replaces `z_i` and `-u_i` of an instance, times its scale, given what was `fitted`, times the scale as well.
+    pub(crate) fn apply(
+        &mut self,
+        (i, scale): (usize, f64),
+        fitted: &[f64],
+        scores: &mut [f64],
+        displacement: &mut [f64],
+    ) {
+        let state = fitted.iter().zip(&*scores).zip(&*displacement);
+        for (relaxed, ((f, z), u)) in self.relaxed.iter_mut().zip(state) {
+            *relaxed = RELAXATION * f + (1.0 - RELAXATION) * z - u;
+        }
+        let (lambda, pairs) = (self.lambda(i, scale), self.labels.pairs_of(i));
+        let [centre, guess, moved] = &mut self.known;
+        let centre = self.labels.gather(i, &self.relaxed, centre);
+        let guess = self.labels.gather(i, scores, guess);
+        let moved = &mut moved[..centre.len()];
+        centre.iter_mut().for_each(|score| *score /= scale);
+        guess.iter_mut().for_each(|score| *score /= scale);
+        self.loss
+            .prox(centre, guess, moved, pairs, lambda, &mut self.workspace);
+        moved.iter_mut().for_each(|u| *u *= scale);
+        displacement.fill(0.0);
+        self.labels.scatter(i, moved, displacement);
+        let squares = &mut self.squares;
+        let state = scores.iter_mut().zip(&*displacement).zip(fitted);
+        for (relaxed, ((z, u), f)) in self.relaxed.iter().zip(state) {
+            let before = *z;
+            *z = relaxed + u;
+            squares.primal += (f - *z).powi(2);
+            squares.moved += (*z - before).powi(2);
+            squares.displacements += u * u;
+        }
+    }
+
+    /// Writes the dual row of an instance with such scores and displacements, times its scale, and returns the dual term.
+    pub(crate) fn dual(
+        &mut self,
+        (i, scale): (usize, f64),
+        scores: &[f64],
+        displacement: &[f64],
+        row: &mut [f64],
+    ) -> f64 {
+        let rows = row.iter_mut().zip(displacement);
+        rows.for_each(|(beta, u)| *beta = self.rho * scale * u);
+        let (lambda, weight) = (self.lambda(i, scale), self.labels.weight(i));
+        let pairs = self.labels.pairs_of(i);
+        let [block, at, _] = &mut self.known;
+        let block = self.labels.gather(i, row, block);
+        let at = self.labels.gather(i, scores, at);
+        at.iter_mut().for_each(|score| *score /= scale);
+        let steep = (weight, lambda);
+        polish(self.loss, block, at, pairs, steep, &mut self.workspace);
+        self.loss.dual_value(block, at, pairs, weight)
+    }
+
+    /// `phi_i` at some scores.
+    fn loss(&mut self, i: usize, scores: &[f64]) -> f64 {
+        let known = self.labels.gather(i, scores, &mut self.known[0]);
+        self.labels.weight(i) * self.loss.value(known, self.labels.pairs_of(i))
+    }
+}
+
+/// The common point of a round, and the penalty.
+#[derive(Clone, Copy, Debug)]
+pub struct Split<'a> {
+    /// `W`, `d x q` row-major.
+    pub weights: &'a [f64],
+    /// The bias `b`, one a label.
+    pub offset: &'a [f64],
+    /// `rho`
+    pub rho: f64,
+    /// Squared length of the features of a row to which all are scaled.
+    pub length: f64,
+    /// Square of a feature that all rows have beside theirs.
+    pub beside: f64,
+}
+
+impl Split<'_> {
+    fn check(&self) -> Result<(), SolverError> {
+        let positive = self.rho > 0.0 && self.length > 0.0 && self.beside >= 0.0;
+        if positive && (self.rho + self.length + self.beside).is_finite() {
+            return Ok(());
+        }
+        Err(refused(
+            "rho, length or beside",
+            format!("{}, {} or {}", self.rho, self.length, self.beside),
+            "two positive numbers and one that is not negative",
+        ))
+    }
+}
+
+/// A part's rows after a round, and what it sends to the others.
+#[derive(Clone, Debug)]
+pub struct SplitAnswer {
+    /// `z_i` times the scales, `n x q` row-major.
+    pub scores: Vec<f64>,
+    /// `B_p`, `n x q` row-major, and its dual terms.
+    pub dual: Vec<f64>,
+    /// `D_i` of every instance.
+    pub dual_terms: Vec<f64>,
+    /// `X_p^T B_p`, `d x q` row-major, and the sum of the dual rows.
+    pub weights: Vec<f64>,
+    /// `sum_i beta_i`
+    pub sum: Vec<f64>,
+    /// `sum_i phi_i` at the common point.
+    pub loss: f64,
+    /// Sum of squares of the scores, times the scales.
+    pub square: f64,
+    /// The residuals' sums of squares.
+    pub squares: Squares,
+}
+
+/// A round of a part, from its scores times the scales (`None`: those of the common point) and its dual rows. `None` when
+/// interrupted.
+///
+/// # Errors
+/// When the sizes do not fit together, or a factor is out of range.
+pub fn split_part<S: DenseScores, L: Loss>(
+    labels: &Labels,
+    mut scores: S,
+    loss: &L,
+    common: Split<'_>,
+    (start, mut dual): (Option<Vec<f64>>, Vec<f64>),
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Option<SplitAnswer>, SolverError> {
+    common.check()?;
+    check_pairs::<L>(labels)?;
+    let point = PartPoint {
+        dual: &dual,
+        weights: common.weights,
+        offset: common.offset,
+    };
+    point.place(labels, &mut scores)?;
+    let (n, q) = (labels.instances(), labels.count());
+    let fitted = scores.all(threads);
+    let known = start.is_some();
+    let mut own = start.unwrap_or_else(|| memory::copied(&fitted));
+    check_size("scores", own.len(), n * q)?;
+    let mut terms = vec![0.0; n];
+    let squares: Vec<f64> = scores
+        .diagonal()
+        .iter()
+        .map(|x| x + common.beside)
+        .collect();
+    let rows = own.chunks_mut(CHUNK * q).zip(dual.chunks_mut(CHUNK * q));
+    let rows = rows.zip(terms.chunks_mut(CHUNK));
+    let parts = threads.map(rows, |chunk, ((own, dual), terms)| {
+        let mut map = Map::new(labels, loss, common.rho);
+        let (mut at, mut displacement, mut total) = (vec![0.0; q], vec![0.0; q], 0.0);
+        let rows = own.chunks_exact_mut(q).zip(dual.chunks_exact_mut(q));
+        for (k, ((own, dual), term)) in rows.zip(terms).enumerate() {
+            let i = chunk * CHUNK + k;
+            if !labels.has_pairs(i) {
+                own.fill(0.0);
+                dual.fill(0.0);
+                continue;
+            }
+            let scale = scale(squares[i], common.length);
+            at.copy_from_slice(&fitted[i * q..(i + 1) * q]);
+            axpy(1.0, common.offset, &mut at);
+            total += map.loss(i, &at);
+            at.iter_mut().for_each(|score| *score *= scale);
+            if !known {
+                own.copy_from_slice(&at);
+            }
+            let of_dual = displacement.iter_mut().zip(&*dual);
+            of_dual.for_each(|(u, beta)| *u = beta / (common.rho * scale));
+            map.apply((i, scale), &at, own, &mut displacement);
+            *term = map.dual((i, scale), own, &displacement, dual);
+        }
+        (total, map.squares)
+    });
+    let (mut total, mut squares) = (0.0, Squares::default());
+    for (loss, part) in &parts {
+        total += loss;
+        squares.add(part);
+    }
+    if !scores.recompute(&dual, threads, monitor) {
+        return Ok(None);
+    }
+    Ok(Some(SplitAnswer {
+        square: dot(&own, &own),
+        scores: own,
+        weights: std::mem::take(scores.state()),
+        sum: row_sum(&dual, q),
+        dual,
+        dual_terms: terms,
+        loss: total,
+        squares,
+    }))
+}
