@@ -15,6 +15,7 @@ from sklearn.base import clone
 import multimargin.dask
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import calls, solving
+from multimargin.model_files import load_model, save_model
 from multimargin.thresholds import ScoresThreshold
 from tests.support.certificates import objective
 from tests.support.rounds import at_rounds
@@ -250,6 +251,29 @@ def test_no_client(data: Any) -> None:
     X, Y = data
     with pytest.raises(ValueError, match="client is None"):
         multimargin.dask.fit(RankSVM(kernel="linear"), parted(X), parted(Y))
+
+
+@pytest.mark.parametrize("name", ["free bias", "rho", "zero label"])
+def test_a_saved_model_goes_on_in_other_parts(
+    name: str, client: Any, data: Any, tmp_path: Path
+) -> None:
+    X, Y = data
+    model = clone(ESTIMATORS[name]).set_params(warm_start=True, C=30.0)
+    first = multimargin.dask.fit(model, parted(X), parted(Y), client)
+    save_model(first, tmp_path / "saved.model")
+    saved = load_model(tmp_path / "saved.model")
+    rounds, objective_before = first.n_iter_, first.objective_
+    again = multimargin.dask.fit(saved, parted(X, 7), parted(Y, 7), client)
+    assert again.status_ == "converged"
+    assert 0.0 <= again.dual_gap_ <= again.tol
+    assert again.n_iter_ <= rounds
+    if name != "rho":
+        # Its first certificate is that of the saved weights; problem 37 has that of the dual rows.
+        assert again.history_["primal"][0] == pytest.approx(objective_before, rel=1e-9)
+    assert again.objective_ == pytest.approx(objective_before, rel=1.1e-3)
+    # Of another shape it starts anew.
+    fewer = multimargin.dask.fit(saved, parted(X[:, :50], 7), parted(Y, 7), client)
+    assert fewer.status_ == "converged"
 
 
 class InterruptedThreshold(ScoresThreshold):

@@ -21,6 +21,7 @@ from multimargin.dask.solving import solve
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
+from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.label_weights import weights_of_counts, weights_of_labels
 from multimargin.estimators.shared.pair_weights import number_at_the_top
 from multimargin.estimators.shared.pairwise import PairwiseClassifier, threshold_unit
@@ -58,7 +59,9 @@ def fit(
     ----------
     estimator : RankSVM, RankSVMz, RankLSVM, RankCVM or MLODM
         The estimator, with ``kernel="linear"`` and ``solver="bcd"``; its `n_jobs` is the number of
-        threads of each part, `max_iter` the largest number of rounds.
+        threads of each part, `max_iter` the largest number of rounds. With ``warm_start=True``, one
+        that was fitted before, here or elsewhere, or loaded, goes on from its weights where there
+        are up to 4096 columns; its certificate is made anew.
     X : dask array or data frame, list of delayed or futures, or paths
         Features; their row blocks are the parts. A path leads to a folder of parts, a list of paths
         to the parts themselves, files with features and labels that all workers see.
@@ -146,6 +149,7 @@ def _solve(
         own_gap=checked._gap,
         deadline=deadline,
         of_dual=isinstance(checked, RankCVM),
+        start=_start(checked, shape) if checked.warm_start else None,
     )
     with closing(cluster):
         solution = solve(cluster, shape, checked._model(), settings)
@@ -168,12 +172,29 @@ def _solve(
     checked._warn_of_the_end(end, "rounds", advice)
 
 
+def _start(estimator: PairwiseClassifier, shape: tuple[int, int]) -> tuple[Matrix, Matrix] | None:
+    """Return weights and bias of the model fitted before, at a margin of 1; None of another shape.
+
+    How the rows were dealt then is irrelevant: their dual variables are found anew.
+    """
+    weights = getattr(estimator, "coef_", None)
+    if weights is None:
+        return None
+    model = np.column_stack([weights, estimator.intercept_]).T / getattr(estimator, "rho_", 1.0)
+    if isinstance(estimator, RankSVMz):
+        model = zero_label.absolute(model)
+    if model.shape != (shape[0] + 1, shape[1]) or not np.isfinite(model).all():
+        return None
+    return np.ascontiguousarray(model[:-1], dtype=np.float64), np.asarray(model[-1], dtype=float)
+
+
 def check_estimator(estimator: Any) -> PairwiseClassifier:
     """Check that an estimator is one that can be fitted to parts."""
     if not isinstance(estimator, PairwiseClassifier) or isinstance(estimator, RankHLapSVM):
         raise TypeError(
             f"estimator is {type(estimator).__name__}; expected RankSVM, RankSVMz, RankLSVM, "
-            "RankCVM or MLODM."
+            "RankCVM or MLODM. To calibrate or to choose parameters, fit one of these here, and "
+            "learn from its scores of rows that were held out, which one machine holds."
         )
     estimator._check_parameters()
     if estimator.kernel != "linear":

@@ -103,6 +103,8 @@ class Settings:
     deadline: float | None = None
     # Whether the model has to be that of the dual rows
     of_dual: bool = False
+    # Weights and bias to start from, where the splitting can
+    start: tuple[Matrix, Matrix] | None = None
 
     def last(self, number: int) -> str | None:
         """Return the status with which the rounds end after so many, None when they go on."""

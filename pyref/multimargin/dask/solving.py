@@ -27,6 +27,9 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
     if mean is not None and 2.0 * inner(mean, mean) > about["squared_norms"] / about["rows"]:
         # A free bias makes the mean irrelevant to the optimum, but not to the length of steps.
         cluster = cluster.view(parts.Part.centred, mean)
+        if settings.start is not None:
+            W, b = settings.start
+            settings = replace(settings, start=(W, b + np.einsum("d,dq->q", mean, W)))
         solution = _solve_free(cluster, shape, model, settings, cluster.described())
         return replace(solution, bias=solution.bias - np.einsum("d,dq->q", mean, solution.weights))
     return _solve_free(cluster, shape, model, settings, about)
@@ -38,7 +41,10 @@ def _solved(rounds: Rounds) -> Solution:
     The point is the same for both, so that a change loses nothing.
     """
     few = rounds.point.weights.shape[0] <= MOST_FEATURES
-    if not (few and rounds.about["total"] is not None):
+    start = rounds.settings.start
+    if few and start is not None:
+        rounds.point.weights, rounds.point.bias = start
+    elif not (few and rounds.about["total"] is not None):
         solution = rounds.run(may_split=few)
         if solution.status != "slow":
             return solution
@@ -68,12 +74,15 @@ def _solve_free(
     for index, subset in enumerate(subsets):
         left = max(settings.max_rounds - rounds - (len(subsets) - 1 - index), 1)
         view = cluster.view(parts.Part.restricted, subset)
+        start = settings.start
+        if start is not None:
+            start = start[0][:, subset], start[1][subset]
         part = _solved(
             FreeRounds(
                 view,
                 (d, subset.size),
                 model,
-                replace(settings, max_rounds=left, own_gap=None),
+                replace(settings, max_rounds=left, own_gap=None, start=start),
                 view.described(),
                 capacity[np.ix_(subset, subset)],
             )

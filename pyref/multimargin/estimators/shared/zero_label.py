@@ -32,6 +32,12 @@ def relative_fit(fit: Fit) -> Fit:
     )
 
 
+def absolute(relative: Matrix) -> Matrix:
+    """Return the columns that have these differences from that of the zero label, and sum to 0."""
+    zero = -relative.sum(axis=1, keepdims=True) / (relative.shape[1] + 1)
+    return np.hstack([relative + zero, zero])
+
+
 def dual_of(expansion: Matrix) -> Matrix:
     """Return the labels' dual columns Z from those of the differences, Z + Z 1 1^T."""
     return np.asarray(expansion - expansion.sum(axis=1, keepdims=True) / (expansion.shape[1] + 1))
