@@ -32,7 +32,7 @@ _SHRINKAGE = 1.3
 
 # The pace of the gap is that of so many rounds, and slow when the rest takes as many rounds at it.
 _PACE = 8
-_PATIENCE = 30
+_PATIENCE = 20
 
 # Relative gap from which on weights and their changes travel in single precision, and its rounding.
 _SINGLE_TOL = 1e-5
