@@ -197,7 +197,22 @@ def test_an_interruption_in_the_stack_keeps_the_ranker(monkeypatch, phase):
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
     assert (model.status_, model.blocks_) == ("interrupted", ("ranker",))
+    assert not model.ranker_.warm_start
     assert model.predict_proba(X).shape == y.shape
+
+
+def test_an_interrupted_linear_model_holds_no_training_rows(monkeypatch):
+    X, y = text(7)
+
+    def press_ctrl_c(*arguments, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LabelNeighbours, "fit", press_ctrl_c)
+    model = LabelRankerCV([10.0], stack=["neighbours"], **QUICK)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model.ranker_, "support_vectors_")
+    assert model.predict(X).shape == y.shape
 
 
 def test_what_is_no_stack_is_named():

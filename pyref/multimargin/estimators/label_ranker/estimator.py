@@ -322,7 +322,7 @@ class LabelRankerCV(LabelScoringClassifier):
             if search.best is not None and not chosen:
                 # Nobody waits for the better calibration.
                 head = judge.rough(search.scores, search.calibration)
-                self._keep(search, targets, search.model, head, [])
+                self._keep(search, targets, search.lean_model(), head, [])
                 self.best_score_ = search.best.mean
                 self.status_ = "interrupted"
             raise

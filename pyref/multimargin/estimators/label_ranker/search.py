@@ -144,6 +144,14 @@ class Search:
             flush=True,
         )
 
+    def lean_model(self) -> PairwiseClassifier:
+        """Return the model of the best setting on one fold, without what warm starts need."""
+        assert self.model is not None
+        self.model.set_params(warm_start=False)
+        if hasattr(self.model, "coef_"):
+            self.model._forget_rows()
+        return self.model
+
     def results(self) -> dict[str, Any]:
         """Return what was tried, as `cv_results_` of scikit-learn's searches."""
         parameters = [one.setting.parameters() for one in self.tried]
