@@ -30,6 +30,8 @@ _MOST_KEPT = 2**30
 _BALANCED = 300
 _MOST_CHANGE = 10.0
 _LEAST_CHANGE = 1.2
+# The first penalty, relative to the mean weight of the pairs of a row.
+_FIRST_RHO = 0.03
 _FIRST_EXTRAPOLATION = 24
 _REGULARIZED = 1e-5
 _SHORTER = 0.9
@@ -162,7 +164,7 @@ class SplitRounds:
         spread = self.ridge.spread(inner(self.model, self.scores), self.scores)
         if square > 0.0 and spread > 0.0:
             return float(np.sqrt(square / spread))
-        return float(about["pair_weight"] / about["rows_with_pairs"] / np.sqrt(about["rows"]))
+        return float(_FIRST_RHO * about["pair_weight"] / about["rows_with_pairs"])
 
     def _common(self) -> SplitCommon:
         return SplitCommon(
