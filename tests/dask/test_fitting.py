@@ -24,7 +24,8 @@ from tests.support.subsets import first_fast
 # A round costs the messages to the workers: the first of these need few.
 ESTIMATORS = {
     "optimal margin": MLODM(kernel="linear"),
-    "rho, small C": RankCVM(kernel="linear", C=0.1),
+    # The root of twice the gap bounds the error of rho.
+    "rho, small C": RankCVM(kernel="linear", C=0.1, tol=2e-5),
     "weights and the top": RankLSVM(kernel="linear", C=0.1, class_weight="balanced", top_k=2),
     "no bias": RankSVM(kernel="linear", bias="none"),
     "free bias": RankSVM(kernel="linear"),
@@ -266,9 +267,9 @@ def test_a_saved_model_goes_on_in_other_parts(
     again = multimargin.dask.fit(saved, parted(X, 7), parted(Y, 7), client)
     assert again.status_ == "converged"
     assert 0.0 <= again.dual_gap_ <= again.tol
-    assert again.n_iter_ <= rounds
     if name != "rho":
-        # Its first certificate is that of the saved weights; problem 37 has that of the dual rows.
+        # It starts at the saved weights; problem 37 needs dual rows, which were not saved.
+        assert again.n_iter_ <= rounds
         assert again.history_["primal"][0] == pytest.approx(objective_before, rel=1e-9)
     assert again.objective_ == pytest.approx(objective_before, rel=1.1e-3)
     # Of another shape it starts anew.
