@@ -2,6 +2,7 @@
 
 use crate::error::{SolverError, refused};
 use crate::linalg::features::Sparse;
+use crate::linalg::vector::range;
 use crate::memory;
 use std::ops::Range;
 
@@ -45,6 +46,15 @@ impl Pairs<'_> {
     /// The weight `w_m` of the pairs of the `m`-th relevant label.
     pub fn weight(&self, m: usize) -> f64 {
         self.weights.get(m).copied().unwrap_or(1.0)
+    }
+
+    /// The smallest and the largest of these weights.
+    pub fn range_of_weights(&self) -> (f64, f64) {
+        if self.weights.is_empty() {
+            (1.0, 1.0)
+        } else {
+            range(self.weights)
+        }
     }
 
     /// With how many of the irrelevant labels each relevant one forms a pair.

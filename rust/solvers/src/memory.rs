@@ -28,6 +28,11 @@ impl Purpose {
         "a dual variable for each pair of labels",
         "solver='bcd', which stores none, or fewer rows",
     );
+    /// Numbers for any two labels.
+    pub const LABEL_NETWORK: Self = Self(
+        "the labels' network of a free bias",
+        "another bias, which needs none, or fewer labels",
+    );
     /// A number for each row, feature or label and each label or feature.
     pub const MATRIX: Self = Self(
         "a matrix",

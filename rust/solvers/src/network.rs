@@ -5,8 +5,9 @@
 //! Laplacian of the arcs' slopes, are exact to rounding after a few, for the gradient is linear in pieces.
 
 use crate::linalg::vector::{axpy, dot};
-use crate::memory;
+use crate::memory::{self, Purpose};
 use multiversion::multiversion;
+use std::borrow::Cow;
 
 /// How many steps of costs there are.
 pub const STEPS: usize = 16;
@@ -95,33 +96,47 @@ impl Steps {
     }
 }
 
-/// Arcs between any two nodes, in steps of costs.
-pub struct Network {
+/// Arcs between any two nodes, in steps of costs: the last `HELD` of them, where the others are empty.
+pub struct Network<'a, const HELD: usize = STEPS> {
     nodes: usize,
     steps: Steps,
     /// By tail, head and step, with those of the steps before.
-    capacities: Vec<f64>,
+    capacities: Cow<'a, [f64]>,
     /// What all arcs of each node can carry, out of it and into it.
     out: Vec<f64>,
     into: Vec<f64>,
 }
 
-impl Network {
+impl Network<'static> {
     /// The network with the capacities at their places.
     pub fn new(nodes: usize, steps: Steps, mut capacities: Vec<f64>) -> Self {
+        for by_step in capacities.chunks_exact_mut(STEPS) {
+            let mut before = 0.0;
+            for capacity in by_step {
+                before += *capacity;
+                *capacity = before;
+            }
+        }
+        Self::of_sums(nodes, steps, Cow::Owned(capacities))
+    }
+}
+
+impl<'a> Network<'a, 1> {
+    /// The network of arcs with the dearest cost alone, by tail and head.
+    pub fn of_dearest(nodes: usize, steps: Steps, capacities: &'a [f64]) -> Self {
+        Self::of_sums(nodes, steps, Cow::Borrowed(capacities))
+    }
+}
+
+impl<'a, const HELD: usize> Network<'a, HELD> {
+    /// The network with the capacities up to each step that is held.
+    fn of_sums(nodes: usize, steps: Steps, capacities: Cow<'a, [f64]>) -> Self {
         let (mut out, mut into) = (vec![0.0; nodes], vec![0.0; nodes]);
-        for (out, row) in out
-            .iter_mut()
-            .zip(capacities.chunks_exact_mut(nodes * STEPS))
-        {
-            for (into, by_step) in into.iter_mut().zip(row.chunks_exact_mut(STEPS)) {
-                let mut before = 0.0;
-                for capacity in by_step {
-                    before += *capacity;
-                    *capacity = before;
-                }
-                *out += before;
-                *into += before;
+        let rows = capacities.chunks_exact((nodes * HELD).max(1));
+        for (out, row) in out.iter_mut().zip(rows) {
+            for (into, by_step) in into.iter_mut().zip(row.chunks_exact(HELD)) {
+                *out += by_step[HELD - 1];
+                *into += by_step[HELD - 1];
             }
         }
         Self {
@@ -173,19 +188,23 @@ impl Network {
     /// What an arc carries at a difference of prices, and its slope there.
     #[inline(always)]
     fn carried(&self, pair: usize, difference: f64) -> (f64, f64) {
-        let before = &self.capacities[pair * STEPS..(pair + 1) * STEPS];
+        let before = &self.capacities[pair * HELD..(pair + 1) * HELD];
         let steps = &self.steps;
-        if before[STEPS - 1] == 0.0 {
+        if before[HELD - 1] == 0.0 {
             return (0.0, 0.0);
         }
         let step = steps.of(difference);
         if step == STEPS {
-            return (before[STEPS - 1], 0.0);
+            return (before[HELD - 1], 0.0);
         }
-        let full = if step == 0 { 0.0 } else { before[step - 1] };
-        let start = steps.start(step);
-        let slope = (before[step] - full) / (steps.ends[step] - start);
-        let evenly = before[STEPS - 1] / steps.ends[STEPS - 1];
+        // Up to a step there are as many of those that are held.
+        let up_to = |steps: usize| match (steps + HELD).checked_sub(STEPS) {
+            None | Some(0) => 0.0,
+            Some(held) => before[held - 1],
+        };
+        let (full, start) = (up_to(step), steps.start(step));
+        let slope = (up_to(step + 1) - full) / (steps.ends[step] - start);
+        let evenly = before[HELD - 1] / steps.ends[STEPS - 1];
         let own = full + slope * (difference - start);
         (
             own + SPREAD * (evenly * difference - own),
@@ -216,7 +235,7 @@ pub fn priced(
         damping: FIRST_DAMPING,
         prices: start.to_vec(),
         left: demand.to_vec(),
-        slopes: memory::matrix(nodes, nodes),
+        slopes: memory::zeros_for(nodes.saturating_mul(nodes), Purpose::LABEL_NETWORK),
         diagonal: vec![0.0; nodes],
     }
     .solve(interrupted)
@@ -276,7 +295,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
             }
             let share = most / total;
             let direction = self.direction((share * share).clamp(EXACT, FORCING), interrupted)?;
-            let length = self.search(&direction);
+            let length = self.search(&direction, interrupted)?;
             self.damping *= if length < SHORT {
                 MORE_DAMPING
             } else {
@@ -361,18 +380,21 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         product
     }
 
-    /// Goes along a direction to where the gain is nearly exhausted, and returns how far.
-    fn search(&mut self, direction: &[f64]) -> f64 {
+    /// Goes along a direction to where the gain is nearly exhausted, and returns how far; `None` when `interrupted`.
+    fn search(&mut self, direction: &[f64], interrupted: &mut dyn FnMut() -> bool) -> Option<f64> {
         let first = dot(&self.left, direction);
         let start = self.prices.clone();
         let (mut low, mut high, mut length) = (0.0, f64::INFINITY, 1.0);
         for _ in 0..TRIALS {
+            if interrupted() {
+                return None;
+            }
             self.prices.copy_from_slice(&start);
             axpy(length, direction, &mut self.prices);
             self.evaluate();
             let gain = dot(&self.left, direction);
             if gain.abs() <= FLAT * first {
-                return length;
+                return Some(length);
             }
             if gain > 0.0 {
                 low = length;
@@ -388,7 +410,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         self.prices.copy_from_slice(&start);
         axpy(low, direction, &mut self.prices);
         self.evaluate();
-        low
+        Some(low)
     }
 }
 
@@ -400,7 +422,7 @@ fn largest(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn net(arcs: &[(usize, usize, f64, f64)], nodes: usize) -> Network {
+    fn net(arcs: &[(usize, usize, f64, f64)], nodes: usize) -> Network<'static> {
         let steps = Steps::up_to(12.0);
         let mut capacities = vec![0.0; nodes * nodes * STEPS];
         for &(tail, head, cost, capacity) in arcs {

@@ -124,6 +124,11 @@ pub(crate) fn relative(gap: f64, primal: f64) -> f64 {
 /// A negative gap or curvature within this share of the primal objective is rounding.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
+/// Whether a bound is above an objective by more than rounding, and bounds nothing.
+pub(crate) fn contradict(primal: f64, dual: f64) -> bool {
+    dual - primal > ROUNDING * primal.abs()
+}
+
 /// What a point's certificate says: `Converged` when the very gap that [`Report::gap`] gives is within the tolerance,
 /// `IndefiniteKernel` when the gap or the curvature `quadratic` is negative by more than `floor`, the rounding of
 /// `quadratic`, and `Stalled` when rounding explains what is negative, or the numbers have overflowed. `None` when the
@@ -244,13 +249,15 @@ impl Trace {
 
     /// The report of a loop that ends with these objectives.
     pub fn report(self, status: Status, epochs: usize, primal: f64, dual: f64) -> Report {
-        Report {
+        let mut report = Report {
             status,
             epochs,
             primal,
             dual,
             history: self.history,
-        }
+        };
+        report.drop_false_bound();
+        report
     }
 }
 
@@ -263,7 +270,7 @@ pub struct Report {
     pub epochs: usize,
     /// Primal objective at the returned point.
     pub primal: f64,
-    /// Dual objective at the returned point: a lower bound of the optimum.
+    /// Dual objective at the returned point: a lower bound of the optimum, minus infinity where rounding has spoilt it.
     pub dual: f64,
     /// One record an epoch; the last one is the certificate of the returned point.
     pub history: Vec<Record>,
@@ -275,6 +282,22 @@ impl Report {
         self.primal = primal;
         if let Some(last) = self.history.last_mut() {
             last.primal = primal;
+        }
+        self.drop_false_bound();
+    }
+
+    /// Puts minus infinity in the place of a bound that rounding has moved above the objective. That of an indefinite kernel
+    /// is none in any case.
+    fn drop_false_bound(&mut self) {
+        if self.status == Status::IndefiniteKernel || !contradict(self.primal, self.dual) {
+            return;
+        }
+        self.dual = f64::NEG_INFINITY;
+        if let Some(last) = self.history.last_mut() {
+            last.dual = self.dual;
+        }
+        if self.status == Status::Converged {
+            self.status = Status::Stalled;
         }
     }
 
@@ -310,5 +333,37 @@ impl<R: Rows> Solution<R> {
                 history: Vec::new(),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_above_the_objective_is_none() {
+        let ended = |status, dual| {
+            let mut trace = Trace::default();
+            trace.record(1, 2.0, dual, 0, &mut ());
+            trace.report(status, 1, 2.0, dual)
+        };
+        let spoilt = ended(Status::Converged, 2.1);
+        assert_eq!(spoilt.status, Status::Stalled);
+        assert_eq!(
+            [spoilt.dual, spoilt.history[0].dual],
+            [f64::NEG_INFINITY; 2]
+        );
+        assert_eq!(spoilt.gap(), f64::INFINITY);
+        let late = ended(Status::TimeLimit, 2.1);
+        assert_eq!(
+            (late.status, late.dual),
+            (Status::TimeLimit, f64::NEG_INFINITY)
+        );
+        for dual in [1.9, 2.0, 2.0 + 1e-12] {
+            let kept = ended(Status::Converged, dual);
+            assert_eq!((kept.status, kept.dual), (Status::Converged, dual));
+        }
+        let indefinite = ended(Status::IndefiniteKernel, 2.1);
+        assert_eq!(indefinite.dual, 2.1);
     }
 }

@@ -68,23 +68,35 @@ def with_own_certificate(
     allowed = max(_SHARE_OF_TOLERANCE * tol, _ROUNDING) * abs(report.primal)
 
     def agree(primal: float, dual: float) -> bool:
-        differences = abs(primal - report.primal), abs(dual - report.dual_objective)
-        return max(differences) <= allowed
+        # Where rounding has spoilt the bound, both are minus infinity.
+        same = dual == report.dual_objective or abs(dual - report.dual_objective) <= allowed
+        return same and abs(primal - report.primal) <= allowed
 
     primal, dual = bounds(rows)
     if agree(primal, dual):
-        return report
+        return without_false_bound(report)
     if sampled and hasty:
         primal = np.inf
     elif sampled:
         primal, dual = bounds(every)
         if agree(primal, dual):
-            return report
+            return without_false_bound(report)
     gap = (primal - dual) / abs(primal) if np.isfinite(primal) and primal != 0.0 else np.inf
-    # A primal objective below the dual one is no better a certificate than one far above it.
-    trusted = -_ROUNDING <= gap <= tol or report.status in _BEFORE_ITS_END
-    status = report.status if trusted else "inexact"
-    return replace(report, primal=primal, dual_objective=dual, gap=gap, status=status)
+    status = report.status if gap <= tol or report.status in _BEFORE_ITS_END else "inexact"
+    found = replace(report, primal=primal, dual_objective=dual, gap=gap, status=status)
+    return without_false_bound(found)
+
+
+def without_false_bound(report: AnyReport) -> AnyReport:
+    """Return a report without a bound that is above its objective by more than rounding.
+
+    That of an indefinite kernel bounds nothing in any case.
+    """
+    false = report.dual_objective - report.primal > _ROUNDING * abs(report.primal)
+    if not false or report.status == "indefinite_kernel":
+        return report
+    status = report.status if report.status in _BEFORE_ITS_END else "inexact"
+    return replace(report, dual_objective=-np.inf, gap=np.inf, status=status)
 
 
 def without_rounding(report: AnyReport) -> AnyReport:

@@ -5,7 +5,9 @@ use super::admm::Beside;
 use super::bcd::{Certificate, Engine, Epoch, Snapshot, Step, certifies_slowly};
 use super::prompt::Prompt;
 use super::scores::Scores;
-use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, relative_gap, verdict};
+use crate::report::{
+    Monitor, Report, Settings, Solution, Status, Trace, contradict, relative_gap, verdict,
+};
 use std::time::Duration;
 
 /// A point of the outer loop: its objectives and their gap.
@@ -38,6 +40,11 @@ impl Point {
             bound: dual,
             certified: true,
         }
+    }
+
+    /// Whether the gap is within the tolerance, and none that rounding has made negative.
+    pub fn is_good(&self, tolerance: f64) -> bool {
+        self.gap <= tolerance && !contradict(self.primal, self.dual)
     }
 }
 
@@ -279,7 +286,7 @@ fn model<S: Scores, T: Step>(
     let (beside, kept) = (rule.beside(engine), engine.snapshot());
     let primal = engine.take_model(beside, monitor)?;
     engine.restore(&kept);
-    let good = |bound: f64| relative_gap(primal, bound) <= tolerance;
+    let good = |bound: f64| relative_gap(primal, bound) <= tolerance && !contradict(primal, bound);
     if !good(at.dual) {
         return None;
     }
@@ -379,7 +386,7 @@ impl Judge<'_> {
             Some((left, ..)) => engine.restore(&left),
             None => {}
         }
-        if point.gap <= self.tolerance {
+        if point.is_good(self.tolerance) {
             return Status::Converged;
         }
         status

@@ -15,7 +15,7 @@ use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot, row_sum};
 use crate::memory;
 use crate::pairwise::bcd::PartPoint;
-use crate::pairwise::loss::{Loss, check_pairs, polish};
+use crate::pairwise::loss::{Loss, check_pairs, dual_term};
 use crate::pairwise::scores::DenseScores;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -141,8 +141,7 @@ impl<'a, L: Loss> Map<'a, L> {
         let at = self.labels.gather(i, scores, at);
         at.iter_mut().for_each(|score| *score /= scale);
         let steep = (weight, lambda);
-        polish(self.loss, block, at, pairs, steep, &mut self.workspace);
-        self.loss.dual_value(block, at, pairs, weight)
+        dual_term(self.loss, block, at, pairs, steep, &mut self.workspace)
     }
 
     /// `phi_i` at some scores.

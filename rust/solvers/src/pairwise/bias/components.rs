@@ -16,31 +16,43 @@ pub(super) struct Components {
 impl Components {
     /// Of the network with the capacities `C_ml`, `q x q` row-major.
     pub fn new(capacity: &[f64], q: usize) -> Self {
-        let mut reaches: Vec<Vec<bool>> = capacity
-            .chunks_exact(q)
-            .map(|row| row.iter().map(|&capacity| capacity > 0.0).collect())
-            .collect();
-        (0..q).for_each(|k| reaches[k][k] = true);
-        for via in 0..q {
-            let onwards = reaches[via].clone();
-            for from in reaches.iter_mut().filter(|from| from[via]) {
-                from.iter_mut()
-                    .zip(&onwards)
-                    .for_each(|(there, &on)| *there |= on);
+        let sets = strongly_connected(capacity, q);
+        let (mut of, mut set_of) = (vec![0; q], vec![0; q]);
+        for (index, set) in sets.iter().enumerate() {
+            let first = set.iter().copied().min().unwrap_or(0);
+            for &label in set {
+                (of[label], set_of[label]) = (first, index);
             }
         }
-        let first = |k: usize| {
-            (0..k)
-                .find(|&l| reaches[k][l] && reaches[l][k])
-                .unwrap_or(k)
-        };
-        Self {
-            of: (0..q).map(first).collect(),
-            reach: reaches
+        // A set comes after those that it leads to, of which all is known then.
+        let words = sets.len().div_ceil(64);
+        let (mut reached, mut reach) = (vec![0_u64; sets.len() * words], vec![0; q]);
+        for (index, set) in sets.iter().enumerate() {
+            let (before, rest) = reached.split_at_mut(index * words);
+            let own = &mut rest[..words];
+            own[index / 64] |= 1 << (index % 64);
+            let rows = set
                 .iter()
-                .map(|row| row.iter().filter(|&&there| there).count())
-                .collect(),
+                .map(|label| &capacity[label * q..(label + 1) * q]);
+            for (_, &to) in rows
+                .flat_map(|row| row.iter().zip(&set_of))
+                .filter(|arc| *arc.0 > 0.0)
+            {
+                if own[to / 64] >> (to % 64) & 1 == 0 {
+                    let there = &before[to * words..(to + 1) * words];
+                    own.iter_mut()
+                        .zip(there)
+                        .for_each(|(own, there)| *own |= there);
+                }
+            }
+            let is_reached = |other: &usize| own[other / 64] >> (other % 64) & 1 == 1;
+            let count: usize = (0..=index)
+                .filter(is_reached)
+                .map(|other| sets[other].len())
+                .sum();
+            set.iter().for_each(|&label| reach[label] = count);
         }
+        Self { of, reach }
     }
 
     pub fn several(&self) -> bool {
@@ -81,6 +93,48 @@ impl Components {
         }
         *bias = centred(std::mem::take(bias));
     }
+}
+
+/// The sets of labels that reach each other, each after those that it leads to (Tarjan 1972, without recursion).
+fn strongly_connected(capacity: &[f64], q: usize) -> Vec<Vec<usize>> {
+    const UNSEEN: usize = usize::MAX;
+    let (mut number, mut lowest, mut placed) = (vec![UNSEEN; q], vec![0; q], vec![false; q]);
+    let (mut open, mut path, mut sets, mut seen) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for start in 0..q {
+        if number[start] == UNSEEN {
+            path.push((start, 0));
+        }
+        while let Some((label, from)) = path.pop() {
+            if from == 0 {
+                (number[label], lowest[label]) = (seen, seen);
+                seen += 1;
+                open.push(label);
+            }
+            let row = &capacity[label * q..(label + 1) * q];
+            let mut arcs = (from..q).filter(|&to| row[to] > 0.0 && !placed[to]);
+            let new = arcs.find(|&to| {
+                if number[to] != UNSEEN {
+                    lowest[label] = lowest[label].min(number[to]);
+                }
+                number[to] == UNSEEN
+            });
+            if let Some(to) = new {
+                path.push((label, to + 1));
+                path.push((to, 0));
+                continue;
+            }
+            if lowest[label] == number[label] {
+                let place = open.iter().rposition(|&other| other == label).unwrap_or(0);
+                let set = open.split_off(place);
+                set.iter().for_each(|&other| placed[other] = true);
+                sets.push(set);
+            }
+            if let Some(&(before, _)) = path.last() {
+                lowest[before] = lowest[before].min(lowest[label]);
+            }
+        }
+    }
+    sets
 }
 
 #[cfg(test)]

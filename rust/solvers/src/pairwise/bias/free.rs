@@ -20,7 +20,7 @@ use crate::pairwise::loss::{Loss, sum_of_losses};
 use crate::pairwise::outer::{self, Point, Rule};
 use crate::pairwise::scores::DenseScores;
 use crate::pairwise::setup::{Setup, prepare};
-use crate::report::{Monitor, Solution, Status, relative, relative_gap, verdict};
+use crate::report::{Monitor, Solution, Status, contradict, relative, relative_gap, verdict};
 use std::borrow::Cow;
 
 /// Weight of the augmentation, relative to the mean of the kernel's diagonal.
@@ -104,13 +104,19 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
             "one number for each label",
         ));
     }
-    let mut capacity = capacities(labels);
+    let Some(mut capacity) = capacities(labels, monitor) else {
+        return Ok(Solution::interrupted(labels));
+    };
     let components = Components::new(&capacity, q);
     let mut within = Cow::Borrowed(labels);
     if components.several() {
         within = Cow::Owned(labels.within(&components.of));
         // Of the labels of a component alone: how much each pair may have at once depends on how many there are.
-        capacity = capacities(&within);
+        drop(std::mem::take(&mut capacity));
+        let Some(found) = capacities(&within, monitor) else {
+            return Ok(Solution::interrupted(labels));
+        };
+        capacity = found;
     }
     let Some(dual) = prepare(&within, scores, start, &settings, &threads, monitor)? else {
         return Ok(Solution::interrupted(labels));
@@ -297,7 +303,8 @@ impl Free<'_> {
                 if good(&found) {
                     return Some(found);
                 }
-                let better = |(other, _): &(Point, _)| found.gap < other.gap;
+                let rank = |point: &Point| (contradict(point.primal, point.dual), point.gap);
+                let better = |(other, _): &(Point, _)| rank(&found) < rank(other);
                 if best.as_ref().is_none_or(better) {
                     best = Some((found, engine.snapshot()));
                 }
@@ -358,7 +365,7 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
             return;
         }
         let (kept, tolerance) = (engine.snapshot(), self.tolerance);
-        let good = |found: &Point| found.gap <= tolerance;
+        let good = |found: &Point| found.is_good(tolerance);
         match self.repair(engine, (&*point, &kept), last, &good, monitor) {
             Some(found) if last || good(&found) => *point = found,
             Some(_) => {

@@ -20,7 +20,7 @@
 use super::repair::centred;
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot};
-use crate::memory;
+use crate::memory::{self, Purpose};
 use crate::network::{Network, STEPS, Steps};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -243,7 +243,7 @@ pub(super) fn summary(
 ) -> Option<Summary> {
     let (n, q, steps) = (labels.instances(), labels.count(), steps(bands));
     let mut all = Summary {
-        capacities: memory::matrix(q * STEPS, q),
+        capacities: memory::zeros_for(q * q * STEPS, Purpose::LABEL_NETWORK),
         sum: vec![0.0; q],
         distance: 0.0,
     };
@@ -319,21 +319,16 @@ pub(super) fn mix(
 /// At `b = 0` all dual variables are at their bounds, and they balance once what each label has too much of flows back
 /// through pairs, at a loss of 1 for each unit: the prices of that flow are the biases, with their signs changed.
 pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64> {
-    let (q, steps) = (capacity.len().isqrt(), Steps::up_to(1.0));
-    let mut capacities = memory::matrix(q * STEPS, q);
-    for (m, row) in capacity.chunks_exact(q).enumerate() {
-        for (l, &capacity) in row.iter().enumerate() {
-            capacities[steps.place(q, l, m, 1.0)] += capacity;
-        }
-    }
-    let network = Network::new(q, steps, capacities);
+    let q = capacity.len().isqrt();
+    // All arcs turned around, their prices are the biases themselves.
+    let network = Network::of_dearest(q, Steps::up_to(1.0), capacity);
     // At b = 0 label m has more of the dual variables than it should by what its pairs outweigh the others'.
     let demand = centred(network.outflow());
     let found = network.priced(&demand, &vec![0.0; q], &mut || monitor.interrupted());
     let Some(Ok(prices)) = found else {
         return vec![0.0; q];
     };
-    let bias = centred(prices.iter().map(|price| -price).collect());
+    let bias = centred(prices);
     // In ascending order best biases are 1 apart at most: larger ones are what overflow has left.
     if bias.iter().all(|b| b.abs() <= q as f64) {
         bias
@@ -382,7 +377,7 @@ mod tests {
                     row[l] -= share * weight;
                 });
             }
-            let capacity = capacities(&labels);
+            let capacity = capacities(&labels, &mut ()).unwrap();
             let components = Components::new(&capacity, q);
             let (threads, diagonal) = (Threads::new(1), vec![1e3; n]);
             let sum = components.centred(&row_sum(&dual, q));

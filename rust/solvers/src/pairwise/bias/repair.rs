@@ -10,7 +10,7 @@
 
 use crate::labels::Labels;
 use crate::linalg::vector::mean;
-use crate::memory;
+use crate::memory::{self, Purpose};
 use crate::network::priced;
 use crate::pairwise::loss::{Hinge, HingeWorkspace, Loss};
 use crate::report::Monitor;
@@ -18,15 +18,18 @@ use crate::report::Monitor;
 /// What may be left of the sum of the rows, as a share of the sum of their sizes: rounding.
 const UNEVEN: f64 = 1e-9;
 
-/// `C_ml`, the capacities of the labels' network, `q x q` row-major.
-pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
+/// `C_ml`, the capacities of the labels' network, `q x q` row-major; `None` when interrupted.
+pub(super) fn capacities(labels: &Labels, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
     let q = labels.count();
-    let mut capacities = memory::matrix(q, q);
+    let mut capacities = memory::zeros_for(q.saturating_mul(q), Purpose::LABEL_NETWORK);
     for i in 0..labels.instances() {
+        if monitor.interrupted() {
+            return None;
+        }
         let share = labels.share_of_pairs(i);
         labels.each_pair(i, |m, l, weight| capacities[m * q + l] += share * weight);
     }
-    capacities
+    Some(capacities)
 }
 
 /// A routing of a multiple of the rows' sum, by the prices at which it flows.

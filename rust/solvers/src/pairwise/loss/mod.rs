@@ -105,37 +105,62 @@ pub trait Loss: Clone + Send + Sync {
     fn negative_slope(&self, margin: f64) -> f64;
 }
 
-/// Largest `lambda` whose proximal map is exact enough for a dual term, and that of the maps that make up for a larger one.
+/// Largest `lambda`, times a weight of a label, whose proximal map is exact enough for a dual term; by what the steps that make
+/// up for a larger one shrink; the longest of them, where labels have no weights and in any case; the share by which a dual
+/// term changes that is as good as settled, and how often it may change by more.
 const STIFF: f64 = 1e6;
 const SOFT: f64 = 1e3;
+const LONG: f64 = 1e9;
+const LONGEST: f64 = 1e13;
+const SAME: f64 = 1e-13;
+const ROUNDS: usize = 30;
 
-/// Moves the scores that belong to a block of the proximal map with `lambda` to where they are exact enough for
-/// [`Loss::dual_value`]. The block is, but its scores `centre + displacement` have the rounding of a centre that is some
-/// `lambda` long, and whatever is wrong with them makes the dual term too large. The proximal point method for
-/// `min phi_i(s) + <beta_i, s>` divides their error by `SOFT` in each step. A dual term that is a sum needs no scores.
-pub(crate) fn polish<L: Loss>(
+/// The dual term of a block of the proximal map with `lambda`, whose scores `centre + displacement` are moved to where they
+/// are exact enough for it.
+///
+/// The block is exact, but its scores have the rounding of a centre that is some `lambda` long, and whatever is wrong with
+/// them makes [`Loss::dual_value`] too large: it is `phi_i(s) + <beta_i, s>`, of which the dual term is the minimum. The
+/// proximal point method finds that: its first, long steps reach labels of little weight, the last, short ones mend the
+/// rounding of the others. This is repeated while it changes anything, and the last change taken off, which is more than what
+/// is left; minus infinity where there is no end to it. A dual term that is a sum needs no scores.
+pub(crate) fn dual_term<L: Loss>(
     loss: &L,
     dual: &[f64],
     scores: &mut [f64],
     pairs: Pairs<'_>,
     (weight, lambda): (f64, f64),
     workspace: &mut L::Workspace,
-) {
-    // A longer centre has no digits of the scores, and may have overflowed.
-    let mut lambda = lambda.min(f64::EPSILON.recip());
-    if L::BOX || lambda <= STIFF {
-        return;
+) -> f64 {
+    let (weakest, strongest) = pairs.range_of_weights();
+    // Longer steps would lead no farther, and where `lambda` has overflowed there are none.
+    let longest = (SOFT * strongest / weakest).clamp(LONG, LONGEST);
+    let stiffness = (lambda * strongest).min(SOFT * longest);
+    if L::BOX || stiffness <= STIFF {
+        return loss.dual_value(dual, scores, pairs, weight);
     }
     let (mut centre, mut displacement) = (scores.to_vec(), scores.to_vec());
-    while lambda > STIFF {
-        centre.copy_from_slice(scores);
-        axpy(-SOFT / weight, dual, &mut centre);
-        loss.prox(&centre, scores, &mut displacement, pairs, SOFT, workspace);
-        for ((score, centre), displacement) in scores.iter_mut().zip(&centre).zip(&displacement) {
-            *score = centre + displacement;
+    let mut least = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let mut step = stiffness;
+        while step > STIFF {
+            step /= SOFT;
+            let lambda = step / strongest;
+            centre.copy_from_slice(scores);
+            axpy(-lambda / weight, dual, &mut centre);
+            loss.prox(&centre, scores, &mut displacement, pairs, lambda, workspace);
+            let moved = centre.iter().zip(&displacement);
+            let moved = scores.iter_mut().zip(moved);
+            moved.for_each(|(score, (centre, displacement))| *score = centre + displacement);
         }
-        lambda /= SOFT;
+        let found = loss.dual_value(dual, scores, pairs, weight);
+        let change = least - found;
+        // What has overflowed compares with nothing.
+        if !(change > SAME * found.abs()) {
+            return least.min(found) - change.abs().min(found.abs());
+        }
+        least = found;
     }
+    f64::NEG_INFINITY
 }
 
 /// Checks that the labels have the pairs of the loss.

@@ -18,16 +18,18 @@
 //!
 //! The many are minimised out ([`pieces`]), which leaves a smooth and convex function of the few. Those with the same
 //! partners form a [`Node`], of which only the number and the sum of the centres matter to the few. A Newton step
-//! ([`elimination`]) whose end lies on the piece that it was computed from ends at the minimiser; otherwise a line search
+//! ([`threshold_graph`], or with far pairs [`elimination`]) whose end lies on the piece that it was computed from ends at the minimiser; otherwise a line search
 //! follows, and where that takes long, continuation from a small `lambda`.
 
 mod elimination;
 mod pieces;
 mod star;
+mod threshold_graph;
 
 use super::candidates::Candidates;
 use super::{OptimalMargin, Pairs};
 use crate::linalg::vector::range;
+use threshold_graph::Level;
 
 /// Newton steps from the guess; more of them, with shorter steps of `lambda`, where these do not succeed.
 const STEPS_FROM_GUESS: usize = 10;
@@ -41,6 +43,14 @@ const TRIALS: usize = 60;
 
 /// The line search ends once the derivative has shrunk to this share of its first value.
 const SLOPE_SHARE: f64 = 0.1;
+
+/// Pairs that are drawn together more strongly are so as far as rounding can tell.
+const STIFFEST: f64 = 1e14;
+
+/// Where no pair is apart by more than so many times the rounding at the minimiser, no step can find the pieces on which it
+/// lies. There, so many steps in a row beyond the number of the few that lead no farther than rounding are the end.
+const NOISE: f64 = 16.0;
+const BLOCKED: usize = 4;
 
 /// Points that differ by this share of the largest score are the same.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -119,6 +129,8 @@ pub struct NewtonWorkspace {
     matrix: Vec<f64>,
     row_sums: Vec<f64>,
     values: Vec<f64>,
+    /// Of the step without far pairs.
+    levels: Vec<Level>,
 }
 
 impl NewtonWorkspace {
@@ -169,7 +181,7 @@ impl NewtonWorkspace {
             let guess = guess[label.position] - base - 1.0;
             Few {
                 position: label.position,
-                weight: label.weight,
+                weight: label.weight.min(STIFFEST / lambda),
                 centre: label.score + loss.theta(),
                 // Of a loss that falls, no relevant label falls, and none rises above all irrelevant ones.
                 score: if falling {
@@ -213,9 +225,14 @@ impl NewtonWorkspace {
     /// Newton's method from the current point; false if it has not found the minimiser.
     fn newton(&mut self, lambda: f64, steps: usize) -> bool {
         self.evaluate(lambda);
+        let mut blocked = 0;
         for _ in 0..steps {
-            self.couple(lambda);
-            self.eliminate();
+            if self.loss.mu() > 0.0 {
+                self.couple(lambda);
+                self.eliminate();
+            } else {
+                self.solve_nested(lambda);
+            }
             let mut moved = 0.0_f64;
             for label in &mut self.few {
                 label.origin = label.score;
@@ -232,8 +249,17 @@ impl NewtonWorkspace {
             }
             // Where the point lies on a kink, its piece may be that of the wrong side, and the step 0: go past the kink.
             let shortest = (self.rounding / moved).min(1.0);
-            if self.shorten(lambda) < shortest {
+            let length = self.shorten(lambda);
+            if length < shortest {
                 self.step(shortest, lambda);
+            }
+            blocked = if length * moved <= NOISE * self.rounding {
+                blocked + 1
+            } else {
+                0
+            };
+            if blocked > BLOCKED + self.few.len() && self.is_noise(lambda) {
+                return true;
             }
             if !moved.is_finite() {
                 break;
@@ -241,6 +267,13 @@ impl NewtonWorkspace {
         }
         self.sum_scores();
         false
+    }
+
+    /// Whether the pairs of each of the few make up for its distance from its centre where they are apart by noise.
+    fn is_noise(&self, lambda: f64) -> bool {
+        let drawn = NOISE * self.rounding * lambda;
+        let mut labels = self.few.iter();
+        labels.all(|label| (label.score - label.centre).abs() <= drawn * label.weight)
     }
 
     /// Line search from the full step; returns how far it goes.

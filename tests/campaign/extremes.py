@@ -1,0 +1,143 @@
+"""Linear problems with extreme columns and weights, judged by sums in extended precision.
+
+No reference solves them, but whatever model there is has a value, and no bound exceeds it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
+from multimargin.estimators.shared.exact_pairs import Array
+
+METHODS = (RankSVM, RankLSVM, RankCVM, MLODM)
+# Decades of the columns' scales, and of the weights of rows and of labels.
+DECADES = 8
+ORDERS = 12
+# What two sums of the same terms may differ by, as a share of the sum of their sizes.
+ROUNDING = 1e-9
+
+
+class Extreme(NamedTuple):
+    """A problem, and what the model is made with."""
+
+    estimator: type
+    parameters: dict[str, Any]
+    X: Array
+    Y: Any
+    weights: Array | None
+    sparse: bool
+
+
+def draw_extreme(seed: int, index: int) -> Extreme:
+    """Draw a problem whose columns, weights and C differ by many orders of magnitude."""
+    random = np.random.default_rng([seed, index, 4])
+    n, d, q = random.integers(3, 16), random.integers(1, 5), random.integers(2, 8)
+    X = random.normal(size=(n, d)) * 10.0 ** random.uniform(-DECADES, DECADES, size=d)
+    if random.random() < 0.5:
+        X[:, random.integers(d)] = 10.0 ** random.uniform(-DECADES, DECADES)
+    if random.random() < 0.3:
+        X[random.integers(n)] = 0.0
+    Y = (random.random((n, q)) < random.uniform(0.2, 0.9)).astype(int)
+    Y[0, :2] = 0, 1
+    estimator = METHODS[random.integers(len(METHODS))]
+    parameters: dict[str, Any] = {
+        "kernel": "linear",
+        "C": 10.0 ** random.uniform(-3, 4),
+        "tol": 10.0 ** random.uniform(-8, -3),
+        "random_state": 0,
+        "threshold": 0.0,
+    }
+    if random.random() < 0.5:
+        orders = random.uniform(0, ORDERS)
+        parameters["class_weight"] = 10.0 ** (orders * random.uniform(-0.5, 0.5, size=q))
+    if estimator is RankSVM:
+        parameters["bias"] = str(random.choice(["free", "penalized", "none"]))
+    if estimator is MLODM:
+        parameters |= {"theta": random.uniform(0.0, 0.9), "mu": 10.0 ** random.uniform(-2, 0)}
+    elif random.random() < 0.2:
+        parameters["top_k"] = int(random.integers(1, q))
+    weights = None
+    if random.random() < 0.5:
+        weights = 10.0 ** (random.uniform(0, ORDERS) * random.uniform(-0.5, 0.5, size=n))
+    return Extreme(estimator, parameters, X, Y, weights, bool(random.random() < 0.5))
+
+
+def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str]:
+    """Fit a problem with several numbers of epochs, and return what is wrong with the fits."""
+    found, fits = [], []
+    for count in epochs:
+        model = problem.estimator(**problem.parameters, max_iter=count)
+        X = sparse.csr_array(problem.X) if problem.sparse else problem.X
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X, problem.Y, sample_weight=problem.weights)
+        value, rounding = _value(problem, model)
+        bound = model.dual_objective_
+        objective = model.objective_
+        if problem.estimator is RankCVM:
+            # (37) is minimised in the dual: the model's value at a margin of 1 bounds it from below.
+            own = 1.0 / (4.0 * value) if value > 0.0 else 0.0
+            if bound > own * (1.0 + 1e-6):
+                found.append(f"the bound {bound:.12g} is above the model's {own:.12g}")
+        else:
+            fits.append((value + rounding, bound))
+            if abs(objective - value) > 1e-6 * value + rounding:
+                found.append(f"the objective is {objective:.12g}, the model's value {value:.12g}")
+        if objective - bound < -ROUNDING * abs(objective):
+            found.append(f"the bound {bound:.12g} is above the objective {objective:.12g}")
+        gap = model.dual_gap_
+        if model.status_ == "converged" and not -ROUNDING <= gap <= model.tol:
+            found.append(f"converged with a gap of {gap:.3g}")
+    if fits:
+        least, highest = min(fit[0] for fit in fits), max(fit[1] for fit in fits)
+        if highest > least * (1.0 + 1e-6):
+            found.append(f"the bound {highest:.12g} is above a model's value {least:.12g}")
+    return found
+
+
+def _value(problem: Extreme, model: Any) -> tuple[float, float]:
+    """Return the objective of the weights at a margin of 1, and how far rounding may have moved it."""
+    rho = model.rho_ if problem.estimator is RankCVM else 1.0
+    if rho == 0.0:
+        return 0.0, 0.0
+    W, b = model.coef_.T.astype(np.longdouble) / rho, model.intercept_.astype(np.longdouble) / rho
+    X = problem.X.astype(np.longdouble)
+    F = X @ W + b
+    sizes = np.abs(X) @ np.abs(W) + np.abs(b)
+    penalized = problem.estimator in (RankCVM, RankLSVM) or problem.parameters.get("bias") == (
+        "penalized"
+    )
+    total = ((W**2).sum() + penalized * (b**2).sum()) / 2
+    rounding = np.longdouble(0.0)
+    weights = np.ones(len(X)) if problem.weights is None else problem.weights
+    of_labels = problem.parameters.get("class_weight", np.ones(problem.Y.shape[1]))
+    for i, row in enumerate(problem.Y):
+        P, N = np.flatnonzero(row == 1), np.flatnonzero(row == 0)
+        if not (P.size and N.size):
+            continue
+        top = min(problem.parameters.get("top_k") or N.size, N.size)
+        N = N[np.argsort(-F[i, N], kind="stable")[:top]]
+        c = weights[i] * problem.parameters["C"] / (P.size * top) * of_labels[P][:, None]
+        z = F[i, P][:, None] - F[i, N]
+        # Scores are rounded by a few units of what they sum up.
+        moved = 64 * np.finfo(float).eps * sizes[i].max()
+        here = _loss(problem, z)
+        total += (c * here).sum()
+        rounding += (c * np.abs(_loss(problem, z - moved) - here)).sum()
+        rounding += (c * np.abs(_loss(problem, z + moved) - here)).sum()
+    return float(total), float(rounding)
+
+
+def _loss(problem: Extreme, z: Any) -> Any:
+    if problem.estimator is RankSVM:
+        return np.maximum(0, 1 - z)
+    theta = problem.parameters.get("theta", 0.0)
+    mu = problem.parameters.get("mu", 0.0)
+    return (np.maximum(0, 1 - theta - z) ** 2 + mu * np.maximum(0, z - 1 - theta) ** 2) / 2
