@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections import Counter
 
+from tests.campaign.extremes import draw_extreme, misses_of
 from tests.campaign.judging import judge
 from tests.campaign.tasks import draw_task, strained
 
@@ -23,6 +24,12 @@ def main() -> None:
         misses += bool(verdict.misses)
         if verdict.misses:
             print(f"seed {arguments.seed} index {index}: {verdict.task}: {verdict.misses}")
+        extreme = draw_extreme(arguments.seed, index)
+        found = misses_of(extreme)
+        misses += bool(found)
+        if found:
+            name, options = extreme.estimator.__name__, extreme.parameters
+            print(f"seed {arguments.seed} index {index}, extreme: {name}({options}): {found}")
     for name, count in sorted(statuses.items()):
         print(f"{name}: {count}")
     print(f"{arguments.count} problems, {misses} misses")

@@ -82,7 +82,7 @@ def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str
         bound = model.dual_objective_
         objective = model.objective_
         if problem.estimator is RankCVM:
-            # (37) is minimised in the dual: the model's value at a margin of 1 bounds it from below.
+            # (37) is minimised in the dual, and bounded by a model's value at a margin of 1.
             own = 1.0 / (4.0 * value) if value > 0.0 else 0.0
             if bound > own * (1.0 + 1e-6):
                 found.append(f"the bound {bound:.12g} is above the model's {own:.12g}")
@@ -103,7 +103,7 @@ def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str
 
 
 def _value(problem: Extreme, model: Any) -> tuple[float, float]:
-    """Return the objective of the weights at a margin of 1, and how far rounding may have moved it."""
+    """Return the objective of the weights at a margin of 1, and what rounding makes of it."""
     rho = model.rho_ if problem.estimator is RankCVM else 1.0
     if rho == 0.0:
         return 0.0, 0.0

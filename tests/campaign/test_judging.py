@@ -13,6 +13,7 @@ from multimargin.estimators.shared.exact_solver import ExactSolverError, relativ
 from tests.campaign import __main__ as program
 from tests.campaign import judging
 from tests.campaign.bounds import optimum
+from tests.campaign.extremes import draw_extreme, misses_of
 from tests.campaign.judging import judge
 from tests.campaign.tasks import ENDS, draw_task, strained
 from tests.support.subsets import first_fast
@@ -132,6 +133,25 @@ def test_what_the_reference_cannot_solve_is_told_apart(monkeypatch):
     assert verdict.misses == ["the status is converged, but there is no optimum"]
     monkeypatch.setattr(RankSVM, "fit", Mock(side_effect=ExactSolverError("no answer")))
     assert judge(draw_task(6, 0, RankSVM, "bcd")).status == "exact solver failed"
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_no_bound_of_extreme_columns_and_weights_is_false(block):
+    for index in range(25 * block, 25 * block + 25):
+        assert misses_of(draw_extreme(1, index)) == [], index
+
+
+def test_a_false_bound_of_an_extreme_problem_is_found(monkeypatch):
+    fit = MLODM.fit
+
+    def lifted(model, *given, **weights):
+        fit(model, *given, **weights).dual_objective_ *= 2.0
+        return model
+
+    monkeypatch.setattr(MLODM, "fit", lifted)
+    problems = (draw_extreme(1, index) for index in range(40))
+    found = [misses_of(problem) for problem in problems if problem.estimator is MLODM]
+    assert any("is above" in miss for misses in found for miss in misses)
 
 
 def test_the_program_judges_problems(monkeypatch, capsys):

@@ -155,7 +155,8 @@ pub(crate) fn dual_term<L: Loss>(
         let found = loss.dual_value(dual, scores, pairs, weight);
         let change = least - found;
         // What has overflowed compares with nothing.
-        if !(change > SAME * found.abs()) {
+        let goes_on = change > SAME * found.abs();
+        if !goes_on {
             return least.min(found) - change.abs().min(found.abs());
         }
         least = found;
