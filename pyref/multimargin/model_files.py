@@ -21,7 +21,7 @@ from multimargin import __version__
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.paths import existing_file
 from multimargin.datasets.npz import check_size_of_array
-from multimargin.datasets.table_encoder import Places
+from multimargin.datasets.table_encoder import KINDS, Places
 from multimargin.estimators import MajorityClass
 from multimargin.estimators.names import final_estimator, label_names_of_model
 from multimargin.files import path_to_write, replacing
@@ -84,7 +84,8 @@ class ModelInfo:
         Version of multimargin that wrote the file.
     table : mapping of str to object or None, default=None
         Of a model that takes the columns of a table: "kinds", what each feature is ("number",
-        "nominal" or "text"), "tags_column" and "separator", how the labels were listed.
+        "nominal", "text" or "characters"), "tags_column" and "separator", how the labels were
+        listed, "blank", what an empty cell of a label is, and "decimal", the mark of numbers.
     row_hashes : tuple of int, default=()
         The smallest hashes of the rows that it was fitted to.
     """
@@ -455,6 +456,6 @@ def _info(header: dict[str, Any]) -> ModelInfo:
     if not values["label_names"]:
         raise ValueError("label_names is empty")
     table = values["table"]
-    if table is not None and not set(table["kinds"].values()) <= {"number", "nominal", "text"}:
+    if table is not None and not set(table["kinds"].values()) <= set(KINDS):
         raise ValueError("kinds are none of tables")
     return ModelInfo(**values)

@@ -64,7 +64,7 @@ def test_fit_evaluate_and_predict(command, files, frame, tmp_path):
     found = command("predict", model, files / "bare.csv", *best).rows
     assert [row["package"] for row in found] == frame["package"][100:].tolist()[::-1]
     for row in found:
-        tags, scores = row["tags"].split(", "), [float(s) for s in row["scores"].split(", ")]
+        tags, scores = row["tags"].split("|"), [float(s) for s in row["scores"].split(", ")]
         assert len(tags) == len(scores) == 2
         assert set(tags) < set(TAGS)
         assert scores == sorted(scores, reverse=True)
@@ -81,7 +81,7 @@ def test_fit_evaluate_and_predict(command, files, frame, tmp_path):
     # As the table listed them.
     chosen = command("predict", model, files / "bare.csv").rows
     for row, scores in zip(chosen, expected, strict=True):
-        tags = {tag for tag in row["tags"].split(", ") if tag}
+        tags = {tag for tag in row["tags"].split("|") if tag}
         assert tags == {tag for tag, s in zip(TAGS, scores, strict=True) if s > 0}
     only = command("predict", model, files / "bare.csv", "--format", "labels").rows
     assert list(only[0]) == ["row", *TAGS]
@@ -239,3 +239,30 @@ def test_what_a_newcomer_meets(command, partly, tmp_path):
     # Options have the names that are typed.
     refused = command("fit", file, "--labels", "colour")
     assert "or --tags-column for a column that lists the tags of each row" in refused.err
+
+
+def test_tags_that_hold_the_separator_of_others_are_read_back(command, tmp_path):
+    names = ["smith, j.", "doe, a.", "roe, r."]
+    rows = [[name for k, name in enumerate(names) if (row >> k) & 1] for row in range(8)] * 5
+    lines = [f'{row % 2},{row % 3},"{"|".join(listed)}"' for row, listed in enumerate(rows)]
+    table = tmp_path / "d.csv"
+    table.write_text("\n".join(["p,q,tags", *lines]) + "\n")
+    model = tmp_path / "m.model"
+    fit = ("--tags-column", "tags", "--separator", "|", "-m", "rank-svm", "-o", model)
+    command("fit", table, *fit)
+    for row in command("predict", model, table, "--top", 2).rows:
+        assert set(row["tags"].split("|")) <= set(names)
+    table.write_text("p,q,tags\n1,2,SMITH|roe\n0,1,SMITH\n0,0,\n")
+    answer = command("evaluate", model, table)
+    assert "2 tags that the model does not know, in so many rows: 'SMITH (2)'" in answer.err
+
+
+def test_columns_of_one_name_are_told_apart(command, tmp_path):
+    table = tmp_path / "d.csv"
+    lines = [f"{k % 2},{k % 3},{k},{'row' if k % 2 else 'id'};x" for k in range(20)]
+    table.write_text("\n".join(["p,q,id,tags", *lines]) + "\n")
+    model = tmp_path / "m.model"
+    fit = ("--tags-column", "tags", "--separator", ";", "--drop", "id", "-m", "rank-svm", "-o")
+    command("fit", table, *fit, model)
+    rows = command("predict", model, table, "--format", "labels", "--keep", "id").rows
+    assert list(rows[0]) == ["row", "id", "label: id", "label: row", "x"]

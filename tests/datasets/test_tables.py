@@ -332,7 +332,7 @@ def test_a_column_without_its_separator_is_told():
     with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
         tags_of(["a", "a", ""])
     cells = ["science fiction", "historical novel", "short stories"] * 4
-    with pytest.warns(UserWarning, match="so each is one tag, such as 'science fiction'"):
+    with pytest.warns(UserWarning, match="so each is one tag, such as 'historical novel'"):
         assert len(tags_of(cells)) == 3
 
 
@@ -345,7 +345,12 @@ def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert tags_of(cells, separator) == list("abcdef")
-        assert set(tags_of([*cells, "a,b"])) == {*cells, "a", "b"}
+    # One comma is no proof against all the others.
+    with pytest.warns(UserWarning, match="tags_column") as told:
+        assert set(tags_of([*cells, "a,b"])) == {*"abcdef", "a,b"}
+    first, second = (str(warning.message) for warning in told)
+    assert f"{separator!r} is taken to be it" in first
+    assert "'a,b', which is taken for one tag, though 'a', 'b' are tags of their own" in second
 
 
 def test_words_speak_beside_a_large_number_where_rows_have_length_one():

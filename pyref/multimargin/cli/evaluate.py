@@ -32,16 +32,24 @@ def command(
       multimargin evaluate emotions.model emotions/
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
+    from multimargin.checks.names import listed
     from multimargin.cli.measuring import measurable_rows, measured_on, measures_table
     from multimargin.cli.model_data import features_of, labels_of
     from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.output import console, counted, print_json, tell
-    from multimargin.cli.table_options import load_for_model, rows_of
+    from multimargin.cli.table_options import is_table, load_for_model, rows_of
     from multimargin.datasets.row_hashes import share_among
     from multimargin.model_files import read_model
 
     model, info = read_model(model_file)
     data = load_for_model(source, info, labels)
+    if is_table(data) and data.unknown_tags:
+        counts = [f"{tag} ({count})" for tag, count in sorted(data.unknown_tags.items())]
+        tell(
+            f"warning: {data.name} has {counted(len(counts), 'tag')} that the model does not know, "
+            f"in so many rows: {listed(counts)}; they are not measured",
+            "yellow",
+        )
     split, rows = choose_split(data, split, "test")
     labels_known = labels_of(info, data)
     say_what_is_unknown(data, rows, "and such rows are not measured")

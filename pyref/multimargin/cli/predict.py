@@ -106,7 +106,8 @@ def command(
     listed = info.table is not None and info.table.get("tags_column") is not None
     kind = form.form or ("tags" if listed else "all")
     kind = "tags" if form.top or form.why else kind
-    found = Predictions(info.label_names, rows, scores, kept, kind, form.top)
+    between = info.table.get("separator", ",") if listed and info.table is not None else ","
+    found = Predictions(info.label_names, rows, scores, kept, kind, form.top, separator=between)
     if form.why is not None:
         found = replace(found, reasons=found.reasons_of(model, X, form.why))
     if output is None:
@@ -194,7 +195,7 @@ def _unlabelled_table(
 
     import numpy as np
 
-    from multimargin.datasets.table_columns import chosen_columns
+    from multimargin.datasets.table_columns import as_text_column, chosen_columns
     from multimargin.datasets.tables import Table, features_of, read_parts, table_files
 
     parts = table_files(source)
@@ -207,7 +208,7 @@ def _unlabelled_table(
     frame, splits = read_parts(parts)
     # The labels are made up: they may be missing in the file.
     nothing = np.zeros((len(frame), 1), dtype=np.int64)
-    X = features_of(frame, kinds, Path(source).name)
+    X = features_of(frame, kinds, Path(source).name, model_mark=info.table.get("decimal", "."))
     names = chosen_columns(frame, keep, "keep")
-    kept = {name: frame[name].fillna("").tolist() for name in names}
+    kept = {name: as_text_column(frame[name]) for name in names}
     return Table(X, nothing, ("",), kinds, Path(source).name, splits), kept

@@ -1,6 +1,7 @@
 """Predicted labels as tables and as JSON."""
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ class Predictions:
     top: int | None  # For "tags" the number of labels a row; None takes those that are predicted
     # For "tags" the reasons of each of them, a list a row
     reasons: "list[list[Reasons]] | None" = None
+    separator: str | None = ","  # What stands between tags; None writes a list of JSON
 
     def reasons_of(self, model: Any, X: Any, count: int) -> "list[list[Reasons]]":
         """Return what speaks most for or against each tag of each row, by a linear model."""
@@ -51,7 +53,11 @@ class Predictions:
     def write_csv(self, stream: IO[str]) -> None:
         """Write a line for each row."""
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["row", *map(as_cell, [*self.kept, *self._heads()])])
+        # Columns that are copied keep their names.
+        taken = {"row", *self.kept}
+        heads = [f"label: {name}" if name in taken else name for name in self._heads()]
+        rows = "row" if "row" not in self.kept else "row number"
+        writer.writerow([rows, *map(as_cell, [*self.kept, *heads])])
         for number, row in enumerate(self.rows):
             copied = [values[number] for values in self.kept.values()]
             copied = [as_cell(value) if isinstance(value, str) else value for value in copied]
@@ -88,13 +94,20 @@ class Predictions:
         scores = self.scores[number]
         if self.form == "tags":
             best = self._best(number)
-            tags = as_cell(", ".join(self.label_names[k] for k in best))
+            tags = as_cell(self._listed([self.label_names[k] for k in best]))
             cells = [tags, ", ".join(f"{scores[k]:.4f}" for k in best)]
             if self.reasons is not None:
                 cells.append(as_cell("; ".join(map(str, self.reasons[number]))))
             return cells
         labels = (scores > 0).astype(int).tolist()
         return [*labels, *(scores.tolist() if self.form == "all" else ())]
+
+    def _listed(self, tags: list[str]) -> str:
+        """Return tags as a table lists them, so that they can be read back."""
+        between = self.separator
+        if between is None or any(between in tag for tag in tags):
+            return json.dumps(tags, ensure_ascii=False)
+        return (", " if between == "," else between).join(tags)
 
     def _best(self, number: int) -> NDArray[np.intp]:
         scores = self.scores[number]

@@ -15,7 +15,19 @@ from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
 
 # Arguments of functions that are options here, with dashes for underscores.
-_ARGUMENTS = ("labels", "tags_column", "separator", "drop", "text", "keep", "group")
+_ARGUMENTS = (
+    "labels",
+    "tags_column",
+    "separator",
+    "drop",
+    "text",
+    "keep",
+    "group",
+    "nominal",
+    "blank",
+    "decimal",
+    "analyzer",
+)
 
 
 def run(arguments: Sequence[str]) -> int:

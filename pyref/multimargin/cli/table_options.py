@@ -1,7 +1,7 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
@@ -25,8 +25,8 @@ Separator = Annotated[
     typer.Option(
         "--separator",
         metavar="TEXT",
-        help="What stands between the tags of that column; by default a comma, or what most "
-        "cells have where none has a comma.",
+        help="What stands between the tags of that column; by default a comma, or what else stands "
+        "between tags that recur.",
         show_default=False,
     ),
 ]
@@ -45,6 +45,40 @@ Text = Annotated[
         "--text",
         metavar="COLUMN,...",
         help="Of a table: columns of text, whose words become features (tf-idf).",
+    ),
+]
+Nominal = Annotated[
+    str | None,
+    typer.Option(
+        "--nominal",
+        metavar="COLUMN,...",
+        help="Of a table: columns of names, even if these look like numbers.",
+    ),
+]
+Analyzer = Annotated[
+    str,
+    typer.Option(
+        "--analyzer",
+        metavar="word|char",
+        help="What counts of text: its words, or runs of characters, for text without blanks say.",
+    ),
+]
+Blank = Annotated[
+    str | None,
+    typer.Option(
+        "--blank",
+        metavar="0|unknown",
+        help="What an empty cell of a label is; by default unknown, but 0 where no label is 0.",
+        show_default=False,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar=".|,",
+        help="The decimal mark of the numbers of a table; found by default.",
+        show_default=False,
     ),
 ]
 Holdout = Annotated[
@@ -77,6 +111,10 @@ class ColumnOptions:
     separator: Separator = None
     drop: Drop = None
     text: Text = None
+    nominal: Nominal = None
+    analyzer: Analyzer = "word"
+    blank: Blank = None
+    decimal: Decimal = None
 
     def columns(self, group: str | None = None) -> "TableColumns":
         """Say which columns are what; raises WrongUsage if the options contradict each other."""
@@ -89,11 +127,19 @@ class ColumnOptions:
         return TableColumns(
             as_number(self.labels),
             self.tags_column,
-            None if self.separator is None else self.separator.replace("\\t", "\t"),
+            None if self.separator is None else _unescaped(self.separator),
             self.drop or (),
             self.text or (),
             group,
+            self.nominal or (),
+            self.analyzer,
+            self.blank,
+            self.decimal,
         )
+
+
+def _unescaped(separator: str) -> str:
+    return separator.replace("\\t", "\t").replace("\\n", "\n")
 
 
 @dataclass(frozen=True)
@@ -114,7 +160,12 @@ def load_table_or_data(
     from pathlib import Path
 
     from multimargin.datasets import load
-    from multimargin.datasets.tables import read_table, table_files, warn_of_row_numbers
+    from multimargin.datasets.tables import (
+        read_table,
+        stem_of,
+        table_files,
+        warn_of_row_numbers,
+    )
 
     parts = table_files(source)
     if parts is None:
@@ -125,14 +176,19 @@ def load_table_or_data(
             ("--drop", columns.drop),
             ("--text", columns.text),
             ("--group", columns.group),
+            ("--nominal", columns.nominal),
+            ("--blank", columns.blank),
+            ("--decimal", columns.decimal),
         ):
             if value and named:
-                raise WrongUsage(f"{option} is for tables (.csv, .tsv, .parquet), not for {source}")
+                raise WrongUsage(
+                    f"{option} is for tables (.csv, .tsv, .jsonl, .parquet), not for {source}"
+                )
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)
     if columns.labels is None and columns.tags_column is None:
         _ask_for_labels(parts)
-    table = read_table(parts, columns, name=Path(source).resolve().stem)
+    table = read_table(parts, columns, name=stem_of(Path(source).resolve()))
     warn_of_row_numbers(table.kinds, table.X)
     return _held_out(table, holdout)
 
@@ -170,7 +226,7 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
     from pathlib import Path
 
     from multimargin.cli.options import load_data, svmlight_options
-    from multimargin.datasets.tables import TableColumns, read_table, table_files
+    from multimargin.datasets.tables import TableColumns, read_table, stem_of, table_files
 
     parts = table_files(source)
     if parts is None or info.table is None:
@@ -180,11 +236,13 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
         labels=None if tags_column else list(info.label_names),
         tags_column=tags_column,
         separator=info.table.get("separator", ","),
+        blank=info.table.get("blank"),
+        decimal=info.table.get("decimal"),
     )
     return read_table(
         parts,
         columns,
-        name=Path(source).resolve().stem,
+        name=stem_of(Path(source).resolve()),
         kinds=info.table["kinds"],
         known_labels=info.label_names,
     )
@@ -201,10 +259,12 @@ def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
         "kinds": dict(data.kinds),
         "tags_column": columns.tags_column,
         "separator": data.separator,
+        "blank": data.blank,
+        "decimal": data.decimal,
     }
 
 
-def is_table(data: Any) -> bool:
+def is_table(data: Any) -> "TypeGuard[Table]":
     """Return whether data are a table whose columns are no numbers yet."""
     return hasattr(data, "kinds")
 

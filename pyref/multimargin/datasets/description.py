@@ -165,10 +165,14 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
 
 
 def of_one_value(Y: NDArray[Any], label_names: Sequence[str]) -> list[str]:
-    """Say which labels apply to every row, or to none, so that nothing is learned of them."""
+    """Say which labels apply to every row, to none or to unknown ones: nothing is to be learned."""
     found = []
-    for value, where in ((0, "every row"), (1, "no row")):
-        labels = ~np.any(np.equal(Y, value), axis=0)
+    known = np.any(np.isin(Y, (0, 1)), axis=0)
+    for labels, where in (
+        (known & ~np.any(np.equal(Y, 0), axis=0), "every row"),
+        (known & ~np.any(np.equal(Y, 1), axis=0), "no row"),
+        (~known, "rows that are not known"),
+    ):
         names = [label_names[k] for k in np.flatnonzero(labels).tolist()]
         if names:
             many = "labels apply" if len(names) > 1 else "label applies"

@@ -38,17 +38,24 @@ def load_table(
     separator: str | None = None,
     drop: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
+    nominal: str | Sequence[str] = (),
+    analyzer: str = "word",
+    blank: str | None = None,
+    decimal: str | None = None,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> MultilabelData:
-    """Load a multi-label data set from a CSV, TSV or Parquet file.
+    """Load a multi-label data set from a CSV, TSV, Parquet or JSON lines file.
 
     Parameters
     ----------
     path : str or path-like
-        The file. Its first row names the columns.
-    labels, tags_column, separator, drop, text
+        The file. Its first row names the columns; a line of JSON lines is an object. All but
+        Parquet may be compressed: .csv.gz, .tsv.bz2.
+    labels, tags_column, separator, drop, text, nominal, analyzer, blank
         Which columns are what, see `MultilabelData.from_frame`.
+    decimal : {".", ","} or None, default=None
+        The decimal mark of numbers. None finds it, and a warning tells where it is a comma.
     test : str, path-like or None, default=None
         The file of the test part, with the same columns.
     name : str or None, default=None
@@ -63,8 +70,15 @@ def load_table(
     ------
     ValueError
         If it is malformed, or it is not clear which columns are labels.
+
+    Notes
+    -----
+    Cells of CSV and TSV files are read as they are written. A column is numbers if each cell of the
+    training part is one, and none has zeros in front, as codes have; else it holds names.
     """
-    columns = TableColumns(labels, tags_column, separator, drop, text)
+    columns = TableColumns(
+        labels, tags_column, separator, drop, text, None, nominal, analyzer, blank, decimal
+    )
     parts = {"train": Path(path)} | ({} if test is None else {"test": Path(test)})
     table = read_table(parts, columns, name=name)
     with naming_parts(parts):

@@ -195,6 +195,9 @@ class MultilabelData:
         separator: str | None = None,
         drop: str | Sequence[str] = (),
         text: str | Sequence[str] = (),
+        nominal: str | Sequence[str] = (),
+        analyzer: str = "word",
+        blank: str | None = None,
         name: str = "",
     ) -> "MultilabelData":
         """Make a data set of a data frame.
@@ -207,12 +210,20 @@ class MultilabelData:
             Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
             ``"last:6"``; a text holds several, with commas between them.
         tags_column : str or None, default=None
-            A column that lists the labels of each row instead, as text or as a list.
+            A column that lists the labels of each row instead, as text or as a list; lists may also
+            be texts, as JSON, Python, NumPy or PostgreSQL write them.
         separator : str or None, default=None
             What stands between the tags of that column. None is a comma, or with a warning what
-            most cells have where none has a comma.
+            else stands between tags that recur.
         drop, text : str or sequence of str, default=()
             Columns to leave out, even of the labels, and columns of text; named as `labels` are.
+        nominal : str or sequence of str, default=()
+            Columns of names, even if these look like numbers.
+        analyzer : {"word", "char"}, default="word"
+            What counts of text: words, or runs of up to three characters.
+        blank : {"0", "unknown"} or None, default=None
+            What a missing value of a label is. None takes 0, with a warning, where no label is 0
+            otherwise.
         name : str, default=""
             Name of the data set.
 
@@ -240,7 +251,9 @@ class MultilabelData:
         (('pages', 'kind_book', 'kind_web'), ('art', 'history'))
         """
         table = to_pandas(frame)
-        columns = TableColumns(labels, tags_column, separator, drop, text)
+        columns = TableColumns(
+            labels, tags_column, separator, drop, text, None, nominal, analyzer, blank
+        )
         names = () if table.index.name is None else tuple(map(str, table.index))
         return cls(**table_of(table, columns, name=name).numbers(), sample_names=names)
 

@@ -1,6 +1,8 @@
 """Columns of a table: which of them are labels, and what the others hold."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import Any
@@ -8,16 +10,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.given import is_missing
 from multimargin.checks.names import did_you_mean, listed
+from multimargin.checks.parameters import check_choice
+from multimargin.datasets.table_cells import (
+    as_written,
+    has_decimal_commas,
+    has_zeros_in_front,
+    holds_dates,
+    holds_numbers,
+    is_number,
+    number_of,
+    numbers_of,
+    stands_for_nothing,
+    written,
+)
 from multimargin.notices import warn
 
-_TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
+_TRUE = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
+_FALSE = {"false", "no", "n", "f", "off"}
 # A column of names with more different ones than this is more likely text, or one name a row.
 _MANY_NAMES = 50
 # Names have no more words than this, text has more.
 _FEW_WORDS = 3
-# What may stand between two tags.
-_SEPARATORS = (";", "|", "\t", ",", " ")
+# Rows by which words are judged, and fewer than which say nothing.
+_MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 # What `TfidfVectorizer` takes for one.
 _WORD = r"\b\w\w+\b"
 
@@ -30,7 +47,7 @@ def uses_of_columns(frame: Any, columns: Any) -> dict[str, list[str]]:
     if columns.labels is not None and columns.tags_column is not None:
         raise ValueError("labels and tags_column are both given; expected one of them")
     dropped = chosen_columns(frame, columns.drop, "drop")
-    uses = {"text": chosen_columns(frame, columns.text, "text")}
+    uses = {use: chosen_columns(frame, getattr(columns, use), use) for use in ("text", "nominal")}
     if columns.tags_column is None:
         uses["labels"] = chosen_columns(frame, columns.labels, "labels")
     uses = {use: [column for column in of if column not in dropped] for use, of in uses.items()}
@@ -92,149 +109,184 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
     return matching
 
 
-def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
-    """Return the label indicator (n, q) of columns of 0 and 1, truth values or words for them.
+def indicator_of_columns(
+    frame: Any, names: Sequence[str], blank: str | None = None
+) -> tuple[NDArray[Any], str]:
+    """Return the label indicator (n, q) of columns of 0 and 1, or words for them.
 
-    An empty cell is an unknown label, NaN.
+    The second value is what a blank is: 0 or, as NaN, unknown. By None it is unknown where
+    some label is 0.
     """
     if len(names) < 2:
         raise ValueError(
             f"labels: found {f'one column, {names[0]!r}' if names else 'no column'}; expected at "
             "least two, or tags_column for a column that lists the tags of each row"
         )
-    Y = np.zeros((len(frame), len(names)), dtype=np.int64)
-    unknown = np.zeros(Y.shape, dtype=bool)
+    check_choice("blank", "unknown" if blank is None else blank, ("unknown", "0"))
+    Y = np.zeros((len(frame), len(names)), dtype=np.float32)
+    blanks = np.zeros(Y.shape, dtype=bool)
     for k, name in enumerate(names):
-        values = frame[name]
-        absent, words = values.isna().to_numpy(), values.astype(str).str.strip().str.lower()
-        wrong = ~(absent | words.isin(_TRUE | _FALSE).to_numpy())
-        if absent.all():
+        cells = written(frame[name])
+        blanks[:, k] = [cell is None for cell in cells]
+        value = {cell: _label_value(cell) for cell in set(cells)}
+        wrong = [row for row, cell in enumerate(cells) if value[cell] is None]
+        if wrong:
             raise ValueError(
-                f"labels: the column {name!r} is empty; expected 0 or 1 in some row, and nothing "
-                "where it is not known whether the label applies"
+                f"labels: the column {name!r} has {cells[wrong[0]]!r} in row {wrong[0]}; expected "
+                "0 or 1, or words for them (a column that lists tags is the tags_column)"
             )
-        if wrong.any():
-            first = int(np.flatnonzero(wrong)[0])
-            value = values.iloc[first]
-            found = repr(value) if isinstance(value, str) else str(value)
-            raise ValueError(
-                f"labels: the column {name!r} has {found} in row {first}; expected "
-                "0 or 1 (a column that lists tags is the tags_column)"
+        Y[:, k] = [value[cell] for cell in cells]
+    if blank is None:
+        blank = "unknown"
+        if blanks.any() and not (Y == 0).any() and (Y == 1).any():
+            blank = "0"
+            warn(
+                f"labels: no label is 0 in any row, so that a blank, of which there are "
+                f"{np.count_nonzero(blanks)}, is read as 0; blank='unknown' (--blank unknown) "
+                "leaves such labels unknown"
             )
-        Y[:, k] = words.isin(_TRUE)
-        unknown[:, k] = absent
-    return np.where(unknown, np.nan, Y) if unknown.any() else Y
-
-
-def indicator_of_tags(
-    column: Any, separator: str | None, known: Collection[str] | None = None
-) -> tuple[list[str], NDArray[np.int64], str]:
-    """Return a column's sorted tags, the label indicator (n, q), and what separates the tags.
-
-    The column has texts of tags with the separator between them, or lists of tags; a missing value
-    has none. `known` are the only tags to take, in their order.
-    """
-    separator = _separator_of(column, separator)
-    sets = [_tags(cell, separator) for cell in column]
-    names = sorted(set().union(*sets)) if known is None else list(known)
-    if len(names) < 2:
+    if blank == "0":
+        Y[blanks] = 0
+    empty = np.flatnonzero(np.isnan(Y).all(axis=0))
+    if empty.size:
         raise ValueError(
-            f"tags_column: the column {column.name!r} has {len(names)} different tag(s) with the "
-            f"separator {separator!r}; expected at least two"
+            f"labels: the column {names[empty[0]]!r} is empty; expected 0 or 1 in some row, and "
+            "nothing where it is not known whether the label applies"
         )
-    place = {name: k for k, name in enumerate(names)}
-    Y = np.zeros((len(sets), len(names)), dtype=np.int64)
-    for row, tags in enumerate(sets):
-        Y[row, [place[tag] for tag in tags if tag in place]] = 1
-    return names, Y, separator
+    return (Y if np.isnan(Y).any() else Y.astype(np.uint8)), blank
 
 
-def _separator_of(column: Any, given: str | None) -> str:
-    """Return what separates tags: what is given, else a comma, or what most cells have instead.
+def _label_value(cell: str | None) -> float | None:
+    """Return 0, 1, NaN for an unknown label, or None for what is no label."""
+    if cell is None or stands_for_nothing(cell):
+        return float("nan")
+    word = cell.strip().lower()
+    if word in _TRUE | _FALSE:
+        return float(word in _TRUE)
+    found = number_of(word) if is_number(word) else None
+    return found if found in (0.0, 1.0) else None
 
-    Where no cell has what is given, a warning tells what most have.
+
+def feature_kinds(
+    features: Any, text: Sequence[str], nominal: Sequence[str], columns: Any, *, as_text: bool
+) -> tuple[dict[str, str], str]:
+    """Find out what each column holds, and the decimal mark of its numbers.
+
+    That is "number", "nominal" or, for columns of `text`, "text" or "characters". `as_text` says
+    that the table comes from a file without types.
     """
-    if given == "":
-        raise ValueError("separator: found an empty text, expected what stands between two tags")
-    wanted = "," if given is None else given
-    cells = [cell.strip() for cell in column if isinstance(cell, str) and cell.strip()]
-    if not cells or any(wanted in cell for cell in cells):
-        return wanted
-    for other in _SEPARATORS:
-        if 2 * sum(other in cell for cell in cells) > len(cells):
-            break
-    else:
-        return wanted
-    head = f"tags_column: no cell of {column.name!r} has the separator {wanted!r}"
-    tags = {tag for cell in cells for tag in _tags(cell, other)}
-    # A name of several words is no list of tags: these come in ever new combinations.
-    if given is None and (other != " " or 2 * len(tags) < len(set(cells))):
-        warn(f"{head}; {other!r} is taken to be it, between {len(tags)} different tags")
-        return other
-    warn(f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {other!r} meant?")
-    return wanted
-
-
-def _tags(cell: Any, separator: str) -> set[str]:
-    if isinstance(cell, list | tuple | set | np.ndarray):
-        items: Iterable[Any] = cell
-    elif cell is None or cell != cell:
-        items = ()
-    else:
-        items = str(cell).split(separator)
-    return {tag for tag in (str(item).strip() for item in items) if tag}
-
-
-def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
-    """Find out what each column holds: "number", "nominal" or, for those of `text`, "text"."""
-    kinds, undecided = {}, {}
+    check_choice("analyzer", columns.analyzer, ("word", "char"))
+    kinds: dict[str, str] = {}
+    undecided: dict[str, int] = {}
+    open_ = [column for column in features.columns if column not in {*text, *nominal}]
+    mark = _decimal_mark(features[open_], columns.decimal, as_text=as_text)
     for column in features.columns:
         values = features[column]
-        kind = values.dtype.kind
         if column in text:
-            if not as_text(values).str.contains(_WORD).any():
-                raise ValueError(
-                    f"the column {column!r} has no word of two letters or more; expected text, or "
-                    f"drop it (--drop {column})"
-                )
-            kinds[column] = "text"
-        elif kind in "buif":
-            kinds[column] = "number"
-        elif kind in "mM":
+            _check_words(values, columns.analyzer)
+            kinds[column] = "text" if columns.analyzer == "word" else "characters"
+        elif column in nominal:
+            kinds[column] = "nominal"
+        elif holds_dates(values):
             raise ValueError(
                 f"the column {column!r} holds dates; expected numbers, names or text: convert it, "
-                f"or drop it (--drop {column})"
+                f"drop it (--drop {column}), or take each for a name (--nominal {column})"
             )
+        elif holds_numbers(values, mark, as_text=as_text):
+            kinds[column] = "number"
         else:
-            _warn_of_words_among_numbers(values)
-            n_names = values.dropna().astype(str).nunique()
+            cells = written(values)
+            _warn_of_numbers_as_names(column, cells, mark, as_text=as_text)
+            n_names = len({cell for cell in cells if cell is not None})
             if n_names > _MANY_NAMES and 2 * n_names > len(values):
                 undecided[column] = n_names
             kinds[column] = "nominal"
     if undecided:
         raise ValueError(_ask(features[list(undecided)], undecided, text))
-    return kinds
+    return kinds, mark
 
 
-def _warn_of_words_among_numbers(values: Any) -> None:
-    """Warn of a column of names most of which are numbers, or were with a point for a comma."""
-    words = _no_numbers(values)
-    with_points = values.iloc[words].astype(str).str.replace(",", ".", n=1)
-    if words.size and 2 * _no_numbers(with_points).size < values.count():
+def _decimal_mark(features: Any, given: str | None, *, as_text: bool) -> str:
+    """Return the decimal mark of a file, a comma where that alone makes numbers of columns."""
+    if given is not None:
+        return check_choice("decimal", given, (".", ","))
+    found, points = {}, False
+    for column in features.columns if as_text else ():
+        cells = written(features[column])
+        found[column] = has_decimal_commas(cells)
+        points |= any(cell and "." in cell for cell in cells) and all(map(is_number, cells))
+    commas = [column for column, has in found.items() if has]
+    doubtful = [column for column, has in found.items() if has is None]
+    if commas and not points:
+        example = next(cell for cell in written(features[commas[0]]) if cell and "," in cell)
         warn(
-            f"the column {values.name!r} has something else than a number in {words.size} of "
-            f"{len(values)} rows, first {values.iloc[words[0]]!r:.40} in row {words[0]}, and is "
-            "taken for names, each a feature of its own; if numbers are meant, correct such cells "
-            f"or leave them empty, or drop the column (--drop {values.name})"
+            f"a comma is taken for the decimal mark, as in {example!r} of column {commas[0]!r}; "
+            "decimal='.' (--decimal .) takes such cells for names"
+        )
+        return ","
+    if doubtful:
+        example = next(cell for cell in written(features[doubtful[0]]) if cell and "," in cell)
+        raise ValueError(
+            f"decimal: the column {doubtful[0]!r} has numbers such as {example!r}, whose comma may "
+            "be the decimal mark or stand between thousands; expected decimal=',' (--decimal ,), "
+            "numbers without commas, or decimal='.' (--decimal .) to take them for names"
+        )
+    return "."
+
+
+def mark_of_numbers(columns: Mapping[str, Any], mark: str) -> str:
+    """Return the decimal mark of numbers: the one given, unless only the other one fits."""
+    cells = [cell for values in columns.values() for cell in written(values)]
+    if all(is_number(cell, mark) for cell in cells):
+        return mark
+    other = "," if mark == "." else "."
+    doubtful = other == "," and has_decimal_commas(cells) is None
+    return other if not doubtful and all(is_number(cell, other) for cell in cells) else mark
+
+
+def _check_words(values: Any, analyzer: str) -> None:
+    """Refuse text without words, and tell of text whose words do not recur."""
+    column, texts = values.name, [text.lower() for text in as_text_column(values)]
+    if analyzer == "char":
+        if not any(text.strip() for text in texts):
+            raise ValueError(f"the column {column!r} is empty; expected text")
+        return
+    rows = [set(re.findall(_WORD, text)) for text in texts[:_MANY_ROWS]]
+    if not any(re.search(_WORD, text) for text in texts):
+        raise ValueError(
+            f"the column {column!r} has no word of two letters or more; expected text, or "
+            f"drop it (--drop {column}), or take its characters (--analyzer char)"
+        )
+    counts = Counter(word for row in rows for word in row)
+    recurring = sum(count for count in counts.values() if count > 1)
+    if len(rows) >= _ROWS_TO_JUDGE and 10 * recurring < counts.total():
+        warn(
+            f"hardly any word of the column {column!r} occurs in two rows, so that little is "
+            "learned from it; analyzer='char' (--analyzer char) takes runs of characters, for "
+            f"text without blanks, say, and --drop {column} leaves it out"
         )
 
 
-def _no_numbers(values: Any) -> NDArray[np.intp]:
-    """Return the rows in which a column has something else than a number or nothing."""
-    import pandas
-
-    numbers = pandas.to_numeric(values, errors="coerce")
-    return np.flatnonzero(numbers.isna() & values.notna())
+def _warn_of_numbers_as_names(
+    column: str, cells: Sequence[str | None], mark: str, *, as_text: bool
+) -> None:
+    """Warn of a column of names most of which are numbers, or were with another decimal mark."""
+    if as_text and has_zeros_in_front(cells) and all(is_number(cell, mark) for cell in cells):
+        example = next(cell for cell in cells if has_zeros_in_front([cell]))
+        warn(
+            f"the column {column!r} has zeros in front, as in {example!r}, and is taken for names, "
+            "each a feature of its own; numbers have none"
+        )
+        return
+    words = [row for row, cell in enumerate(cells) if not is_number(cell, mark)]
+    n_other = sum(not is_number(cells[row], ",") for row in words)
+    if words and 2 * n_other < sum(cell is not None for cell in cells):
+        warn(
+            f"the column {column!r} has something else than a number in {len(words)} of "
+            f"{len(cells)} rows, first {cells[words[0]]!r:.40} in row {words[0]}, and is "
+            "taken for names, each a feature of its own; if numbers are meant, correct such cells "
+            f"or leave them empty, or drop the column (--drop {column})"
+        )
 
 
 def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str]) -> str:
@@ -243,27 +295,37 @@ def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str]) -> str:
     drop: list[str] = []
     words = list(text)
     for column, number in n_names.items():
-        values = features[column].dropna().astype(str)
-        found.append(f"{column!r} ({number}, such as {values.iloc[0][:40]!r})")
-        (words if values.str.count(_WORD).median() > _FEW_WORDS else drop).append(column)
+        cells = [cell for cell in written(features[column]) if cell is not None]
+        found.append(f"{column!r} ({number}, such as {cells[0][:40]!r})")
+        lengths = [len(re.findall(_WORD, cell)) for cell in cells]
+        (words if np.median(lengths) > _FEW_WORDS else drop).append(column)
     options = [f"--{name} {','.join(of)}" for name, of in (("text", words), ("drop", drop)) if of]
     return (
         f"many different values in the {len(features)} rows of {', '.join(found)}; say which are "
-        f"text, and which are nothing to learn from, such as {' '.join(options)}"
+        "text, and which are nothing to learn from (or, by --nominal, names), such as "
+        f"{' '.join(options)}"
     )
 
 
-def typed(values: Any, kind: str) -> Any:
-    """Return a column of numbers as float64, one of names as objects; missing values are NaN."""
+def typed(values: Any, kind: str, mark: str = ".") -> Any:
+    """Return a column of numbers as float64, others as objects.
+
+    What is missing is NaN, and empty in text.
+    """
+    if kind in ("text", "characters"):
+        return np.array(as_text_column(values), dtype=object)
     if kind == "nominal":
-        return values.astype(object).where(values.notna(), np.nan).map(str, na_action="ignore")
+        names = [np.nan if cell is None else cell.strip() for cell in written(values)]
+        return np.array(names, dtype=object)
     try:
-        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        wrong = _no_numbers(values)
-        found = f"{values.iloc[wrong[0]]!r:.40} in row {wrong[0]}" if wrong.size else error
+        numbers = numbers_of(values, mark)
+    except ValueError as error:
+        cells = written(values)
+        row = next(row for row, cell in enumerate(cells) if not is_number(cell, mark))
+        marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
         raise ValueError(
-            f"the column {values.name!r} has something else than numbers: {found}"
+            f"the column {values.name!r} has something else than numbers{marked}: "
+            f"{cells[row]!r:.40} in row {row}"
         ) from error
     infinite = np.isinf(numbers)
     if infinite.any():
@@ -274,17 +336,17 @@ def typed(values: Any, kind: str) -> Any:
     return numbers
 
 
-def as_text(values: Any) -> Any:
+def as_text_column(values: Any) -> list[str]:
     """Return a column of text; what is missing is empty."""
-    return values.astype(object).where(values.notna(), "").map(str).astype(object)
+    return ["" if is_missing(value) else as_written(value) for value in values.tolist()]
 
 
 def _guess(frame: Any) -> str:
     """Say which columns at the end look like labels."""
     count = 0
     for column in reversed(frame.columns):
-        values = frame[column].dropna()
-        if not len(values) or not set(values.astype(str).str.lower()) <= _TRUE | _FALSE:
+        cells = set(written(frame[column])) - {None}
+        if not cells or any(_label_value(cell) is None for cell in cells):
             break
         count += 1
     return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -18,6 +19,8 @@ from multimargin.scaling import make_scaler
 
 MISSING = "(missing)"
 """The name that a missing name gets."""
+KINDS = ("number", "nominal", "text", "characters")
+"""What a column of features can be; of the latter two, words and runs of characters count."""
 _TEXT = "text "
 # With fewer rows, a word that occurs once may be all there is.
 _MANY_ROWS = 100
@@ -29,6 +32,34 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
     It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out`.
     """
 
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit to a table and return its numbers; an error about text names the column."""
+        try:
+            return super().fit_transform(X, y, **params)
+        except ValueError as error:
+            for name, vectorizer, column in self.transformers:
+                if name.startswith(_TEXT) and _has_no_terms(vectorizer, X[column]):
+                    raise ValueError(
+                        f"no word of the column {column!r} occurs in as many of the {len(X)} rows "
+                        f"as are needed ({vectorizer.min_df}), so that nothing is learned from it; "
+                        "expected text, or analyzer='char' (--analyzer char) for runs of "
+                        f"characters, or drop it (--drop {column})"
+                    ) from error
+            raise
+
+    def unknown_names(self, X: Any) -> dict[str, Counter[str]]:
+        """Count the names that no fitted row had, by column."""
+        fitted = self.named_transformers_.get("names")
+        if fitted is None:
+            return {}
+        places = next(columns for name, _, columns in self.transformers_ if name == "names")
+        found = {}
+        for place, known in zip(places, fitted[-1].categories_, strict=True):
+            column = str(self.feature_names_in_[place])
+            names = X[column].fillna(MISSING)
+            found[column] = Counter(names[~names.isin(known)].tolist())
+        return {column: names for column, names in found.items() if names}
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features."""
         full = super().get_feature_names_out(input_features)
@@ -38,6 +69,14 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
         repeated = {name for name, count in Counter(short).items() if count > 1}
         chosen = [name if name not in repeated else full[k] for k, name in enumerate(short)]
         return np.array(chosen, dtype=object)
+
+
+def _has_no_terms(vectorizer: TfidfVectorizer, texts: Any) -> bool:
+    try:
+        clone(vectorizer).fit(texts)
+    except ValueError:
+        return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -54,6 +93,11 @@ class Places:
         return places_of(self.names, table.columns, "the table", "columns")
 
 
+def _vectorizer(kind: str, min_df: int) -> TfidfVectorizer:
+    runs = {"analyzer": "char", "ngram_range": (1, 3)} if kind == "characters" else {}
+    return TfidfVectorizer(sublinear_tf=True, min_df=min_df, **runs)
+
+
 def make_encoder(
     kinds: Mapping[str, str], *, scaling: str, n_rows: int, impute: bool = True
 ) -> TableEncoder:
@@ -62,12 +106,12 @@ def make_encoder(
     By "unit" rows get length 1 afterwards. Numbers beside text or names are put on [0, 1] before,
     for a size in bytes would be all that is left of its row.
     """
-    columns: dict[str, list[str]] = {"number": [], "nominal": [], "text": []}
+    columns: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for column, kind in kinds.items():
         columns[kind].append(column)
     parts: list[tuple[str, Any, Any]] = []
     if columns["number"]:
-        mixed = bool(columns["nominal"] or columns["text"])
+        mixed = len(columns["number"]) < len(kinds)
         scaling = ("minmax" if mixed else "none") if scaling == "unit" else scaling
         scaler = make_scaler(scaling)
         filler = SimpleImputer(strategy="median", keep_empty_features=True) if impute else None
@@ -89,8 +133,8 @@ def make_encoder(
     parts += [
         # Not a list of one column: the vectorizer takes a sequence of texts.
         # Not by the name of the column, which may have two underscores side by side.
-        (f"{_TEXT}{number}", TfidfVectorizer(sublinear_tf=True, min_df=min_df), column)
-        for number, column in enumerate(columns["text"])
+        (f"{_TEXT}{number}", _vectorizer(kinds[column], min_df), column)
+        for number, column in enumerate([*columns["text"], *columns["characters"]])
     ]
     return TableEncoder(parts)
 

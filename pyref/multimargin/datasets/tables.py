@@ -1,10 +1,14 @@
 """Tables: columns of numbers, names and text, and columns or lists of labels."""
 
+import bz2
 import codecs
+import gzip
+import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,23 +16,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.given import column_of
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import reading, uncompressed
+from multimargin.datasets.table_cells import as_written
 from multimargin.datasets.table_columns import (
-    as_text,
     feature_kinds,
     indicator_of_columns,
-    indicator_of_tags,
+    mark_of_numbers,
     typed,
     uses_of_columns,
 )
 from multimargin.datasets.table_encoder import make_encoder
+from multimargin.datasets.table_tags import indicator_of_tags
 from multimargin.notices import warn
 
-TABLE_KINDS = (".csv", ".tsv", ".parquet")
-"""What files with tables end in."""
+_LINES = (".jsonl", ".ndjson")
+_PACKED = {".gz": "gzip", ".bz2": "bz2"}
+_TEXTS = (".csv", ".tsv", *_LINES)
+TABLE_KINDS = (*_TEXTS, ".parquet")
+"""What files with tables end in; texts may be compressed."""
 PARTS = ("train", "test")
 
 
@@ -48,6 +57,11 @@ class TableColumns:
     text: str | Sequence[str] = ()  # Columns of text, whose words become features
     # A column that is no feature; rows with the same value in it belong together
     group: str | None = None
+    nominal: str | Sequence[str] = ()  # Columns of names, even if these look like numbers
+    analyzer: str = "word"  # What counts of text: "word", or "char" for runs of characters
+    # What an empty cell of a label is, "0" or "unknown"; None takes 0 where no label is 0 otherwise
+    blank: str | None = None
+    decimal: str | None = None  # The decimal mark of numbers; None finds it
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +69,16 @@ class Table:
     """A table of n rows, its columns sorted into features and labels."""
 
     X: Any  # (n, d): The features as they are: numbers as float64, names and text as objects
-    Y: NDArray[Any]  # (n, q): Label indicator of int64; of float64 with NaN if labels are unknown
+    Y: NDArray[Any]  # (n, q): Label indicator of uint8; of float32 with NaN if labels are unknown
     label_names: Sequence[str]  # Names of the q labels
-    kinds: Mapping[str, str]  # For each feature "number", "nominal" or "text"
+    kinds: Mapping[str, str]  # What each feature is, one of `table_encoder.KINDS`
     name: str = ""  # Name of the data set
     splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)  # Rows of named subsets
     groups: NDArray[Any] | None = None  # (n,): Rows of the same value belong together
-    separator: str | None = None  # What stood between the tags of a column that listed them
+    separator: str | None = None  # What stood between the tags of a column; None for lists
+    unknown_tags: Mapping[str, int] = field(default_factory=dict)  # Rows of tags not looked for
+    blank: str = "unknown"  # What an empty cell of a label is
+    decimal: str = "."  # The decimal mark of numbers
 
     @property
     def n_samples(self) -> int:
@@ -104,6 +121,16 @@ class Table:
         }
 
 
+def kind_of_file(path: Path) -> str:
+    """Return what the name of a file ends in, in small letters, without that of its compression."""
+    return uncompressed(path).suffix.lower()
+
+
+def stem_of(path: Path) -> str:
+    """Return the name of a file without what it ends in."""
+    return uncompressed(path).stem
+
+
 def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
     """Return the tables that a path stands for, by part; None if these are no tables.
 
@@ -111,7 +138,7 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
     """
     path = Path(source)
     if path.is_file():
-        return {"train": path} if path.suffix.lower() in TABLE_KINDS else None
+        return {"train": path} if kind_of_file(path) in TABLE_KINDS else None
     if not path.is_dir():
         return None
     files, parts = files_in(path, TABLE_KINDS)
@@ -143,10 +170,24 @@ def read_table(
     """Read tables and sort their columns."""
     first = next(iter(parts.values()))
     frame, splits = read_parts(parts)
-    title = first.stem if name is None else name
+    title = stem_of(first) if name is None else name
     with naming_parts(parts):
-        table = table_of(frame, columns, name=title, kinds=kinds, known_labels=known_labels)
+        table = table_of(
+            frame,
+            columns,
+            name=title,
+            kinds=kinds,
+            known_labels=known_labels,
+            as_text=is_text(first),
+            # What the test part holds decides nothing.
+            rows=splits.get("train"),
+        )
     return replace(table, splits=splits)
+
+
+def is_text(file: Path) -> bool:
+    """Return whether a table comes from a file whose cells have no types."""
+    return kind_of_file(file).startswith((".csv", ".tsv"))
 
 
 @contextmanager
@@ -171,49 +212,102 @@ def _check_different(names: Sequence[str], what: str) -> None:
 
 
 def read_frame(file: Path) -> Any:
-    """Read a CSV, TSV or Parquet file; the names of its columns are texts."""
+    """Read a table; the names of its columns are texts, and so are cells of files without types."""
     existing_file(file, "path")
     pandas = _pandas(f"tables such as {file.name}")
+    kind = kind_of_file(file)
     with reading(file, "path"):
-        if file.suffix.lower() == ".parquet":
-            frame = pandas.read_parquet(file)
+        if kind == ".parquet":
+            # Other types cannot hold whole numbers beside missing ones.
+            frame = pandas.read_parquet(file, dtype_backend="numpy_nullable")
+        elif kind.startswith(_LINES):
+            frame = _read_lines(file, pandas)
         else:
-            separator = "\t" if file.suffix.lower() == ".tsv" else ","
-            read = partial(pandas.read_csv, file, encoding="utf-8-sig")
-            read_head = partial(read, header=None, nrows=1, dtype=str)
-            try:
-                head = read_head(sep=separator)
-                if separator == "," and head.shape[1] == 1 and ";" in str(head.iat[0, 0]):
-                    # As spreadsheets write where the comma is the decimal mark.
-                    separator = ";"
-                    head = read_head(sep=separator)
-                frame = read(sep=separator, low_memory=False)
-            except pandas.errors.EmptyDataError as error:
-                raise ValueError(
-                    f"path: {file} is empty; expected names of columns in its first row"
-                ) from error
-            except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"path: {file} is no text in UTF-8 (byte {error.start}); save it as such, or "
-                    f"convert it: iconv -f {_likely_encoding(file)} -t UTF-8"
-                ) from error
-            except pandas.errors.ParserError as error:
-                reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-                raise ValueError(
-                    f"path: {file} has rows of different lengths: {reason}; is the separator "
-                    f"{separator!r}, are texts with it in quotes?"
-                ) from error
-            # pandas gives the second of two another name.
-            _check_different(head.iloc[0].dropna().tolist(), f"path: {file}")
+            frame = _read_text(file, "\t" if kind.startswith(".tsv") else ",", pandas)
         if frame.shape[0] == 0:
             raise ValueError(f"path: {file} has no rows below the names of its columns")
     frame.columns = [str(column) for column in frame.columns]
+    _check_different(frame.columns, f"path: {file}")
     unnamed = [column for column in frame.columns if column.startswith("Unnamed: ")]
     for column in unnamed:
-        if np.array_equal(frame[column], np.arange(len(frame))):
+        if _is_index(frame[column]):
             # The index, which pandas writes unless told not to.
             frame = frame.drop(columns=column)
     return frame
+
+
+def _is_index(values: Any) -> bool:
+    """Return whether a column without a name counts the rows, from any number."""
+    cells = values.astype(str)
+    if not cells.str.fullmatch("[0-9]{1,15}").all():
+        return False
+    numbers = cells.astype(np.int64).to_numpy()
+    return bool(np.unique(numbers).size == numbers.size)
+
+
+def _read_text(file: Path, separator: str, pandas: Any) -> Any:
+    """Read a file of cells without types, as they are written; an empty cell is the empty text."""
+    read = partial(
+        pandas.read_csv,
+        file,
+        encoding="utf-8-sig",
+        dtype=str,
+        keep_default_na=False,
+        na_filter=False,
+        compression=_PACKED.get(file.suffix.lower()),
+    )
+    read_head = partial(read, header=None, nrows=1)
+    try:
+        head = read_head(sep=separator)
+        if separator == "," and head.shape[1] == 1 and ";" in str(head.iat[0, 0]):
+            # As spreadsheets write where the comma is the decimal mark.
+            separator = ";"
+            head = read_head(sep=separator)
+        frame = read(sep=separator, low_memory=False)
+    except pandas.errors.EmptyDataError as error:
+        raise ValueError(
+            f"path: {file} is empty; expected names of columns in its first row"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"path: {file} is no text in UTF-8 (byte {error.start}); save it as such, or "
+            f"convert it: iconv -f {_likely_encoding(file)} -t UTF-8"
+        ) from error
+    except pandas.errors.ParserError as error:
+        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+        raise ValueError(
+            f"path: {file} has rows of different lengths: {reason}; is the separator "
+            f"{separator!r}, are texts with it in quotes?"
+        ) from error
+    # pandas gives the second of two another name.
+    _check_different([name for name in head.iloc[0] if name], f"path: {file}")
+    return frame
+
+
+def _read_lines(file: Path, pandas: Any) -> Any:
+    """Read a file with a JSON object in each line, the numbers with all of their digits."""
+    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix.lower(), open)
+    rows = []
+    with opened(file, "rt", encoding="utf-8-sig") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line, parse_float=Decimal, parse_constant=float)
+            except ValueError as error:
+                raise ValueError(f"path: {file}, line {number} is no JSON: {error}") from error
+            if not isinstance(row, dict):
+                raise ValueError(f"path: {file}, line {number} is no JSON object")
+            nested = next((key for key, value in row.items() if isinstance(value, dict)), None)
+            if nested is not None:
+                raise ValueError(
+                    f"path: {file}, line {number} has an object in {nested!r}; expected numbers, "
+                    "texts, or lists of names"
+                )
+            rows.append(row)
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    cells = {name: column_of([row.get(name) for row in rows]) for name in names}
+    return pandas.DataFrame(cells, columns=names)
 
 
 def table_of(
@@ -223,31 +317,51 @@ def table_of(
     name: str = "",
     kinds: Mapping[str, str] | None = None,
     known_labels: Collection[str] | None = None,
+    as_text: bool = False,
+    rows: NDArray[np.intp] | None = None,
 ) -> Table:
-    """Sort the columns of a data frame into features and labels."""
+    """Sort the columns of a data frame into features and labels.
+
+    `as_text` says that its cells are texts of a file without types, `rows` which of them decide
+    what a column holds, by default all.
+    """
     uses = uses_of_columns(frame, columns)
     groups = None if columns.group is None else _groups_of(frame, columns.group)
-    separator = None
+    found: dict[str, Any] = {}
     if columns.tags_column is not None:
-        names, Y, separator = indicator_of_tags(
-            frame[columns.tags_column], columns.separator, known_labels
-        )
+        tags = indicator_of_tags(frame[columns.tags_column], columns.separator, known_labels)
+        names, Y = tags.names, tags.Y
+        found = {"separator": tags.separator, "unknown_tags": tags.unknown}
     else:
         names = uses["labels"]
-        Y = indicator_of_columns(frame, names)
+        Y, found["blank"] = indicator_of_columns(frame, names, columns.blank)
+    mark = "." if columns.decimal is None else columns.decimal
     if kinds is None:
-        text = uses.pop("text")
+        text, nominal = uses.pop("text"), uses.pop("nominal")
         features = frame.drop(columns=[column for used in uses.values() for column in used])
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
-        kinds = feature_kinds(features, text)
-    X = features_of(frame, kinds, name)
-    return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, separator=separator)
+        deciding = features if rows is None else features.iloc[rows]
+        kinds, mark = feature_kinds(deciding, text, nominal, columns, as_text=as_text)
+    else:
+        mark = mark_of_numbers(_numbers_among(frame, kinds), mark)
+    X = features_of(frame, kinds, name, mark)
+    return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, decimal=mark, **found)
+
+
+def _numbers_among(frame: Any, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """Return the columns of numbers that a table has as texts."""
+    return {
+        column: frame[column]
+        for column, kind in kinds.items()
+        if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif"
+    }
 
 
 def _groups_of(frame: Any, column: str) -> NDArray[Any]:
     """Return a number for each row, the same for equal values of a column."""
-    codes: NDArray[Any] = frame[column].factorize()[0]
+    keys = frame[column].map(as_written, na_action="ignore")
+    codes: NDArray[Any] = keys.mask(keys.astype(object) == "").factorize()[0]
     if (codes < 0).any():
         raise ValueError(
             f"group: the column {column!r} has no value in row {int(np.argmax(codes < 0))}; "
@@ -256,8 +370,13 @@ def _groups_of(frame: Any, column: str) -> NDArray[Any]:
     return codes
 
 
-def features_of(frame: Any, kinds: Mapping[str, str], name: str) -> Any:
-    """Return the features of a table in the order and the types of their kinds."""
+def features_of(
+    frame: Any, kinds: Mapping[str, str], name: str, mark: str | None = None, model_mark: str = "."
+) -> Any:
+    """Return the features of a table in the order and the types of their kinds.
+
+    `mark` is the decimal mark; None finds it, `model_mark` where that is open.
+    """
     missing = [column for column in kinds if column not in frame.columns]
     if missing:
         raise ValueError(
@@ -265,10 +384,9 @@ def features_of(frame: Any, kinds: Mapping[str, str], name: str) -> Any:
             f"{listed(missing)}; it has {listed(list(frame.columns))}"
         )
     pandas = _pandas("tables")
-    typed_columns = {
-        column: as_text(frame[column]) if kind == "text" else typed(frame[column], kind)
-        for column, kind in kinds.items()
-    }
+    if mark is None:
+        mark = mark_of_numbers(_numbers_among(frame, kinds), model_mark)
+    typed_columns = {column: typed(frame[column], kind, mark) for column, kind in kinds.items()}
     return pandas.DataFrame(typed_columns, index=frame.index)
 
 
@@ -320,6 +438,11 @@ def _stacked(frames: Mapping[str, Any]) -> tuple[Any, dict[str, NDArray[np.intp]
                 f"{first_part} and {part} have different columns: {listed(differing)} "
                 "only in one of them"
             )
+    # As objects: cells of different types stay what they are.
+    frames = {
+        part: frame.astype({c: object for c in first.columns if frame[c].dtype != first[c].dtype})
+        for part, frame in frames.items()
+    }
     stacked = _pandas("tables").concat(frames.values(), ignore_index=True)
     splits, start = {}, 0
     for part, frame in frames.items():

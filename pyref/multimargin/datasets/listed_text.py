@@ -1,0 +1,82 @@
+"""Lists that stand in a text: of JSON, Python, NumPy or PostgreSQL."""
+
+import json
+import re
+from ast import literal_eval
+
+_WRAPPED = re.compile(
+    r"\s*(?:(?:np\.|numpy\.)?(?:array|set|frozenset|list|tuple)\((?P<inner>.*?)"
+    r"(?:,\s*dtype=[^()]*)?\))\s*",
+    re.DOTALL,
+)
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+# A name in quotes, also as NumPy's scalars show themselves, or without quotes up to a comma.
+_ITEM = re.compile(
+    rf"(?:(?:np|numpy)\.\w+\(\s*(?P<scalar>{_QUOTED}|[^()'\"]*?)\s*\)|(?P<quoted>{_QUOTED})"
+    r"""|(?P<bare>[^\s,'"\[\](){}:][^,'"\[\](){}]*))""",
+    re.DOTALL,
+)
+_NUMBERS = re.compile(r"[-+.0-9eE]+(?:\s+[-+.0-9eE]+)+")
+_NOTHING = {"null", "none", "nan", "<na>"}
+
+
+def body_of_list(text: str) -> str | None:
+    """Return what stands between the brackets of a text that is in brackets, else None."""
+    text = text.strip()
+    wrapped = _WRAPPED.fullmatch(text)
+    if wrapped:
+        text = wrapped["inner"].strip()
+        if not text:
+            return ""
+    if len(text) > 1 and _CLOSING.get(text[0]) == text[-1]:
+        return text[1:-1].strip()
+    return None
+
+
+def has_quotes(body: str) -> bool:
+    """Return whether the first item between brackets is in quotes, as names in a list are."""
+    return body.startswith(("'", '"', "np.", "numpy."))
+
+
+def items_of(body: str) -> list[str]:
+    """Return the names between the brackets of a list; raise ValueError if these are no names."""
+    found, place = [], 0
+    while place < len(body):
+        match = _ITEM.match(body, place)
+        if match is None:
+            raise ValueError(f"{body[place : place + 20]!r} is no name")
+        found += _names_of(match)
+        rest = body[match.end() :]
+        blank = len(rest) - len(rest.lstrip())
+        place = match.end() + blank
+        if body.startswith(",", place):
+            place += 1
+            place += len(body[place:]) - len(body[place:].lstrip())
+        elif place < len(body) and not (blank and match["bare"] is None):
+            # NumPy has blanks between names in quotes; without one the quotes do not match.
+            raise ValueError(f"{body[place : place + 20]!r} follows a name without a comma")
+    return found
+
+
+def _names_of(match: re.Match[str]) -> list[str]:
+    bare = match["bare"]
+    token = (match["scalar"] or match["quoted"] or "") if bare is None else bare.strip()
+    if token[:1] in ("'", '"'):
+        return [_unquoted(token)]
+    if token == "...":
+        raise ValueError("names are left out ('...')")
+    if token.lower() in _NOTHING:
+        raise ValueError(f"{token} is no name")
+    return token.split() if _NUMBERS.fullmatch(token) else [token]
+
+
+def _unquoted(token: str) -> str:
+    if "\\" not in token:
+        return token[1:-1]
+    try:
+        # JSON knows surrogate pairs, Python single quotes.
+        return str(json.loads(token) if token[0] == '"' else literal_eval(token))
+    except (ValueError, SyntaxError):
+        # PostgreSQL: a backslash protects the next character, whatever it is.
+        return re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)

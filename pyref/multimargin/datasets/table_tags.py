@@ -1,0 +1,250 @@
+"""Columns of a table whose cells list the labels of a row."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.given import is_missing
+from multimargin.checks.names import listed
+from multimargin.datasets._reading import MIN_LABEL_CELLS
+from multimargin.datasets.listed_text import body_of_list, has_quotes, items_of
+from multimargin.datasets.table_cells import as_written, from_cell
+from multimargin.notices import warn
+
+# What may stand between two tags, and whether it hardly has another use.
+_SEPARATORS = {
+    ",": True, ";": True, "|": True, "\t": True, "\n": True, "::": False, " / ": False,
+    " & ": False, " + ": False, " - ": False, "/": False, "&": False, "+": False, " ": False,
+}  # fmt: skip
+# The least share of the pieces of cells with a separator that occur in other cells, too.
+_RECURRING, _OFTEN_RECURRING = 0.5, 0.75
+# Cells beside lists in which a language wrote that there is no list.
+_NO_LIST = {"nan", "none", "null", "<na>"}
+
+
+@dataclass(frozen=True, eq=False)
+class Tags:
+    """The labels of n rows, as a column lists them."""
+
+    names: list[str]  # The q tags, sorted, or those that were known
+    Y: NDArray[np.uint8]  # (n, q): Label indicator
+    separator: str | None  # What stands between two tags; None for lists
+    unknown: Counter[str]  # Number of rows of each tag that is none of the known ones
+
+
+def indicator_of_tags(
+    column: Any, separator: str | None, known: Collection[str] | None = None
+) -> Tags:
+    """Read the tags of a column.
+
+    The column has texts of tags with the separator between them, or lists of tags, also as text; a
+    missing value has none. `known` are the only tags to take, in their order.
+    """
+    if separator == "":
+        raise ValueError("separator: found an empty text, expected what stands between two tags")
+    rows, separator = _tags_of_rows(column, separator)
+    counts = Counter(tag for tags in rows for tag in tags)
+    names = sorted(counts) if known is None else list(known)
+    if len(names) < 2:
+        between = "in its lists" if separator is None else f"with the separator {separator!r}"
+        raise ValueError(
+            f"tags_column: the column {column.name!r} has {len(names)} different tag(s) {between}; "
+            "expected at least two"
+        )
+    cells = len(rows) * len(names)
+    if known is None and cells > MIN_LABEL_CELLS and cells > 10_000 * counts.total():
+        warn(
+            f"tags_column: the column {column.name!r} has {len(names)} different tags in "
+            f"{len(rows)} rows, such as {listed(names[:3])}; was another separator meant?"
+        )
+    place = {name: k for k, name in enumerate(names)}
+    Y = np.zeros((len(rows), len(names)), dtype=np.uint8)
+    for row, tags in enumerate(rows):
+        Y[row, [place[tag] for tag in tags if tag in place]] = 1
+    unknown = Counter({tag: count for tag, count in counts.items() if tag not in place})
+    return Tags(names, Y, separator, unknown)
+
+
+def joined(tags: Sequence[str], separator: str) -> str:
+    """Write tags so that they can be read again with their separator."""
+    return (", " if separator == "," else separator).join(tags)
+
+
+def _tags_of_rows(column: Any, separator: str | None) -> tuple[list[set[str]], str | None]:
+    """Return the tags of each row, and what separates them; None for lists."""
+    cells = column.tolist()
+    if any(_is_list(cell) for cell in cells):
+        rows = [_of_list(cell, k, column.name) for k, cell in enumerate(cells)]
+        return _checked_lists(rows, column.name), None
+    texts = ["" if is_missing(cell) else from_cell(as_written(cell)).strip() for cell in cells]
+    bodies = _bodies_of_lists(texts, separator, column.name)
+    if bodies is not None:
+        rows = [_of_body(body, k, texts[k], column.name) for k, body in enumerate(bodies)]
+        return _checked_lists(rows, column.name), None
+    separator = _separator_of(texts, separator, column.name)
+    found = {text: _pieces(text, separator) for text in set(texts)}
+    if len(found) > 1:
+        _warn_of_second_separator(set().union(*found.values()), separator, column.name)
+    return [found[text] for text in texts], separator
+
+
+def _is_list(cell: Any) -> bool:
+    return isinstance(cell, list | tuple | set | frozenset | np.ndarray)
+
+
+def _of_list(cell: Any, row: int, name: str) -> list[str]:
+    if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
+        return []
+    if not _is_list(cell):
+        raise ValueError(
+            f"tags_column: the column {name!r} has {cell!r:.40} in row {row}, and lists in others; "
+            "expected a list, or nothing"
+        )
+    wrong = [tag for tag in cell if is_missing(tag) or _is_list(tag) or isinstance(tag, dict)]
+    if wrong:
+        raise ValueError(
+            f"tags_column: the column {name!r} lists {wrong[0]!r:.40} in row {row}; expected names"
+        )
+    return [as_written(tag).strip() for tag in cell]
+
+
+def _bodies_of_lists(
+    texts: Sequence[str], separator: str | None, name: str
+) -> list[str | None] | None:
+    """Return what is between the brackets of each text; None if the column holds no lists."""
+    bodies = [body_of_list(text) for text in texts]
+    filled = [k for k, text in enumerate(texts) if text and text.lower() not in _NO_LIST]
+    inside = [k for k in filled if bodies[k] is not None]
+    quoted = [k for k in inside if has_quotes(bodies[k] or "")]
+    if not inside or (not quoted and (len(inside) < len(filled) or separator is not None)):
+        return None
+    others = sorted(set(filled) - set(inside))
+    if others:
+        raise ValueError(
+            f"tags_column: the column {name!r} has {texts[others[0]]!r:.60} in row {others[0]}, "
+            f"and lists such as {texts[quoted[0]]!r:.60} in others; expected lists in all or none"
+        )
+    bare = [k for k in inside if bodies[k]]
+    if not quoted and bare:
+        warn(
+            f"tags_column: the column {name!r} has texts in brackets, such as "
+            f"{texts[bare[0]]!r:.60}, which are read as lists of names with commas between"
+        )
+    return [body if k in set(inside) else None for k, body in enumerate(bodies)]
+
+
+def _of_body(body: str | None, row: int, text: str, name: str) -> list[str]:
+    try:
+        return [item.strip() for item in items_of(body or "")]
+    except ValueError as error:
+        raise ValueError(
+            f"tags_column: the column {name!r} has {text!r:.60} in row {row}, which is no list of "
+            f'names ({error}); expected a list such as ["red", "blue"]'
+        ) from error
+
+
+def _checked_lists(rows: Sequence[Sequence[str]], name: str) -> list[set[str]]:
+    """Return the tags of lists, unless these are rows of an indicator."""
+    lengths = {len(row) for row in rows if row}
+    if len(lengths) == 1 and {tag for row in rows for tag in row} <= _INDICATOR:
+        (length,) = lengths
+        if length > 1:
+            raise ValueError(
+                f"tags_column: the column {name!r} lists {length} times 0 or 1 in each row, which "
+                "is an indicator and no names; expected names of labels, or a column of 0 and 1 "
+                f"for each label: frame[{name!r}].apply(pandas.Series), and labels= its columns"
+            )
+    return [{tag for tag in row if tag} for row in rows]
+
+
+_INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
+
+
+def _pieces(text: str, separator: str) -> set[str]:
+    return {piece for piece in (piece.strip() for piece in text.split(separator)) if piece}
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What speaks for a separator."""
+
+    share: float  # Of the pieces of cells that have it, those that occur in another cell
+    n_tags: int  # Different tags that it leaves
+    cells: int  # Different cells that have it
+
+
+def _evidence(cells: Collection[str], separator: str) -> _Evidence:
+    """Weigh a separator: tags recur in ever new combinations, parts of a name do not."""
+    having = [cell for cell in cells if separator in cell]
+    if not having:
+        return _Evidence(0.0, len(cells), 0)
+    counts = Counter(piece for cell in cells for piece in _pieces(cell, separator))
+    pieces = [piece for cell in having for piece in _pieces(cell, separator)]
+    # "C++" and "a//b" have nothing between two of them.
+    gaps = sum(not piece.strip() for cell in having for piece in cell.split(separator))
+    recurring = sum(counts[piece] > 1 for piece in pieces)
+    return _Evidence(recurring / max(len(pieces) + gaps, 1), len(counts), len(having))
+
+
+def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
+    """Return what separates tags: what is given, else a comma, or what pieces recur between.
+
+    A warning tells what is taken instead of a comma, and what may have been meant.
+    """
+    cells = sorted({text for text in texts if text})
+    wanted = "," if given is None else given
+    has_wanted = any(wanted in cell for cell in cells)
+    if not cells or (given is not None and has_wanted):
+        return wanted
+    found = {other: _evidence(cells, other) for other in _SEPARATORS}
+    likely = [other for other in _SEPARATORS if _is_likely(found[other], other, len(cells))]
+    if (
+        given is None
+        and has_wanted
+        and not any(
+            found[other].n_tags < found[","].n_tags and found[other].share >= found[","].share
+            for other in likely
+        )
+    ):
+        return wanted
+    best = max(likely, key=lambda other: (found[other].share, -found[other].n_tags), default=None)
+    head = f"tags_column: no cell of {name!r} has the separator {wanted!r}"
+    if best is not None and given is None:
+        if has_wanted:
+            head = f"tags_column: cells of {name!r} have commas, but not between tags"
+        warn(f"{head}; {best!r} is taken to be it, between {found[best].n_tags} different tags")
+        return best
+    seen = [other for other in _SEPARATORS if 2 * found[other].cells > len(cells)]
+    maybe = best or (seen[0] if seen else None)
+    if maybe is not None:
+        warn(f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {maybe!r} meant?")
+    return wanted
+
+
+def _is_likely(found: _Evidence, separator: str, n_cells: int) -> bool:
+    if _SEPARATORS[separator]:
+        return found.share > _RECURRING or 2 * found.cells > n_cells
+    # A name of several words is no list of tags: these come in ever new combinations.
+    return found.share >= _OFTEN_RECURRING and 2 * found.n_tags < n_cells
+
+
+def _warn_of_second_separator(names: Collection[str], separator: str, column: str) -> None:
+    """Warn of tags that are made of other tags, with another separator between them."""
+    for other in _SEPARATORS:
+        if other in (separator, " "):
+            continue
+        mixed: Iterable[str] = (
+            name for name in names if other in name and _pieces(name, other) <= set(names) - {name}
+        )
+        some = sorted(name for name in mixed if len(_pieces(name, other)) > 1)
+        if some:
+            warn(
+                f"tags_column: the column {column!r} has {some[0]!r:.60}, which is taken for one "
+                f"tag, though {listed(sorted(_pieces(some[0], other)))} are tags of their own: is "
+                f"{other!r} a separator, too?"
+            )
+            return
