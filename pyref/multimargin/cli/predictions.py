@@ -104,10 +104,12 @@ class Predictions:
 
     def _listed(self, tags: list[str]) -> str:
         """Return tags as a table lists them, so that they can be read back."""
+        from multimargin.datasets.table_tags import joined
+
         between = self.separator
         if between is None or any(between in tag for tag in tags):
             return json.dumps(tags, ensure_ascii=False)
-        return (", " if between == "," else between).join(tags)
+        return joined(tags, between)
 
     def _best(self, number: int) -> NDArray[np.intp]:
         scores = self.scores[number]
