@@ -153,3 +153,21 @@ def test_a_model_that_was_saved_in_python_is_told(command, small, tmp_path):
     model = tmp_path / "a.model"
     save_model(RankSVM(tol=0.1).fit(small.X, small.Y), model)
     assert "use this one in Python, by load_model" in command("predict", model, "digits").err
+
+
+def test_copied_columns_do_not_replace_what_is_predicted(command, tmp_path):
+    file, model = tmp_path / "t.csv", tmp_path / "t.model"
+    rows = "".join(f"id{k},{k + 50},{k * 7 % 11},{k % 2},{k // 3 % 2}\n" for k in range(24))
+    file.write_text("labels,row,f,a,b\n" + rows)
+    fit = ("fit", file, "--labels", "a,b", "--drop", "labels,row", "-m", "rank-lsvm", "-o", model)
+    assert command(*fit).code == 0
+    for kept in ("labels", "row"):
+        answer = command("predict", model, file, "--keep", kept, "--json")
+        assert (answer.code, answer.out) == (1, "")
+        assert f"--keep: the column {kept!r} has the name of what predict writes" in answer.err
+
+
+def test_a_folder_is_no_model(command, tmp_path):
+    for name in ("predict", "evaluate"):
+        answer = command(name, tmp_path, "digits")
+        assert (answer.code, "is a folder, expected a file" in answer.err) == (1, True)

@@ -65,6 +65,12 @@ class Predictions:
 
     def as_json(self) -> dict[str, Any]:
         """Return the names of all "labels", and the labels of all "rows" by name."""
+        own = [name for name in self.kept if name in ("row", "labels", "scores", "why")]
+        if own:
+            raise ValueError(
+                f"keep: the column {own[0]!r} has the name of what predict writes itself; expected "
+                "another name, or CSV"
+            )
         rows = []
         for number, row in enumerate(self.rows):
             scores = dict(zip(self.label_names, self.scores[number].tolist(), strict=True))
