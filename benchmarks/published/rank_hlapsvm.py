@@ -1,13 +1,13 @@
 """Chen et al. 2009 (Rank-HLapSVM): its data are not public in the form it used.
 
-ImageCLEF (3,500 documents drawn at random) and the subset of MediaMill are not published with their
-splits, so tables 1 and 2 cannot be compared. What they say is tried on emotions, scene and yeast by
-the paper's protocol: linear kernel, threshold from the features, C, lambda and nu by the full grid
-in five shuffled folds of the training part, by macro- and by micro-F1; C from 2^-6 to 2^13. The
-paper names lambda = 4, 32 and nu = 2, 8 as chosen; here lambda goes from 1/4 to 32 and is also 0,
-which is Rank-SVM, and nu of the scale of the features stands beside 2, 4 and 8. Features are scaled
-to [0, 1]. Searches go from each C to the next, stop at a relative gap of 1e-2 or 200 epochs, and
-what they choose is solved to 1e-3.
+ImageCLEF is not public, and which 3,000 rows and 42 labels of MediaMill were drawn is not
+published, so tables 1 and 2 cannot be compared. What they say is tried on emotions, scene and yeast
+by the paper's protocol: linear kernel, threshold from the features, C, lambda and nu by the full
+grid in five shuffled folds of the training part, by macro- and by micro-F1; C from 2^-6 to 2^13.
+The paper names lambda = 4, 32 and nu = 2, 8 as chosen; here lambda goes from 1/4 to 32 and is also
+0, which is Rank-SVM, and nu of the scale of the features stands beside 2, 4 and 8. Features are
+scaled to [0, 1]. Searches go from each C to the next, stop at a relative gap of 1e-2 or 200 epochs,
+and what they choose is solved to 1e-3.
 
 On scene and yeast the threshold's regression makes at most 3,000 passes in searches. There nu is
 such that the largest weights of the hyperedges go from 0.5 down to 1e-6: with nu = 2, 4, 8 those of

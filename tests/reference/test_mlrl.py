@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.svm import SVC
 
 from multimargin.estimators.shared import exact_relationships as exact
-from multimargin.reference import mlrl
+from multimargin.reference import mlrl, rank_svm
 from tests.support.cases import case
 from tests.support.problems import random_covariance
 from tests.support.subsets import first_fast
@@ -136,3 +137,64 @@ def test_the_norm_of_an_expansion_is_that_of_the_weights_on_a_nearly_constant_ke
     loss = exact.hinge(K @ solution.A + solution.b, y, np.full(y.shape, 1.0 / len(y)))
     norm = np.trace(np.linalg.pinv(solution.Omega) @ solution.A.T @ K @ solution.A)
     assert_allclose(loss + 0.03 * norm, solution.objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_dual_of_bsvm_is_a_support_vector_machine_a_label(seed):
+    _, K, Y, _ = problem(seed)
+    n, value = len(Y), 0.0
+    for y in Y.T:
+        svc = SVC(C=1 / (n * LAM), kernel="precomputed", tol=1e-10).fit(K, y)
+        a, on = svc.dual_coef_[0], svc.support_
+        value += LAM * (a @ K[np.ix_(on, on)] @ a / 2 - np.abs(a).sum())
+    assert mlrl.problem_12(K, Y, LAM)[0] == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_13_is_the_dual_of_the_problem_before_it_with_four_lam_and_rank_svm(seed):
+    Phi, K, Y, _ = problem(seed)
+    Y[:3] = [[0, 0, 1], [1, 0, 0], [1, 1, 0]]
+    value, W, _ = mlrl.before_13(Phi, Y, 4 * LAM)
+    minus, Z = mlrl.problem_13(K, Y, LAM)
+    assert value == pytest.approx(-minus, rel=1e-6)
+    assert_allclose(Phi.T @ Z / (2 * LAM), W, atol=1e-4)
+    # Rank-SVM of each row with a pair, all of two pairs here, which share C.
+    both = Y.any(axis=1) & ~Y.all(axis=1)
+    of_rank_svm = rank_svm.problem_26(K[np.ix_(both, both)], Y[both], 1 / (len(Y) * LAM))[0]
+    assert minus == pytest.approx(4 * LAM * of_rank_svm, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_singular_covariance_is_the_limit_of_others(seed):
+    Phi, K, Y, _ = problem(seed, unlabelled=3)
+    singular = random_covariance(np.random.default_rng(seed), 3, rank=1)
+    near = (1 - 1e-9) * singular + 1e-9 * np.eye(3) / 3
+    rows = len(Y)
+    values = [mlrl.problem_8(Phi[:rows], Y, LAM, Omega)[0] for Omega in (singular, near)]
+    values.append(-mlrl.problem_10(K[:rows, :rows], Y, LAM, singular)[0])
+    assert_allclose(values, values[0], rtol=1e-5)
+    values = [mlrl.problem_15(Phi, Y, LAM, LAM2, Omega)[0] for Omega in (singular, near)]
+    values.append(-mlrl.problem_18(Phi, Y, LAM, LAM2, singular)[0])
+    assert_allclose(values, values[0], rtol=1e-5)
+
+
+def test_what_is_no_label_matrix_is_named():
+    Phi, K, Y, Omega = problem(0)
+    named = pytest.raises(ValueError, match="Y holds -1; expected 0, 1 and NaN only")
+    for solve in (
+        lambda Y: mlrl.problem_6(Phi, Y, LAM),
+        lambda Y: mlrl.trace_norm(Phi, Y, LAM),
+        lambda Y: mlrl.problem_8(Phi, Y, LAM, Omega),
+        lambda Y: mlrl.problem_10(K, Y, LAM, Omega),
+        lambda Y: mlrl.problem_13(K, Y, LAM),
+        lambda Y: mlrl.problem_14(Phi, Y, LAM, LAM2),
+        lambda Y: mlrl.problem_15(Phi, Y, LAM, LAM2, Omega),
+        lambda Y: mlrl.problem_18(Phi, Y, LAM, LAM2, Omega),
+        lambda Y: mlrl.mlrl(K, Y, LAM),
+        lambda Y: mlrl.ssmlrl(K, Y, LAM, LAM2),
+    ):
+        with named:
+            solve(2 * Y - 1)
+    Y[:, 1] = 0
+    with pytest.raises(ValueError, match="Y has one value in column 1; expected 0 and 1"):
+        mlrl.mlrl(K, Y, LAM)

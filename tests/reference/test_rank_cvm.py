@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
+from multimargin import RankCVM
 from multimargin.reference import rank_cvm, rank_lsvm, rank_svm
-from tests.support.problems import unrelated_problem
+from tests.support.problems import noisy_linear_problem, unrelated_problem
 
 
 def test_primal_and_dual_agree_and_so_does_the_equivalent_problem():
@@ -43,3 +45,16 @@ def test_published_loop_descends_to_the_optimum(seed):
         alpha = (1 - step) * alpha + step * np.eye(len(Theta))[chosen]
     assert W[-1] == pytest.approx(0.5 * alpha @ Theta @ alpha, rel=1e-9)
     np.testing.assert_allclose(beta, rank_svm.proxy(alpha, Y), atol=1e-12)
+
+
+def test_the_threshold_has_the_unit_of_the_scores():
+    X, Y = noisy_linear_problem(0, 40, 3, 4)
+    model = RankCVM(C=10.0, kernel="linear", tol=1e-8, random_state=0).fit(X, Y)
+    F = model.label_scores(X)
+    assert model.rho_ < 0.1
+    found = rank_svm.predict(F, *rank_cvm.threshold(F, Y, model.rho_))
+    assert_array_equal(found, model.predict(X))
+    of_margin_1 = rank_svm.threshold(F / model.rho_, Y)
+    assert_array_equal(found, rank_svm.predict(F / model.rho_, *of_margin_1))
+    # With one unit beyond scores of this size, other labels come out.
+    assert (found != rank_svm.predict(F, *rank_svm.threshold(F, Y))).any()

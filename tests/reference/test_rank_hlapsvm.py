@@ -37,6 +37,23 @@ def test_laplacian_is_the_weighted_sum_over_edges():
     np.testing.assert_allclose(L.sum(axis=1), 0.0, atol=1e-12)
 
 
+def test_the_normalised_laplacian_is_that_of_7():
+    _, H, _ = small_problem(0)
+    H[3] = 0  # no hyperedge
+    w = np.array([0.5, 1.0, 0.25, 2.0])
+    L, normalised = rank_hlapsvm.laplacian(H, w), rank_hlapsvm.normalized_laplacian(H, w)
+    degrees = ((H * w) @ H.T).sum(axis=1)
+    roots = np.sqrt(degrees)
+    inside = np.flatnonzero(degrees > 0)
+    expected = np.diag(1 / roots[inside]) @ L[np.ix_(inside, inside)] @ np.diag(1 / roots[inside])
+    np.testing.assert_allclose(normalised[np.ix_(inside, inside)], expected, atol=1e-12)  # (7)
+    assert not normalised[3].any()
+    np.testing.assert_allclose(normalised @ roots, 0.0, atol=1e-12)
+    eigenvalues = np.linalg.eigvalsh(normalised)
+    assert eigenvalues[0] >= -1e-12
+    assert eigenvalues[-1] <= 1 + 1e-12  # W_c is positive semidefinite
+
+
 def test_both_forms_of_equation_27_agree():
     X, _, L = small_problem(2)
     A = rank_hlapsvm.kernel_27(X @ X.T, 0.7, L)
@@ -87,10 +104,12 @@ def test_sizes_of_label_sets_are_learned():
     H = np.array([[1, 0, 0], [1, 0, 1]])
     np.testing.assert_allclose(rank_hlapsvm.thresholds(F, H), [(3 + 2) / 2, (0 + 1) / 2])
     np.testing.assert_array_equal(rank_hlapsvm.predict(F, np.array([2.5, 1.0])), F > [[2.5], [1.0]])
+    with pytest.raises(ValueError, match="H has no 1 or no 0 in row 1; expected both"):
+        rank_hlapsvm.thresholds(F, np.array([[1, 0, 0], [0, 0, 0]]))
     X, H, _ = small_problem(7, n=40)
     F = np.column_stack([X[:, 0], X[:, 1], X[:, 2], X[:, 0] + X[:, 1]])
     H[0], H[1] = 0, 1  # rows of one kind have no such middle
     h = rank_hlapsvm.regression(X, F, H).predict(X)
     both = H.any(axis=1) & (1 - H).any(axis=1)
-    target = rank_hlapsvm.thresholds(F, H)[both]
+    target = rank_hlapsvm.thresholds(F[both], H[both])
     assert np.abs(h[both] - target).sum() < np.abs(np.median(target) - target).sum()

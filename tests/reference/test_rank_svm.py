@@ -77,3 +77,17 @@ def test_frank_wolfe_is_monotone_and_z_bounds_the_distance_to_the_optimum(free):
         # -z is the duality gap of the model with the multipliers as bias.
         primal = rank_svm.objective_18(K, Y, 1.0, beta, b)
         assert primal + W[-1] == pytest.approx(-z[-1], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        ([[1, -1], [-1, 1]], "Y holds -1; expected 0, 1 and NaN only"),
+        ([[1, 1], [0, 0]], "Y has no row with a 1 and a 0; expected one"),
+        ([[1, np.nan], [np.nan, 0]], "Y has no row with a 1 and a 0; expected one"),
+    ],
+)
+def test_what_has_no_pairs_is_named(Y, message):
+    for function in (rank_svm.pairs, lambda Y: rank_svm.problem_26(np.eye(2), Y, 1.0)):
+        with pytest.raises(ValueError, match=message):
+            function(np.array(Y))

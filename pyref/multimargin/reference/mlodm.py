@@ -11,6 +11,7 @@ Dictionary::
     Y      m x q       1 on Y_i, the relevant labels of instance i, else 0           section 2
     i, k, l  L each    instance, relevant and irrelevant label of each of L pairs          (1)
     gamma  L           margins w_k^T phi(x_i) - w_l^T phi(x_i)                             (1)
+    gamma_bar  q x q   mean margin of each two labels over the instances that have the pair (9)
     theta, mu          0 <= theta < 1, 0 < mu <= 1                                  (13), (14)
     xi, eps  L         slack variables xi_ikl and epsilon_ikl                             (15)
     W      d x q       weights w_k as columns                                             (15)
@@ -27,14 +28,100 @@ Dictionary::
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, proxy
 from multimargin.reference.rank_svm import upper_bounds as pair_weights
 
 
-# --- Sections 2 to 5: the problem; `pairs` (1), `pair_weights`, the C_i of (15), and
+# --- Sections 2 and 3: the ranking margin; `pairs` (1), `pair_weights`, the C_i of (15), and
 # `coefficients`, the c after (16), are those of Rank-SVM
+def ranking_margins(Phi: Array, Y: Labels, W: Array) -> Array:
+    """(2): least distance of each instance to where two labels tie; inf without pairs."""
+    i, k, l = pairs(Y)  # noqa: E741
+    f = Phi @ W
+    distances = (f[i, k] - f[i, l]) / np.linalg.norm(W[:, k] - W[:, l], axis=0)
+    margins = np.full(len(Y), np.inf)
+    np.minimum.at(margins, i, distances)
+    return margins
+
+
+def margin_of_the_training_set(Phi: Array, Y: Labels, W: Array) -> float:
+    """(3)."""
+    return float(ranking_margins(Phi, Y, W).min())
+
+
+# --- Section 4: from the mean margin to the margin distribution
+def mean_margins(f: Any, Y: Labels) -> list[Any]:
+    """gamma_bar of each two labels of which an instance has one and not the other, from scores."""
+    i, k, l = pairs(Y)  # noqa: E741
+    of_labels = [(k == a) & (l == b) for a, b in sorted({*zip(k, l, strict=True)})]
+    return [(f[i[s], k[s]] - f[i[s], l[s]]).sum() / s.sum() for s in of_labels]
+
+
+def problem_10(Phi: Array, Y: Labels) -> tuple[float, Array]:
+    """Solve (10), where the minimum is (9) squared; return its value and W.
+
+    The least 1 / ||w_k - w_l||^2 is the largest where the largest ||w_k - w_l|| is the least.
+    """
+    import cvxpy as cp
+
+    _, k, l = pairs(Y)  # noqa: E741
+    W = cp.Variable((Phi.shape[1], Y.shape[1]))
+    constraints = [gamma_bar == 1 for gamma_bar in mean_margins(Phi @ W, Y)]
+    largest = cp.max(cp.norm(W[:, k] - W[:, l], axis=0))
+    value = cp.Problem(cp.Minimize(largest), constraints).solve(solver="CLARABEL")
+    return value**-2, W.value
+
+
+def problem_11(Phi: Array, Y: Labels) -> tuple[float, Array]:
+    """Solve (11), (10) with the sum in place of the largest; return its value and W."""
+    import cvxpy as cp
+
+    W = cp.Variable((Phi.shape[1], Y.shape[1]))
+    constraints = [gamma_bar == 1 for gamma_bar in mean_margins(Phi @ W, Y)]
+    value = cp.Problem(cp.Minimize(cp.sum_squares(W)), constraints).solve(solver="CLARABEL")
+    return value, W.value
+
+
+def problem_12(Phi: Array, Y: Labels, C: float) -> tuple[float, Array]:
+    """Solve (12), (11) with the variance of the margins; return its value and W."""
+    import cvxpy as cp
+
+    i, k, l = pairs(Y)  # noqa: E741
+    W, xi, eps = cp.Variable((Phi.shape[1], Y.shape[1])), cp.Variable(len(i)), cp.Variable(len(i))
+    f = Phi @ W
+    gamma = f[i, k] - f[i, l]
+    constraints = [gamma_bar == 1 for gamma_bar in mean_margins(f, Y)]
+    constraints += [gamma >= 1 - xi, gamma <= 1 + eps]
+    variance = pair_weights(Y, C) @ (cp.square(xi) + cp.square(eps))
+    objective = cp.sum_squares(W) + variance
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, W.value
+
+
+def problem_13(Phi: Array, Y: Labels, C: float, theta: float) -> tuple[float, Array]:
+    """Solve (13), (12) with margins within theta of 1 in place of a mean of 1: (14) for mu = 1."""
+    return problem_14(Phi, Y, C, theta, 1.0)
+
+
+def problem_14(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tuple[float, Array]:
+    """Solve (14), with the C that its print lacks; return its value, twice (15), and W."""
+    import cvxpy as cp
+
+    i, k, l = pairs(Y)  # noqa: E741
+    W, xi, eps = cp.Variable((Phi.shape[1], Y.shape[1])), cp.Variable(len(i)), cp.Variable(len(i))
+    f = Phi @ W
+    gamma = f[i, k] - f[i, l]
+    constraints = [gamma >= 1 - theta - xi, gamma <= 1 + theta + eps, xi >= 0, eps >= 0]
+    objective = cp.sum_squares(W) + pair_weights(Y, C) @ (cp.square(xi) + mu * cp.square(eps))
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, W.value
+
+
+# --- Section 5: the problem
 def problem_15(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tuple[float, Array]:
     """Solve (15), the primal problem; return its value and W."""
     import cvxpy as cp

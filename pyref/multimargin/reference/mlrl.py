@@ -29,15 +29,29 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from multimargin.reference.rank_svm import check_labels
+
 Array = npt.NDArray[np.float64]
 
 
 # --- Section 2.1: the problem
+def signs(Y: Array) -> Array:
+    """y_i^j: 1 where a label is relevant and -1 where it is not."""
+    check_labels(Y)
+    return 2.0 * Y - 1.0
+
+
+def root(Omega: Array) -> Array:
+    """S with Omega = S S^T, for a singular Omega, too: tr(W Omega^-1 W^T) = ||V||^2, W = V S^T."""
+    eigenvalues, P = np.linalg.eigh(Omega)
+    return np.asarray(P * np.sqrt(np.maximum(eigenvalues, 0.0)))
+
+
 def problem_6(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array, Array]:
     """Solve (6), a semidefinite programme; return its value, W, b and Omega."""
     import cvxpy as cp
 
-    y, (n, m) = 2.0 * Y - 1.0, Y.shape
+    y, (n, m) = signs(Y), Y.shape
     W, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((n, m))
     Omega = cp.Variable((m, m), PSD=True)
     trace = cp.matrix_frac(W.T, Omega)  # tr(W Omega^-1 W^T)
@@ -52,7 +66,7 @@ def trace_norm(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array]:
     """Solve (6) with the best Omega put in: tr(W Omega^-1 W^T) is the squared trace norm of W."""
     import cvxpy as cp
 
-    y, (n, m) = 2.0 * Y - 1.0, Y.shape
+    y, (n, m) = signs(Y), Y.shape
     W, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((n, m))
     scores = Phi @ W + np.ones((n, 1)) @ b
     constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0]
@@ -66,8 +80,8 @@ def problem_8(Phi: Array, Y: Array, lam: float, Omega: Array) -> tuple[float, Ar
     """Solve (8), the primal problem for a fixed Omega; return its value, W and b."""
     import cvxpy as cp
 
-    y, (n, m) = 2.0 * Y - 1.0, Y.shape
-    S = np.linalg.cholesky(Omega)  # Omega = S S^T and W = V S^T: tr(W Omega^-1 W^T) = ||V||^2
+    y, (n, m) = signs(Y), Y.shape
+    S = root(Omega)
     V, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((n, m))
     scores = Phi @ V @ S.T + np.ones((n, 1)) @ b
     constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0]
@@ -80,7 +94,7 @@ def problem_10(K: Array, Y: Array, lam: float, Omega: Array) -> tuple[float, Arr
     """Solve (10), the dual problem for a fixed Omega; return its value, minus (8), and Z."""
     import cvxpy as cp
 
-    y = 2.0 * Y - 1.0
+    y = signs(Y)
     n, m = y.shape
     alpha = cp.Variable(n * m)  # label after label
     K_ML = np.kron(Omega, K) / lam
@@ -121,7 +135,7 @@ def mlrl(
 
 def objective_6(scores: Array, Y: Array, lam: float, WtW: Array) -> float:
     """Value of (6) with the best Omega for W: its squared trace norm in place of the trace."""
-    hinge = np.maximum(0.0, 1.0 - (2.0 * Y - 1.0) * scores).sum() / len(Y)
+    hinge = np.maximum(0.0, 1.0 - signs(Y) * scores).sum() / len(Y)
     roots = np.sqrt(np.maximum(np.linalg.eigvalsh(WtW), 0.0))
     return float(hinge + lam / 2 * roots.sum() ** 2)
 
@@ -147,8 +161,11 @@ def smo(
     max_steps: int = 100_000,
 ) -> tuple[Array, Array]:
     """Solve (10) from Z (0 by default) one pair of one label at a time; return Z and b."""
-    y = 2.0 * Y - 1.0
+    y = signs(Y)
     n, m = y.shape
+    if np.abs(y.mean(axis=0)).max() == 1.0:
+        label = np.argmax(np.abs(y.mean(axis=0)))
+        raise ValueError(f"Y has one value in column {label}; expected 0 and 1 in every column")
     tau = 1e-12
     c, d = np.minimum(0.0, y / n), np.maximum(0.0, y / n)  # (34): c <= Z <= d
     Z = np.zeros((n, m)) if Z is None else Z.copy()
@@ -188,12 +205,49 @@ def bias(f: Array, Z: Array, c: Array, d: Array) -> Array:
     return b
 
 
+# --- Section 3: BSVM and RankSVM in the same terms
+def problem_12(K: Array, Y: Array, lam: float) -> tuple[float, Array]:
+    """Solve (12), BSVM: (10) with K_ML tilde = I o K / lam, o the Kronecker product."""
+    return problem_10(K, Y, lam, np.eye(Y.shape[1]))
+
+
+def before_13(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array]:
+    """Solve the primal problem of RankSVM, above (13); return its value, W and b."""
+    import cvxpy as cp
+
+    y, (n, m) = signs(Y), Y.shape
+    W, b = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m))
+    f = Phi @ W + np.ones((n, 1)) @ b
+    i, j, k = np.nonzero(y[:, :, None] != y[:, None, :])  # I(y_i^j != y_i^k)
+    margins = cp.multiply((y[i, j] - y[i, k]) / 2, f[i, j] - f[i, k])
+    objective = cp.sum(cp.pos(1 - margins)) / n + lam / 2 * cp.sum_squares(W)
+    value = cp.Problem(cp.Minimize(objective), [cp.sum(b) == 0]).solve(solver="CLARABEL")
+    return value, W.value, b.value.ravel()
+
+
+def problem_13(K: Array, Y: Array, lam: float) -> tuple[float, Array]:
+    """Solve (13), RankSVM; return its value and Z."""
+    import cvxpy as cp
+
+    y, (n, m) = signs(Y), Y.shape
+    beta = [cp.Variable((m, m), symmetric=True) for _ in range(n)]
+    differ = y[:, :, None] != y[:, None, :]
+    alpha = cp.vstack([cp.sum(cp.multiply(differ[i], beta[i]), axis=1) for i in range(n)])
+    Z = cp.multiply(y, alpha)
+    Q = np.kron(np.eye(m), K) / lam
+    constraints = [cp.sum(Z, axis=0) == 0]
+    constraints += [bound for beta_i in beta for bound in (beta_i >= 0, beta_i <= 1 / n)]
+    objective = cp.quad_form(cp.vec(Z, order="F"), cp.psd_wrap(Q)) / 2 - cp.sum(alpha)
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, Z.value
+
+
 # --- Section 4: SSMLRL
 def problem_14(Phi: Array, Y: Array, lam1: float, lam2: float) -> tuple[float, Array, Array, Array]:
     """Solve (14), rows of Phi beyond those of Y unlabelled; return its value, W, b and Omega."""
     import cvxpy as cp
 
-    y, (l, m) = 2.0 * Y - 1.0, Y.shape  # noqa: E741
+    y, (l, m) = signs(Y), Y.shape  # noqa: E741
     W, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((l, m))
     Omega = cp.Variable((m, m), PSD=True)
     F = Phi[l:] @ W
@@ -211,8 +265,8 @@ def problem_15(
     """Solve (15), the primal problem for a fixed Omega; return its value, W, b and F."""
     import cvxpy as cp
 
-    y, (l, m) = 2.0 * Y - 1.0, Y.shape  # noqa: E741
-    S = np.linalg.cholesky(Omega)  # as in (8); F = U S^T
+    y, (l, m) = signs(Y), Y.shape  # noqa: E741
+    S = root(Omega)  # as in (8); F = U S^T
     V, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((l, m))
     U = cp.Variable((len(Phi) - l, m))
     scores = Phi[:l] @ V @ S.T + np.ones((l, 1)) @ b
@@ -228,8 +282,8 @@ def problem_18(
     """Solve (18), the dual problem for a fixed Omega; return its value, Z and Gamma."""
     import cvxpy as cp
 
-    y, (l, m) = 2.0 * Y - 1.0, Y.shape  # noqa: E741
-    S = np.linalg.cholesky(Omega)
+    y, (l, m) = signs(Y), Y.shape  # noqa: E741
+    S = root(Omega)
     Theta, Gamma = cp.Variable((l, m)), cp.Variable((len(Phi) - l, m))
     both = cp.vstack([cp.multiply(y, Theta), Gamma])  # Y tilde . (Theta, Gamma)
     objective = (

@@ -2,7 +2,8 @@
 
 A relevant label shall be rho above an irrelevant one, rho is rewarded, and a pair that fails pays
 the square of what it lacks. The bias is penalised, too. Equation numbers, letters and order are
-those of Xu 2013; section 5, with pairs, H and the threshold, is `rank_svm`.
+those of Xu 2013; section 4, the binary core vector machine, is `binary`, and section 5, with pairs
+and H, is `rank_svm`.
 
 Dictionary::
 
@@ -31,6 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from multimargin.reference import rank_svm
 from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, upper_bounds
 
 
@@ -115,7 +117,11 @@ def frank_wolfe(
     return beta, history
 
 
-# --- End of section 6: "the same method as in Rank-SVM" gives the threshold, `rank_svm.threshold`
+# --- End of section 6: the threshold
+def threshold(F: Array, Y: Labels, rho: float) -> tuple[Array, float]:
+    """s_1, ..., s_q and s_0 by "the same method as in Rank-SVM", on scores with the margin rho."""
+    return rank_svm.threshold(F, Y, margin=rho)
+
 
 # --- Slips in print, and what is not in print
 # * (36), (37): u^T alpha >= nu = 1 holds with equality at the optimum, since W grows with alpha.
@@ -125,6 +131,8 @@ def frank_wolfe(
 #   is floor(q/2) (q - floor(q/2)).
 # * Section 8.3: epsilon = 1e-3 is "quickly satisfied" as it is an absolute accuracy of W, whose
 #   optimum, 1/(2 S) with the S below, is often smaller itself.
+# * End of section 6: how far beyond an open end t*(x_i) lies is not printed. Rank-SVM's one unit is
+#   its margin; here the margin is rho, and the scores are of that size.
 # * (30) is homogeneous: w = rho w', b = rho b', xi = rho xi' leave rho^2 P - rho, where P is the
 #   value of Rank-LSVM, the same problem with the margin 1. Its dual variables, over their sum S,
 #   solve (37); rho is 1/S, and the value of (37) is 1/(2 S).

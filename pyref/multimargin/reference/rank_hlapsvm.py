@@ -12,7 +12,7 @@ Dictionary::
     w      k         hyperedge weights w(e) = exp(-nu d_e); label e is a hyperedge       (29)
     d_e    k         mean squared distance of the instances of a hyperedge               (30)
     W_c, D_c  n x n  similarity of the clique expansion, and its row sums                 (4)
-    L      n x n     combinatorial Laplacian L_c                                          (5)
+    L      n x n     combinatorial Laplacian L_c; the script L_c of (6) is normalised     (5)
     lam, nu          weights of the Laplacian and of distances, >= 0               (10), (29)
     W      m+1 x k   weights w_p as columns, the bias in the last row                (8), (9)
     F_hat  n x k     scores of the training instances                                    (10)
@@ -55,6 +55,15 @@ def laplacian(H: Labels, w: Array) -> Array:
     W_c = (h * w) @ h.T  # (4)
     D_c = np.diag(W_c.sum(axis=1))
     return D_c - W_c
+
+
+def normalized_laplacian(H: Labels, w: Array) -> Array:
+    """I - D_c^-1/2 W_c D_c^-1/2, (6); without hyperedge an instance has a row and a column of 0."""
+    h = (H == 1) * 1.0
+    W_c = (h * w) @ h.T
+    degrees = W_c.sum(axis=1)
+    roots = np.sqrt(np.where(degrees > 0, degrees, np.inf))
+    return np.diag(degrees > 0) - W_c / np.outer(roots, roots)
 
 
 # --- Section 3.1: the problem; `pairs` (9), `upper_bounds`, the C_i of (17), `coefficients`, the t
@@ -156,6 +165,9 @@ def expansion(K: Array, beta: Array, lam: float, L: Array) -> Array:
 # --- Section 3.4: the size of the label set
 def thresholds(F_hat: Array, H: Labels) -> Array:
     """h(x_i), the middle of the lowest relevant and the highest irrelevant score."""
+    without = np.flatnonzero(~((H == 1).any(axis=1) & (H == 0).any(axis=1)))
+    if without.size:
+        raise ValueError(f"H has no 1 or no 0 in row {without[0]}; expected both in every row")
     lowest = np.where(H == 1, F_hat, np.inf).min(axis=1)
     highest = np.where(H == 0, F_hat, -np.inf).max(axis=1)
     return (lowest + highest) / 2
@@ -166,7 +178,8 @@ def regression(X: Array, F_hat: Array, H: Labels) -> Any:
     from sklearn.svm import LinearSVR
 
     both = (H == 1).any(axis=1) & (H == 0).any(axis=1)
-    return LinearSVR(max_iter=100_000, random_state=0).fit(X[both], thresholds(F_hat, H)[both])
+    h = thresholds(F_hat[both], H[both])
+    return LinearSVR(max_iter=100_000, random_state=0).fit(X[both], h)
 
 
 def predict(F_hat: Array, h: Array) -> Labels:

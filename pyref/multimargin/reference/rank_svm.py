@@ -41,13 +41,23 @@ Labels = npt.NDArray[np.intp]
 
 
 # --- Section 5: pairs of labels, and the primal problem
+def check_labels(Y: Labels) -> None:
+    """Raise ValueError for what is neither 0, 1 nor NaN, which stands for an unknown label."""
+    wrong = Y[~(np.isin(Y, (0, 1)) | np.isnan(Y))]
+    if wrong.size:
+        raise ValueError(f"Y holds {wrong[0]}; expected 0, 1 and NaN only")
+
+
 def pairs(Y: Labels) -> tuple[Labels, Labels, Labels]:
     """List i, m and n of all pairs, (m, n) in L_i x its complement, by instance, (16)."""
+    check_labels(Y)
     listed = [
         (i, m, n) for i in range(len(Y)) for m in np.flatnonzero(Y[i] == 1)
         for n in np.flatnonzero(Y[i] == 0)
     ]  # fmt: skip
-    i, m, n = np.array(listed, dtype=np.intp).reshape(-1, 3).T
+    if not listed:
+        raise ValueError("Y has no row with a 1 and a 0; expected one, as there are no pairs")
+    i, m, n = np.array(listed, dtype=np.intp).T
     return i, m, n
 
 
@@ -128,23 +138,26 @@ def objective_26(K: Array, Y: Labels, alpha: Array) -> float:
 
 
 # --- End of section 5: thresholds, and the prediction (2)
-def best_thresholds(F: Array, Y: Labels) -> Array:
-    """t*(x_i) of least Hamming loss (7): the middle of the lowest such interval of scores."""
+def best_thresholds(F: Array, Y: Labels, margin: float = 1.0) -> Array:
+    """t*(x_i) of least Hamming loss (7): the middle of the lowest such interval of scores.
+
+    One `margin` of the scores beyond the lowest or the highest one where the interval is open.
+    """
     t = np.zeros(len(F))
     for i in range(len(F)):
         f = np.sort(F[i])
-        ends = np.concatenate([[f[0] - 2], f, [f[-1] + 2]])  # one unit beyond the ends
+        ends = np.concatenate([[f[0] - 2 * margin], f, [f[-1] + 2 * margin]])
         middles = (ends[:-1] + ends[1:]) / 2
         errors = [np.sum((F[i] >= middle) != (Y[i] == 1)) for middle in middles]
         t[i] = middles[np.argmin(errors)]
     return t
 
 
-def threshold(F: Array, Y: Labels) -> tuple[Array, float]:
+def threshold(F: Array, Y: Labels, margin: float = 1.0) -> tuple[Array, float]:
     """s_1, ..., s_q and s_0 by linear regression of t*(x_i) on the scores."""
-    ones = np.ones((len(F), 1))
-    s = np.linalg.lstsq(np.hstack([F, ones]), best_thresholds(F, Y), rcond=None)[0]
-    return s[:-1], s[-1]
+    with_one = np.hstack([F, np.full((len(F), 1), margin)])
+    s = np.linalg.lstsq(with_one, best_thresholds(F, Y, margin), rcond=None)[0]
+    return s[:-1], margin * s[-1]
 
 
 def predict(F: Array, s: Array, s_0: float) -> Labels:
