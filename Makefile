@@ -17,7 +17,7 @@ WHEEL_TARGETS ?= $(shell rustup target list --installed 2>/dev/null || rustc -vV
 .PHONY: demo test test-all coverage test-oldest wheels verify lint format bench race-main docs paper clean
 
 demo: $(VENV)/.package
-	$(BIN)/python examples/tags_for_software.py demo.png
+	$(BIN)/python examples/start/tags_for_software.py demo.png
 
 # What catches a fault; with the tests marked slow it is test-all.
 test: $(VENV)/.package $(VENV)/.dev

@@ -73,6 +73,9 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     # What would have to download its data is shown without output where they are not at hand.
     "filename_pattern": r"\.py$" if "MULTIMARGIN_DATA" in os.environ else _WITHOUT_DATA,
+    "subsection_order": [
+        f"../examples/{part}" for part in ("start", "tune", "understand", "papers", "many")
+    ],
     "within_subsection_order": "gallery_order.Order",
     "abort_on_example_error": True,
     "download_all_examples": False,

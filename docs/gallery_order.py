@@ -1,4 +1,4 @@
-"""The order of the examples in the gallery: first steps, problems, certificates, methods, size."""
+"""The order of the examples in each section of the gallery."""
 
 ORDER = (
     "first_fit.py",

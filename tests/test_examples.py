@@ -1,9 +1,14 @@
-"""Runs every script in examples/ and the Python code of README and guide."""
+"""Runs every script in examples/ and the Python code of README and guide; compares its output."""
 
+import doctest
+import io
 import re
 import runpy
 import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -15,20 +20,24 @@ from tests.support.data import DATA
 from tests.support.subsets import fast_only
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Code that needs files which are not there is marked as {code-block} instead.
-RUNNABLE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+# A block of text right below is what the code prints.
+RUNNABLE = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```$)?", re.DOTALL | re.MULTILINE
+)
 
 NEEDS_DATA = re.compile(r'\bload\("(scene|yeast)"\)')
 
 
-def code_of(page: Path) -> str:
-    """All blocks of a page, in order: later ones use the names of earlier ones."""
-    return "\n".join(RUNNABLE.findall(page.read_text(encoding="utf-8")))
+def blocks_of(page: Path) -> list[tuple[str, str | None]]:
+    """The blocks of code of a page, in order, each with what it prints where the page says so."""
+    found = RUNNABLE.finditer(page.read_text(encoding="utf-8"))
+    return [(block["code"], block["output"]) for block in found]
 
 
-WITH_CODE = [page for page in PAGES if code_of(page)]
+WITH_CODE = [page for page in PAGES if blocks_of(page)]
 QUICK = [
     page
     for page in WITH_CODE
@@ -70,23 +79,46 @@ def test_example(
     pyplot.close("all")
 
 
-def write_packages(path: Path) -> None:
-    """Write the table that the front pages read: words and tags of 300 programs."""
+def write_packages(path: Path, rows: int) -> None:
+    """Write the table that the front pages read: words and tags of some programs."""
     data = load_debian_tags()
     random = np.random.default_rng(0)
     with path.open("w", encoding="utf-8") as file:
         file.write("description,tags\n")
-        for i in np.sort(random.choice(data.X.shape[0], 300, replace=False)):
+        for i in np.sort(random.choice(data.X.shape[0], rows, replace=False)):
             words = [data.feature_names[j] for j in data.X[[i]].nonzero()[1]]
             tags = [name for name, has in zip(data.label_names, data.Y[i], strict=True) if has]
             file.write(f'"{" ".join(words)}","{" ".join(tags)}"\n')
+
+
+def wrong_outputs(blocks: list[tuple[str, str | None]], name: str) -> Iterator[str]:
+    """Run blocks, later ones with the names of earlier ones; yield what differs from the page."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for code, expected in blocks:
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(compile(code, name, "exec"), names)
+        example = doctest.Example(code, expected or "")
+        checker, options = doctest.OutputChecker(), doctest.ELLIPSIS
+        if expected and not checker.check_output(expected, printed.getvalue(), options):
+            yield checker.output_difference(example, printed.getvalue(), options)
+
+
+def test_a_wrong_output_is_found() -> None:
+    blocks = [("x = 1", None), ("print(x)", "1\n"), ("print(x + 1)", "3\n")]
+    (difference,) = wrong_outputs(blocks, "page")
+    assert "3" in difference
+    assert "2" in difference
 
 
 @pytest.mark.parametrize("page", fast_only(WITH_CODE, QUICK), ids=lambda page: page.stem)
 def test_code_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    if "packages.csv" in code_of(page):
-        write_packages(tmp_path / "packages.csv")
-    exec(compile(code_of(page), str(page), "exec"), {"__name__": "__main__"})
+    blocks = blocks_of(page)
+    if any("packages.csv" in code for code, _ in blocks):
+        # The front page prints what a table of 800 programs gives.
+        write_packages(tmp_path / "packages.csv", 800 if page.stem == "index" else 300)
+    differences = list(wrong_outputs(blocks, str(page)))
     pyplot.close("all")
+    assert not differences, "\n".join(differences)
