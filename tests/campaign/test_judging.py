@@ -84,6 +84,11 @@ def test_dual_variables_that_are_almost_nothing_divide_nothing():
     assert judge(strained(draw_task(33, 5257))).misses == []
 
 
+def test_what_overflows_ends_at_the_model_0():
+    # The dual of a kernel that is indefinite by its rounding has no maximum at such weights.
+    assert judge(strained(draw_task(99123, 727))).misses == []
+
+
 def test_exceptions_and_hangs_are_misses(monkeypatch):
     monkeypatch.setattr(RankCVM, "_solve", Mock(side_effect=OverflowError("no luck")))
     assert judge(draw_task(7, 0, RankCVM, "bcd")).misses[0].startswith("OverflowError: no luck")

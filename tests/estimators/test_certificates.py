@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import redirect_stdout
+from itertools import product
 
 import numpy as np
 import pytest
@@ -129,6 +130,35 @@ def test_kernels_that_overflow_ask_for_scaled_features(estimator):
     X, Y = problem(3, 1e140)
     with pytest.raises(ValueError, match="cale the features"):
         fitted(estimator, X, Y, kernel="poly", gamma=1.0)
+
+
+def indefinite_by_rounding(X, scale):
+    return scale * (X * [1.0, 1.0, -1e-13]) @ X.T
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+@pytest.mark.parametrize(
+    "estimator", [RankSVM(), RankLSVM(), RankCVM(), MLODM(), RankSVMz()], ids=repr
+)
+def test_numbers_that_overflow_leave_a_model_with_a_value(estimator, kernel):
+    X, Y = problem(3, 1.0)
+    weights, refused = 1e100 * np.random.default_rng(0).random(len(X)), []
+    for scale, C, rows in product([1.0, 1e75, 1e150], [1.0, 1e150, 1e300], [None, weights]):
+        features = indefinite_by_rounding(X, scale) if kernel == "precomputed" else scale * X
+        model = clone(estimator).set_params(kernel=kernel, C=C, random_state=0, max_iter=50)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                model.fit(features, Y, sample_weight=rows)
+            except ValueError as error:
+                refused.append(str(error))
+                continue
+        # (37) is minimised in the dual: there a model belongs to the lower bound.
+        known = model.dual_objective_ if isinstance(model, RankCVM) else model.objective_
+        assert np.isfinite(known), (scale, C, model.status_)
+        assert np.isfinite(model.label_scores(features)).all(), (scale, C)
+        assert not np.isnan([model.objective_, model.dual_objective_]).any(), (scale, C)
+    assert not any("factor" in message for message in refused)
 
 
 @pytest.mark.parametrize("scale", first_fast([1e4, 1e8, 1e12], 1))

@@ -202,6 +202,11 @@ pub(super) fn run<S: Scores, T: Step>(
         trace.record(epochs, point.primal, point.dual, active, judge.monitor);
         if let Some(status) = judge.stop(engine, rule, &mut point) {
             let status = judge.better_model(engine, rule, &mut point, status);
+            if status == Status::Stalled && !point.primal.is_finite() {
+                // Numbers have overflowed, and no step leads back from there.
+                engine.move_to_zero(&mut ());
+                (point.primal, point.dual) = (engine.objective_at_zero(), 0.0);
+            }
             trace.amend(point.primal, point.dual);
             break (status, point.primal, point.dual);
         }

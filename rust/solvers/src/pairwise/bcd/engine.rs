@@ -133,14 +133,6 @@ pub(crate) fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec
     (sum, zero)
 }
 
-/// The primal objective of `B = 0`.
-fn objective_at_zero<L: Loss>(labels: &Labels, loss: &L) -> f64 {
-    let of_one_pair = loss.of_margin(0.0);
-    (0..labels.instances())
-        .map(|i| labels.weight_of_pairs_of(i) * of_one_pair)
-        .sum()
-}
-
 /// How an epoch went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Epoch {
@@ -590,16 +582,25 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         if T::Loss::BOX {
             return None;
         }
-        let at_zero = objective_at_zero(self.labels, self.loss());
+        let at_zero = self.objective_at_zero();
         let bounded = dual <= (1.0 + ROUNDING) * at_zero;
         (!bounded).then_some(at_zero)
     }
 
-    /// Moves to `B = 0`.
+    /// The primal objective of `B = 0`.
+    pub fn objective_at_zero(&self) -> f64 {
+        let of_one_pair = self.loss().of_margin(0.0);
+        (0..self.labels.instances())
+            .map(|i| self.labels.weight_of_pairs_of(i) * of_one_pair)
+            .sum()
+    }
+
+    /// Moves to `B = 0`, without a bias.
     pub fn move_to_zero(&mut self, monitor: &mut dyn Monitor) {
         let (n, q) = (self.labels.instances(), self.labels.count());
         self.dual = S::Dual::zeros(n, q);
         self.sum.fill(0.0);
+        self.offset.fill(0.0);
         self.scores.recompute(&self.dual, self.threads, monitor);
     }
 

@@ -106,8 +106,8 @@ pub trait Loss: Clone + Send + Sync {
 }
 
 /// Largest `lambda`, times a weight of a label, whose proximal map is exact enough for a dual term; by what the steps that make
-/// up for a larger one shrink; the longest of them, where labels have no weights and in any case; the share by which a dual
-/// term changes that is as good as settled, and how often it may change by more.
+/// up for a larger one shrink; the longest of them, where labels have no weights and in any case; the share of its terms by
+/// which a dual term changes that is as good as settled, and how often it may change by more.
 const STIFF: f64 = 1e6;
 const SOFT: f64 = 1e3;
 const LONG: f64 = 1e9;
@@ -155,7 +155,9 @@ pub(crate) fn dual_term<L: Loss>(
         let found = loss.dual_value(dual, scores, pairs, weight);
         let change = least - found;
         // What has overflowed compares with nothing.
-        let goes_on = change > SAME * found.abs();
+        let terms = dual.iter().zip(&*scores);
+        let size = found.abs() + terms.map(|(beta, score)| (beta * score).abs()).sum::<f64>();
+        let goes_on = change > SAME * size;
         if !goes_on {
             return least.min(found) - change.abs().min(found.abs());
         }

@@ -44,13 +44,14 @@ const TRIALS: usize = 60;
 /// The line search ends once the derivative has shrunk to this share of its first value.
 const SLOPE_SHARE: f64 = 0.1;
 
-/// Pairs that are drawn together more strongly are so as far as rounding can tell.
+/// Pairs that are drawn together more strongly are so as far as rounding can tell, of which far pairs cause more.
 const STIFFEST: f64 = 1e14;
+const STIFFEST_OF_FAR: f64 = 1e13;
 
 /// Where no pair is apart by more than so many times the rounding at the minimiser, no step can find the pieces on which it
 /// lies. There, so many steps in a row beyond the number of the few that lead no farther than rounding are the end.
 const NOISE: f64 = 16.0;
-const BLOCKED: usize = 4;
+const BLOCKED: usize = 1;
 
 /// Points that differ by this share of the largest score are the same.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -171,6 +172,7 @@ impl NewtonWorkspace {
         };
         self.candidates.find(centre, pairs, floor);
         self.candidates.sort_irrelevant();
+        let stiffest = if falling { STIFFEST } else { STIFFEST_OF_FAR };
         let Candidates {
             relevant,
             irrelevant,
@@ -181,7 +183,7 @@ impl NewtonWorkspace {
             let guess = guess[label.position] - base - 1.0;
             Few {
                 position: label.position,
-                weight: label.weight.min(STIFFEST / lambda),
+                weight: label.weight.min(stiffest / lambda),
                 centre: label.score + loss.theta(),
                 // Of a loss that falls, no relevant label falls, and none rises above all irrelevant ones.
                 score: if falling {
