@@ -20,6 +20,7 @@ from multimargin.compare import read_results
 from multimargin.compare.results import Result
 from multimargin.datasets import load_arff, load_npz, load_svmlight, load_table
 from multimargin.model_files import load_model, read_info
+from tests.support.files import signed
 
 X = np.array([[0.5, 0.0, 1.0], [0.0, -2.0, 0.0], [1.5, 0.0, 0.25], [0.0, 0.0, 3.0]])
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 1]])
@@ -80,9 +81,16 @@ def _model(folder: Path) -> Path:
 
 
 def _use_model(file: Path) -> None:
+    load_model(file).decision_function(X)
+    repr(read_info(file))
+
+
+def _use_forged_model(file: Path) -> None:
+    with suppress(ValueError):
+        file.write_bytes(signed(file.read_bytes()))
     model = load_model(file)
     repr(read_info(file))
-    # A model whose parameters were damaged may fail in any way that is an exception.
+    # What its writer made of the parameters may fail in any way that is an exception.
     with suppress(Exception):
         model.decision_function(X)
 
@@ -97,6 +105,7 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Any]]] = {
     "parquet": (_parquet, lambda file: load_table(file, labels="l*", text="text")),
     "results": (_results, lambda file: json.dumps([vars(row) for row in read_results(file)])),
     "model": (_model, _use_model),
+    "model-forged": (_model, _use_forged_model),
 }
 PIECES = st.one_of(st.sampled_from(TOKENS), st.binary(max_size=4))
 PLACES = st.tuples(st.integers(0, 2000), st.integers(0, 8), PIECES)

@@ -32,6 +32,7 @@ from multimargin.methods import BASELINES, METHODS, make_method
 from multimargin.model_files import ModelInfo, _is_known_type, load_model, read_info, save_model
 from multimargin.scaling import with_scaler
 from tests.support.cases import case
+from tests.support.files import signed
 from tests.support.subsets import first_fast
 
 pd = pytest.importorskip("pandas")
@@ -145,14 +146,27 @@ def test_cut_short(file: Path) -> None:
     with pytest.raises(ValueError, match=r"the header of .* is damaged or cut short"):
         load_model(file)
     file.write_bytes(content[:-100])
-    with pytest.raises(ValueError, match=r"the model in .* cannot be loaded; it is damaged, or"):
+    with pytest.raises(ValueError, match=r"the model in .* is damaged, cut short or was edited"):
         load_model(file)
+
+
+def test_an_edited_file_is_refused(fitted_file: Path) -> None:
+    """Also where what was written is sound: the model would predict something else."""
+    with_entries(fitted_file, lambda name, part: [(name, part, ZIP_STORED)])
+    load_model(fitted_file)
+    content = fitted_file.read_bytes()
+    for old, new in ((b"rank-svm", b"rank-cvm"), (b"linear", b"cosine"), (content[-1:], b"")):
+        edited = content.replace(old, new)
+        assert edited != content
+        fitted_file.write_bytes(edited)
+        with pytest.raises(ValueError, match=rf"{fitted_file} is damaged, cut short or was edited"):
+            load_model(fitted_file)
 
 
 def change_header(file: Path, **changes: Any) -> None:
     magic, header, rest = file.read_bytes().split(b"\n", 2)
     changed = json.dumps(json.loads(header) | changes).encode()
-    file.write_bytes(b"\n".join([magic, changed, rest]))
+    file.write_bytes(signed(b"\n".join([magic, changed, rest])))
 
 
 def test_a_later_format(file: Path) -> None:
@@ -171,7 +185,9 @@ def test_another_version_is_told(file: Path) -> None:
 def test_a_damaged_header(file: Path) -> None:
     content = file.read_bytes()
     magic, header, rest = content.split(b"\n", 2)
-    for broken in (b"[]", b"{}", b'{"format": 1}', header.replace(b'"sparse"', b'"dense"')):
+    unsigned = header.replace(b'"sha256": "', b'"sha256": 1, "sha": "')
+    without = header.replace(b'"sparse"', b'"dense"')
+    for broken in (b"[]", b"{}", b'{"format": 1}', without, unsigned):
         file.write_bytes(b"\n".join([magic, broken, rest]))
         with case(broken), pytest.raises(ValueError, match=r"the header of .* is damaged"):
             load_model(file)
@@ -185,6 +201,11 @@ def test_a_damaged_header(file: Path) -> None:
         {"sparse": 0},
         {"method": None},
         {"split": ["train"]},
+        {"table": {"kinds": {"a": "number"}, "separator": 3}},
+        {"table": {"kinds": {"a": "number"}, "tags_column": ["tags"]}},
+        {"table": {"kinds": {"a": "number"}, "decimal": 0}},
+        {"table": {"kinds": {"a": "number"}, "blank": {}}},
+        {"table": ["a"]},
     ):
         file.write_bytes(content)
         change_header(file, **changes)
@@ -273,7 +294,7 @@ def with_entries(file: Path, change: Callable[[str, bytes], list[tuple[str, byte
         for entry in old.infolist():
             for name, part, kind in change(entry.filename, old.read(entry)):
                 new.writestr(name, part, compress_type=kind)
-    file.write_bytes(header + forged.getvalue())
+    file.write_bytes(signed(header + forged.getvalue()))
 
 
 def test_a_dtype_is_read_only_as_skops_stores_it(tmp_path: Path) -> None:

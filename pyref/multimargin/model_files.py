@@ -1,5 +1,10 @@
-"""Fitted models in files, with the names of their features and labels."""
+"""Fitted models in files, with the names of their features and labels.
 
+A file has a line that says what it is, a line of JSON (the header), and what skops stores. The
+header's "sha256" is that of the rest of the header and of all that follows it.
+"""
+
+import hashlib
 import json
 import os
 import warnings
@@ -138,6 +143,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, info: ModelInfo | No
         info = _info_of(model)
     content = _skops_content(model)
     header = {"format": _FORMAT, "scikit-learn": version("scikit-learn")} | asdict(info)
+    header["sha256"] = _digest(header, content)
     with replacing(file, "wb") as stream:
         stream.write(_MAGIC)
         stream.write(json.dumps(header).encode() + b"\n")
@@ -165,8 +171,8 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
     Raises
     ------
     ValueError
-        If it is no model, is damaged, is of a format that this version does not know, or holds
-        types that are not trusted; the message names the file.
+        If it is no model, is damaged or was edited, is of a format that this version does not
+        know, or holds types that are not trusted; the message names the file.
 
     Warns
     -----
@@ -184,9 +190,15 @@ def read_model(
         raise TypeError(f"trusted is the text {trusted!r}; expected a collection of names.")
     file = existing_file(path, "path")
     with file.open("rb") as stream:
-        info = _read_header(stream, file)
+        header, info = _read_header(stream, file)
+        content = stream.read()
+        if _digest(header, content) != header["sha256"]:
+            raise ValueError(
+                f"path: the model in {file} is damaged, cut short or was edited: what the file "
+                "holds does not have the SHA-256 that its header names"
+            )
         try:
-            model = _from_skops(stream.read(), trusted)
+            model = _from_skops(content, trusted)
             _check_names(model, info)
             _give_names(model, info)
             return model, info
@@ -225,7 +237,15 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
     with file.open("rb") as stream, warnings.catch_warnings():
         # Of another version: `load_model` says it.
         warnings.simplefilter("ignore")
-        return _read_header(stream, file)
+        return _read_header(stream, file)[1]
+
+
+def _digest(header: Mapping[str, Any], content: bytes) -> str:
+    """Return the SHA-256 of a header, without its own entry, and of the content."""
+    rest = {name: value for name, value in header.items() if name != "sha256"}
+    found = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
+    found.update(content)
+    return found.hexdigest()
 
 
 def _info_of(model: Any) -> ModelInfo:
@@ -419,7 +439,7 @@ def _packed(content: bytes) -> bytes:
     return written.getvalue()
 
 
-def _read_header(stream: BinaryIO, file: Path) -> ModelInfo:
+def _read_header(stream: BinaryIO, file: Path) -> tuple[dict[str, Any], ModelInfo]:
     if stream.read(len(_MAGIC)) != _MAGIC:
         raise ValueError(
             f"path: {file} is no model of multimargin, expected a file that multimargin fit wrote"
@@ -440,7 +460,7 @@ def _read_header(stream: BinaryIO, file: Path) -> ModelInfo:
         )
     if info.version != version("multimargin"):
         warn(f"{file} was written by multimargin {info.version}, this is {version('multimargin')}")
-    return info
+    return header, info
 
 
 def _info(header: dict[str, Any]) -> ModelInfo:
@@ -455,7 +475,17 @@ def _info(header: dict[str, Any]) -> ModelInfo:
             raise TypeError(f"{kind} is {values[kind]!r}")
     if not values["label_names"]:
         raise ValueError("label_names is empty")
-    table = values["table"]
-    if table is not None and not set(table["kinds"].values()) <= set(KINDS):
-        raise ValueError("kinds are none of tables")
+    if not isinstance(header["sha256"], str):
+        raise TypeError(f"sha256 is {header['sha256']!r}")
+    if values["table"] is not None:
+        _check_table(values["table"])
     return ModelInfo(**values)
+
+
+def _check_table(table: dict[str, Any]) -> None:
+    """Check what a header says about the columns of a table."""
+    if not set(table["kinds"].values()) <= set(KINDS):
+        raise ValueError("kinds are none of tables")
+    for name in ("tags_column", "separator", "blank", "decimal"):
+        if not isinstance(table.get(name), str | None):
+            raise TypeError(f"{name} is {table[name]!r}")

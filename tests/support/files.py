@@ -1,5 +1,7 @@
 """Data sets written to files, as other programs write them."""
 
+import hashlib
+import json
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -42,3 +44,12 @@ def write_svmlight(
     """Write an svmlight file; scikit-learn counts labels from 0."""
     Y = data.Y if labels_zero_based else np.pad(data.Y, ((0, 0), (1, 0)))
     dump_svmlight_file(data.X, Y, str(path), zero_based=zero_based, multilabel=True)
+
+
+def signed(model: bytes) -> bytes:
+    """Give what was made of a model file the digest that one written so would have."""
+    magic, line, content = model.split(b"\n", 2)
+    header = json.loads(line)
+    del header["sha256"]
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode() + content).hexdigest()
+    return b"\n".join([magic, json.dumps({**header, "sha256": digest}).encode(), content])
