@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-
 # Arrow's own pools reserve a gigabyte of addresses at once, which `one_gigabyte` does not leave.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 

@@ -1,5 +1,7 @@
 """Damaged files of every format are read, or refused by a ValueError that names the file."""
 
+import bz2
+import gzip
 import io
 import json
 import zipfile
@@ -18,7 +20,7 @@ from sklearn.datasets import dump_svmlight_file
 from multimargin import RankSVM, save_model
 from multimargin.compare import read_results
 from multimargin.compare.results import Result
-from multimargin.datasets import load_arff, load_npz, load_svmlight, load_table
+from multimargin.datasets import load, load_arff, load_npz, load_svmlight, load_table
 from multimargin.model_files import load_model, read_info
 from tests.support.files import signed
 
@@ -58,6 +60,28 @@ def _table(folder: Path) -> Path:
     table = {"f": X[:, 0], "kind": ["a", "b", None, "a"], "text": "some text", "l0": Y[:, 0]}
     pd.DataFrame({**table, "l1": Y[:, 1]}).to_csv(folder / "a.csv", index=False)
     return folder / "a.csv"
+
+
+def _lines(folder: Path) -> Path:
+    lines = [{"f": 0.5, "tags": ["a", "b"]}, {"f": 1, "tags": []}, {"f": None, "tags": ["b"]}]
+    (folder / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder / "a.jsonl"
+
+
+def _xc(folder: Path) -> Path:
+    (folder / "a.txt").write_text("3 4 2\n0,1 0:.5 3:2\n 1:1e-3\n1 2:4 3:1\n")
+    return folder / "a.txt"
+
+
+def _fasttext(folder: Path) -> Path:
+    (folder / "a.txt").write_text("__label__a __label__b some text\n__label__a other text\n")
+    return folder / "a.txt"
+
+
+def _compressed(file: Path, open_file: Callable[..., Any], ending: str) -> Path:
+    with open_file(file.with_name(file.name + ending), "wb") as stream:
+        stream.write(file.read_bytes())
+    return file.with_name(file.name + ending)
 
 
 def _parquet(folder: Path) -> Path:
@@ -103,6 +127,14 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Any]]] = {
     "svmlight": (_svmlight, load_svmlight),
     "csv": (_table, lambda file: load_table(file, labels="l*", text="text")),
     "parquet": (_parquet, lambda file: load_table(file, labels="l*", text="text")),
+    "csv.gz": (
+        lambda folder: _compressed(_table(folder), gzip.open, ".gz"),
+        lambda file: load_table(file, labels="l*", text="text"),
+    ),
+    "svmlight.bz2": (lambda folder: _compressed(_svmlight(folder), bz2.open, ".bz2"), load),
+    "json lines": (_lines, lambda file: load_table(file, tags_column="tags")),
+    "extreme": (_xc, load),
+    "fasttext": (_fasttext, load),
     "results": (_results, lambda file: json.dumps([vars(row) for row in read_results(file)])),
     "model": (_model, _use_model),
     "model-forged": (_model, _use_forged_model),

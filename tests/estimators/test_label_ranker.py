@@ -167,9 +167,6 @@ def test_any_scorer_weights_groups_and_unknown_labels():
     changed[:5] = 1 - changed[:5]
     one = model.fit(X, y, weights, groups).predict_proba(X)
     np.testing.assert_allclose(one, clone(model).fit(X, changed, weights, groups).predict_proba(X))
-    y[:, 0] = np.nan
-    with pytest.raises(ValueError, match="y has an unknown label in each row"):
-        model.fit(X, y)
 
 
 def test_rows_without_labels_get_a_label():
@@ -324,3 +321,22 @@ def test_bad_input_is_named():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             LabelRankerCV(**parameters).fit(X, y)
+
+
+def test_folds_that_leave_nothing_to_learn_from_are_named():
+    X, y = np.eye(4), np.array([[1, 1], [1, 1], [1, 0], [1, 1]])
+    folds = [([0, 1, 2], [3]), ([0, 1, 3], [2])]
+    with pytest.raises(ValueError, match=r"cv: of the 4 rows, fold 2 of 2 leaves 3 to"):
+        LabelRankerCV(cv=folds).fit(X, y)
+
+
+def test_settings_are_compared_by_known_labels():
+    """A row with an unknown label is measured by the others; a foreign scorer is asked for none."""
+    X, y = problem(4)
+    y = y.astype(float)
+    y[np.arange(len(y)), np.arange(len(y)) % y.shape[1]] = np.nan
+    options = {**QUICK, "Cs": [1.0], "kernel": "linear"}
+    model = LabelRankerCV(**options).fit(X, y)
+    assert 0.5 < model.best_score_ < 1.0
+    with pytest.raises(ValueError, match="y has no row that the scorer can measure"):
+        LabelRankerCV(**options, scoring="f1_micro").fit(X, y)

@@ -1,5 +1,8 @@
 """Measures of the head of a ranking and of single labels, against their definitions and sklearn."""
 
+import contextlib
+import warnings
+from functools import partial
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -122,7 +125,7 @@ def test_scorers_ask_the_decision_function():
 
 
 @pytest.mark.parametrize("function", WEIGHTED)
-def test_a_weight_is_a_number_of_rows_and_a_label_has_to_be_known(function):
+def test_a_weight_is_a_number_of_rows(function):
     Y, scores = data(5)
     weights = np.random.default_rng(6).integers(0, 4, size=len(Y)).astype(float)
     rows = np.repeat(np.arange(len(Y)), weights.astype(int))
@@ -131,10 +134,72 @@ def test_a_weight_is_a_number_of_rows_and_a_label_has_to_be_known(function):
     weighted = function(Y, given, sample_weight=weights)
     assert weighted == pytest.approx(function(Y[rows], given[rows]))
     assert weighted != function(Y, given)
-    Y = Y.astype(float)
-    Y[3, 2] = np.nan
-    with pytest.raises(ValueError, match="Y_true has NaN, which stands for an unknown label"):
-        function(Y, scores)
+
+
+def of_each_row(function, Y, given, weights):
+    """The mean of a measure of single rows, in which the known labels alone are left."""
+    values, counted = [], []
+    for y, f, weight in zip(Y, given, weights, strict=True):
+        known = ~np.isnan(y)
+        if not known.any():
+            continue
+        options = {"zero_division": 1.0} if function.__name__ in ("jaccard", "example_f1") else {}
+        if function.__module__.endswith("label_sets"):
+            # Two more labels, which neither side has, so that there are two of them.
+            y, f = (np.r_[part[known], 0, 0][None] for part in (y, f))
+        else:
+            y, f = y[known][None], f[known][None]
+        with contextlib.suppress(ValueError):
+            values.append(function(y, f, **options))
+            counted.append(weight)
+    return np.average(values, weights=counted)
+
+
+def of_each_label(function, Y, given, weights):
+    """The mean of a measure of single labels, of which the known rows alone are left."""
+    values = []
+    for y, f in zip(Y.T, given.T, strict=True):
+        known = ~np.isnan(y)
+        with contextlib.suppress(ValueError):
+            values.append(function(y[known], f[known], sample_weight=weights[known]))
+    return np.mean(values)
+
+
+def of_entries(function, Y, given, weights):
+    known = ~np.isnan(Y)
+    repeated = np.repeat(weights[:, None], Y.shape[1], axis=1)
+    return function(Y[known], given[known], sample_weight=repeated[known])
+
+
+BY_LOOPS = {
+    "hamming_loss": lambda *given: of_entries(metrics.zero_one_loss, *given),
+    "macro_f1": lambda *given: of_each_label(partial(metrics.f1_score, zero_division=1.0), *given),
+    "micro_f1": lambda *given: of_entries(metrics.f1_score, *given),
+    "auc_macro": lambda *given: of_each_label(metrics.roc_auc_score, *given),
+    "auc_micro": lambda *given: of_entries(metrics.roc_auc_score, *given),
+}
+
+
+@pytest.mark.parametrize("function", WEIGHTED)
+def test_unknown_labels_are_left_out(function):
+    """Whatever the prediction of such a label; rows and labels of which nothing is known too."""
+    Y, scores = data(7)
+    rng = np.random.default_rng(8)
+    Y = np.where(rng.random(Y.shape) < 0.3, np.nan, Y)
+    Y[4], Y[:, 3] = np.nan, np.nan
+    weights = rng.integers(0, 3, size=len(Y)).astype(float)
+    given = (scores > 0).astype(int) if function.__module__.endswith("label_sets") else scores
+    by_loops = BY_LOOPS.get(function.__name__, partial(of_each_row, function))
+    with warnings.catch_warnings():
+        # A label without both values has no curve.
+        warnings.simplefilter("ignore")
+        for weight in (np.ones(len(Y)), weights):
+            expected = by_loops(Y, given, weight)
+            assert function(Y, given, sample_weight=weight) == pytest.approx(expected, abs=1e-12)
+        other = np.where(np.isnan(Y), rng.permutation(given.ravel()).reshape(Y.shape), given)
+        assert function(Y, other) == pytest.approx(function(Y, given), abs=1e-12)
+        with pytest.raises(ValueError, match="Y_true has no known label; expected some to measure"):
+            function(np.full(Y.shape, np.nan), given)
 
 
 def test_more_measures_are_those_that_are_defined():

@@ -84,11 +84,29 @@ def count_labels(indicator: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any]]
     return relevant, indicator.shape[axis] - relevant - unknown
 
 
+def known_labels(y: Any, name: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_] | None]:
+    """Return an indicator, 0 where nothing is known, and which labels are known if not all are."""
+    indicator = check_indicator(y, name, unknown=True)
+    known = indicator != UNKNOWN
+    if known.all():
+        return indicator, None
+    if not known.any():
+        raise ValueError(f"{name} has no known label; expected some to measure on.")
+    return np.where(known, indicator, np.uint8(0)), known
+
+
 def complete_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which rows of an indicator with NaN have no unknown label."""
     if Y.dtype.kind != "f":
         return np.ones(Y.shape[0], dtype=bool)
     return np.asarray(~np.isnan(Y).any(axis=1))
+
+
+def known_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows of an indicator with NaN have a known label."""
+    if Y.dtype.kind != "f":
+        return np.ones(Y.shape[0], dtype=bool)
+    return np.asarray(~np.isnan(Y).all(axis=1))
 
 
 def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:

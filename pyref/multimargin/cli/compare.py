@@ -363,7 +363,7 @@ def _load(source: str, columns: Any, holdout: float | None) -> Any:
     from multimargin.cli.table_options import is_table, load_table_or_data
 
     data = load_table_or_data(source, columns, holdout=holdout)
-    say_what_is_unknown(data, np.arange(data.n_samples), "and such rows are not measured")
+    say_what_is_unknown(data, np.arange(data.n_samples), "and are not measured")
     if is_table(data):
         say_what_is_missing(data, np.arange(data.n_samples))
     return data

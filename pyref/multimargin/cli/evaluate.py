@@ -52,9 +52,9 @@ def command(
         )
     split, rows = choose_split(data, split, "test")
     labels_known = labels_of(info, data)
-    say_what_is_unknown(data, rows, "and such rows are not measured")
+    say_what_is_unknown(data, rows, "and are not measured")
     rows = measurable_rows(data, labels_known, rows)
-    X, Y = rows_of(features_of(info, data), rows), labels_known[rows].astype(int)
+    X, Y = rows_of(features_of(info, data), rows), labels_known[rows]
     check_complete(data, rows)
     measures = measured_on(model, X, Y)
     seen = share_among(info.row_hashes, X)

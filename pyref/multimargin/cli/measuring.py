@@ -27,12 +27,10 @@ def measures_table(measures: dict[str, float]) -> "Table":
 
 
 def measurable_rows(data: Any, Y: Any, rows: Any) -> Any:
-    """Return the rows in which all labels are known; raise ValueError if there is none."""
-    from multimargin.checks.labels import complete_rows
+    """Return the rows with a known label; raise ValueError if there is none."""
+    from multimargin.checks.labels import known_rows
 
-    rows = rows[complete_rows(Y[rows])]
+    rows = rows[known_rows(Y[rows])]
     if not rows.size:
-        raise ValueError(
-            f"{data.name} has an unknown label in each row; expected rows in which all are known"
-        )
+        raise ValueError(f"{data.name} has no row with a known label; expected some to measure on")
     return rows

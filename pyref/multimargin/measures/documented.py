@@ -10,7 +10,7 @@ Measure = TypeVar("Measure")
 _PARAMETERS = {
     "Y_true": """
 Y_true : array-like, sparse matrix or data frame of shape (n, q)
-    Indicator of the relevant labels, 0 and 1.""",
+    Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.""",
     "Y_pred": """
 Y_pred : array-like, sparse matrix or data frame of shape (n, q)
     Indicator of the predicted labels, 0 and 1; q >= 2.""",

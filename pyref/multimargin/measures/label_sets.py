@@ -1,12 +1,18 @@
-"""Bipartition measures: predicted label sets against the true ones, computed by scikit-learn."""
+"""Bipartition measures: predicted label sets against the true ones, computed by scikit-learn.
 
+Unknown labels (NaN) are left out: neither relevant nor predicted, they change no measure but the
+Hamming loss, which divides by the number of known labels. Rows and labels of which nothing is known
+do not count.
+"""
+
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from multimargin.checks.labels import check_indicator
+from multimargin.checks.labels import check_indicator, known_labels
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.documented import documented
 
@@ -23,9 +29,12 @@ def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> floa
     -----
     Rank-CVM paper, equation 7.
     """
-    labels = check_label_sets(Y_true, Y_pred)
-    weights = check_sample_weight(sample_weight, len(labels[0]))
-    return float(metrics.hamming_loss(*labels, sample_weight=weights))
+    sets = _compared(Y_true, Y_pred, sample_weight)
+    if sets.known is None:
+        return float(metrics.hamming_loss(*sets.labels, sample_weight=sets.weights))
+    weights = np.ones(len(sets.known)) if sets.weights is None else sets.weights
+    wrong = np.not_equal(*sets.labels).sum(axis=1)
+    return float(weights @ wrong / (weights @ sets.known.sum(axis=1)))
 
 
 @documented
@@ -40,9 +49,8 @@ def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float
     -----
     LLSF paper, equation 18.
     """
-    labels = check_label_sets(Y_true, Y_pred)
-    weights = check_sample_weight(sample_weight, len(labels[0]))
-    return float(metrics.accuracy_score(*labels, sample_weight=weights))
+    sets = _compared(Y_true, Y_pred, sample_weight)
+    return float(metrics.accuracy_score(*sets.labels, sample_weight=sets.weights))
 
 
 @documented
@@ -59,12 +67,14 @@ def jaccard(
     -----
     LLSF paper, equation 17: the mean of ``|true and predicted| / |true or predicted|``.
     """
-    Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
+    sets = _compared(Y_true, Y_pred, sample_weight)
     _check_zero_division(zero_division)
-    weights = check_sample_weight(sample_weight, len(Y_true))
     return float(
         metrics.jaccard_score(
-            Y_true, Y_pred, average="samples", zero_division=zero_division, sample_weight=weights
+            *sets.labels,
+            average="samples",
+            zero_division=zero_division,
+            sample_weight=sets.weights,
         )
     )
 
@@ -122,9 +132,18 @@ def micro_f1(
     return _f1("micro", Y_true, Y_pred, zero_division, sample_weight)
 
 
-def check_label_sets(Y_true: Any, Y_pred: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+@dataclass(frozen=True)
+class _LabelSets:
+    """True and predicted labels, 0 where nothing is known, of the rows with a known label."""
+
+    labels: tuple[NDArray[np.uint8], NDArray[np.uint8]]
+    weights: NDArray[np.float64] | None
+    known: NDArray[np.bool_] | None  # None where all are
+
+
+def _compared(Y_true: Any, Y_pred: Any, sample_weight: Any) -> _LabelSets:
     """Check true and predicted label sets, see `hamming_loss`."""
-    Y_true = check_indicator(Y_true, "Y_true")
+    Y_true, known = known_labels(Y_true, "Y_true")
     Y_pred = check_indicator(Y_pred, "Y_pred")
     if Y_true.shape != Y_pred.shape:
         raise ValueError(
@@ -133,7 +152,15 @@ def check_label_sets(Y_true: Any, Y_pred: Any) -> tuple[NDArray[np.uint8], NDArr
     # scikit-learn takes one column for a binary problem and averages over its two classes.
     if Y_true.shape[1] < 2:
         raise ValueError(f"Y_true has shape {Y_true.shape}; expected at least two labels.")
-    return Y_true, Y_pred
+    weights = check_sample_weight(sample_weight, len(Y_true))
+    if known is None:
+        return _LabelSets((Y_true, Y_pred), weights, None)
+    rows = known.any(axis=1)
+    return _LabelSets(
+        (Y_true[rows], np.where(known, Y_pred, np.uint8(0))[rows]),
+        None if weights is None else weights[rows],
+        known[rows],
+    )
 
 
 def _check_zero_division(zero_division: float) -> None:
@@ -142,11 +169,14 @@ def _check_zero_division(zero_division: float) -> None:
 
 
 def _f1(average: str, Y_true: Any, Y_pred: Any, zero_division: float, sample_weight: Any) -> float:
-    Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
+    sets = _compared(Y_true, Y_pred, sample_weight)
     _check_zero_division(zero_division)
-    weights = check_sample_weight(sample_weight, len(Y_true))
     return float(
         metrics.f1_score(
-            Y_true, Y_pred, average=average, zero_division=zero_division, sample_weight=weights
+            *sets.labels,
+            labels=None if sets.known is None else np.flatnonzero(sets.known.any(axis=0)),
+            average=average,
+            zero_division=zero_division,
+            sample_weight=sets.weights,
         )
     )

@@ -6,7 +6,8 @@ equations 3-7, and Huang et al. (LLSF), equations 16-21. They are defined on row
 of labels. On ties they take the worst rank, so constant scores earn no credit for the order; only
 `one_error` is lenient, see there.
 
-Every measure is the mean over the rows. Unknown labels (NaN) cannot be scored: they are refused.
+Every measure is the mean over the rows. Unknown labels (NaN) are left out: a row is the ranking of
+its known labels, and a row without a known one does not count.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import check_scores, known_labels
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.documented import documented
 
@@ -156,10 +157,11 @@ def is_error(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows with both kinds of labels; (m, q) arrays."""
+    """Rows with both kinds of labels; (m, q) arrays, and the number of irrelevant labels (m,)."""
 
     relevant: NDArray[np.bool_]
-    scores: NDArray[Any]
+    scores: NDArray[Any]  # -inf where a label is unknown
+    n_irrelevant: Counts
 
     @cached_property
     def n_relevant(self) -> Counts:
@@ -196,9 +198,8 @@ class _Rows:
 
 def _ranking_loss_rows(rows: _Rows) -> Vector:
     _, rank, rank_among_relevant = rows.ranks
-    n_irrelevant = rows.scores.shape[1] - rows.n_relevant
     n_misordered = rows.sum_over_relevant(rank - rank_among_relevant)
-    return np.asarray(n_misordered / (rows.n_relevant * n_irrelevant))
+    return np.asarray(n_misordered / (rows.n_relevant * rows.n_irrelevant))
 
 
 def _one_error_rows(rows: _Rows) -> Vector:
@@ -251,13 +252,18 @@ def ranking_measures(
     """Compute some ranking measures by name: what they share is computed once."""
     if degenerate_rows not in ("ignore", "count"):
         raise ValueError(f"degenerate_rows is {degenerate_rows!r}; expected 'ignore' or 'count'.")
-    relevant = check_indicator(Y_true, "Y_true").view(np.bool_)
+    indicator, known = known_labels(Y_true, "Y_true")
+    relevant = indicator.view(np.bool_)
     n, q = relevant.shape
     scores = check_scores(scores, n_rows=n, n_labels=q)
+    n_known = np.full(n, q)
+    if known is not None:
+        # Below every score: such a label is above no other.
+        scores, n_known = np.where(known, scores, -np.inf), np.count_nonzero(known, axis=1)
 
     weights = check_sample_weight(sample_weight, n)
     n_relevant = np.count_nonzero(relevant, axis=1)
-    has_pairs = (n_relevant > 0) & (n_relevant < q)
+    has_pairs = (n_relevant > 0) & (n_relevant < n_known)
     if degenerate_rows == "ignore" and not has_pairs.any():
         raise ValueError(
             "Y_true has no row with both relevant and irrelevant labels; ranking measures are "
@@ -269,11 +275,11 @@ def ranking_measures(
     n_rows_per_chunk = max(1, _ENTRIES_PER_CHUNK // q)
     for start in range(0, with_pairs.size, n_rows_per_chunk):
         index = with_pairs[start : start + n_rows_per_chunk]
-        rows = _Rows(relevant[index], scores[index])
+        rows = _Rows(relevant[index], scores[index], (n_known - n_relevant)[index])
         for name in names:
             values[name][index] = _DEFINITIONS[name].rows(rows)
 
-    counted = has_pairs if degenerate_rows == "ignore" else np.ones(n, dtype=bool)
+    counted = has_pairs if degenerate_rows == "ignore" else n_known > 0
     if weights is None:
         return {name: float(values[name][counted].mean()) for name in names}
     if not weights[counted].any():

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from multimargin.checks.labels import check_indicator, check_scores, known_both
+from multimargin.checks.labels import check_indicator, check_scores, known_both, with_nan
 from multimargin.measures import label_sets, ranking, retrieval
 from multimargin.measures.documented import documented
-from multimargin.measures.label_sets import check_label_sets, hamming_loss
+from multimargin.measures.label_sets import hamming_loss
 from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
 
 
@@ -125,7 +125,7 @@ def all_measures(
         The measures under the names of their functions, ranking measures first. Losses are
         positive here; only the scorers change their sign.
     """
-    Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
+    Y_true = with_nan(check_indicator(Y_true, "Y_true", unknown=True))
     of_scores = [name for name, measure in MEASURES.items() if measure.needs == "scores"]
     values = ranking_measures(of_scores, Y_true, scores, degenerate_rows, sample_weight)
     for name, measure in MEASURES.items():
@@ -148,9 +148,9 @@ def more_measures(Y_true: Any, scores: Any) -> dict[str, float]:
         are relevant in all rows or in none have no curve: ``auc_macro`` is the mean of the others,
         without a warning.
     """
-    Y = check_indicator(Y_true, "Y_true")
-    f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
-    has_curve = known_both(Y, axis=0)
+    marks = check_indicator(Y_true, "Y_true", unknown=True)
+    f = check_scores(scores, n_rows=marks.shape[0], n_labels=marks.shape[1])
+    has_curve, Y = known_both(marks, axis=0), with_nan(marks)
     found = {}
     for name, measure in MORE_MEASURES.items():
         used = has_curve if name == "auc_macro" else np.ones_like(has_curve)

@@ -2,7 +2,8 @@
 
 `precision_at_k`, `recall_at_k`, `ndcg_at_k` and `propensity_scored_precision_at_k` look at the k
 highest labels of each row, `auc_macro` and `auc_micro` at how well scores tell the rows (or
-entries) of a label from the others. Unknown labels (NaN) are refused.
+entries) of a label from the others. Unknown labels (NaN) are left out: the k highest are those of
+the known labels of a row, and a row without a known one does not count.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn import metrics
 
 from multimargin.checks.given import recognise
-from multimargin.checks.labels import check_indicator, check_scores, known_both
+from multimargin.checks.labels import check_indicator, check_scores, known_labels
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.documented import documented
@@ -37,9 +38,10 @@ def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any =
     The mean over all rows, those without a relevant label included. Where labels are tied across
     the k-th place, it is the mean over the orders of the tied labels.
     """
-    Y, f, weights = _checked(Y_true, scores, sample_weight)
+    Y, f, weights, known = _checked(Y_true, scores, sample_weight)
     k = _checked_k(k, Y.shape[1])
-    return float(np.average(_gains_at(Y, f, k) / k, weights=weights))
+    places = np.minimum(k, np.count_nonzero(known, axis=1))
+    return float(np.average(_gains_at(Y, f, k) / places, weights=weights))
 
 
 @documented
@@ -62,7 +64,7 @@ def recall_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = No
     -----
     The mean over the rows with a relevant label; ties as in `precision_at_k`.
     """
-    Y, f, weights = _checked(Y_true, scores, sample_weight)
+    Y, f, weights, _ = _checked(Y_true, scores, sample_weight)
     k = _checked_k(k, Y.shape[1])
     counts = Y.sum(axis=1, dtype=np.int64)
     defined = counts > 0
@@ -126,7 +128,7 @@ def propensity_scored_precision_at_k(
     The sum of 1 / p over the relevant labels among the k highest, over all rows, divided by its
     largest possible value (Jain, Prabhu and Varma 2016); ties as in `precision_at_k`.
     """
-    Y, f, weights = _checked(Y_true, scores, sample_weight)
+    Y, f, weights, _ = _checked(Y_true, scores, sample_weight)
     k = _checked_k(k, Y.shape[1])
     p = np.asarray(propensities, dtype=np.float64)
     if p.shape != (Y.shape[1],) or not ((p > 0.0) & (p <= 1.0)).all():
@@ -168,7 +170,7 @@ def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None
     `sklearn.metrics.ndcg_score` of the rows with a relevant label: a relevant label in place r
     gains 1 / log2(1 + r), and tied labels gain what they gain on average.
     """
-    Y, f, weights = _checked(Y_true, scores, sample_weight)
+    Y, f, weights, _ = _checked(Y_true, scores, sample_weight)
     k = _checked_k(k, Y.shape[1])
     defined = Y.any(axis=1)
     if weights is not None:
@@ -204,9 +206,9 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     a tie counts half. Scores of different rows are compared, which a ranking of labels is not made
     for: rank losses are indifferent to a constant that is added to all scores of a row.
     """
-    Y, f, weights = _checked(Y_true, scores, sample_weight)
-    counted = Y if weights is None else Y[weights > 0.0]
-    labels = np.flatnonzero(known_both(counted, axis=0))
+    Y, f, weights, known = _checked(Y_true, scores, sample_weight)
+    used = known if weights is None else known & (weights > 0.0)[:, None]
+    labels = np.flatnonzero((used & (Y == 1)).any(axis=0) & (used & (Y == 0)).any(axis=0))
     if labels.size == 0:
         raise ValueError("Y_true has no label with both values; an area under the curve needs one.")
     if labels.size < Y.shape[1]:
@@ -215,9 +217,9 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
         absent = np.setdiff1d(np.arange(Y.shape[1]), labels)
         warn(
             "Labels with one value only are left out of the macro AUC: "
-            f"{', '.join(f'{names[k]} ({counted[0, k]})' for k in absent)}."
+            f"{', '.join(_with_value(names[k], Y[used[:, k], k]) for k in absent)}."
         )
-    areas = [metrics.roc_auc_score(Y[:, k], f[:, k], sample_weight=weights) for k in labels]
+    areas = [_area(Y[:, k], f[:, k], weights, known[:, k]) for k in labels]
     return float(np.mean(areas))
 
 
@@ -239,22 +241,42 @@ def auc_micro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     The share of pairs of a relevant and an irrelevant entry that the scores order rightly; a tie
     counts half.
     """
-    Y, f, weights = _checked(Y_true, scores, sample_weight)
+    Y, f, weights, known = _checked(Y_true, scores, sample_weight)
     of_entries = None if weights is None else np.repeat(weights, Y.shape[1])
-    counted = Y if weights is None else Y[weights > 0.0]
+    counted = Y[known if weights is None else known & (weights > 0.0)[:, None]]
     if counted.all() or not counted.any():
         raise ValueError(
             "Y_true has entries of one value only; an area under the curve needs both."
         )
-    return float(metrics.roc_auc_score(Y.ravel(), f.ravel(), sample_weight=of_entries))
+    return _area(Y.ravel(), f.ravel(), of_entries, known.ravel())
+
+
+def _area(
+    y: NDArray[np.uint8], f: NDArray[Any], weights: Vector | None, known: NDArray[np.bool_]
+) -> float:
+    of_known = None if weights is None else weights[known]
+    return float(metrics.roc_auc_score(y[known], f[known], sample_weight=of_known))
+
+
+def _with_value(name: Any, values: NDArray[np.uint8]) -> str:
+    return f"{name} ({values[0] if values.size else 'unknown'})"
 
 
 def _checked(
     Y_true: Any, scores: Any, sample_weight: Any
-) -> tuple[NDArray[np.uint8], NDArray[Any], Vector | None]:
-    Y = check_indicator(Y_true, "Y_true")
+) -> tuple[NDArray[np.uint8], NDArray[Any], Vector | None, NDArray[np.bool_]]:
+    """Return labels, scores and weights of the rows with a known label, and which are known.
+
+    An unknown label is irrelevant and below all others there.
+    """
+    Y, known = known_labels(Y_true, "Y_true")
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
-    return Y, f, check_sample_weight(sample_weight, Y.shape[0])
+    weights = check_sample_weight(sample_weight, Y.shape[0])
+    if known is None:
+        return Y, f, weights, np.ones(Y.shape, dtype=bool)
+    rows = known.any(axis=1)
+    f = np.where(known, f, np.nextafter(f.min(), -np.inf))
+    return Y[rows], f[rows], None if weights is None else weights[rows], known[rows]
 
 
 def _checked_k(k: int, q: int) -> int:

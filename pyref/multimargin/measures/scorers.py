@@ -4,12 +4,16 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 
+from multimargin.checks.labels import complete_rows, known_rows
 from multimargin.measures.registry import MEASURES, MORE_MEASURES, Measure, ranking_hamming
 
 Scorer = Callable[..., float]
 
+_FUNCTIONS = {m.function for m in (*MEASURES.values(), *MORE_MEASURES.values())}
 _RESPONSES = {"scores": "decision_function", "label sets": "predict"}
 
 
@@ -45,6 +49,21 @@ SCORERS: dict[str, Scorer] = {
     "neg_ranking_hamming": _NegRankingHamming(),
 }
 """Scorers for `scoring=` of scikit-learn: larger is better, so losses carry the prefix "neg_"."""
+
+
+def measurable_rows(Y: NDArray[Any], scorer: Any) -> NDArray[np.bool_]:
+    """Return which rows of an indicator with NaN a scorer can measure.
+
+    Measures of this package leave unknown labels out; others need rows in which all are known.
+    """
+    own = isinstance(scorer, _NegRankingHamming)
+    own |= getattr(scorer, "_score_func", None) in _FUNCTIONS
+    return known_rows(Y) if own else complete_rows(Y)
+
+
+def as_measured(Y: NDArray[Any]) -> NDArray[Any]:
+    """Return an indicator as integers, which scikit-learn's measures expect, if none is NaN."""
+    return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
 def scorer_key(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from multimargin.checks.labels import complete_rows
+from multimargin.measures.scorers import measurable_rows
 from multimargin.tuning.folds import MultilabelStratifiedKFold, Rows
 from multimargin.tuning.lazy_search import LazySearchCV
 
@@ -23,15 +23,16 @@ def search_last_step(
     """Choose parameters of the last step, one after the other, by cross-validation.
 
     The steps before it, such as a scaling, are learned in each fold anew. Folds are stratified by
-    the labels; rows with unknown labels are fitted and not scored. Returns the best values, their
-    mean score, and the number of combinations tried.
+    the labels. Measures of this package leave unknown labels out; other scorers are asked for the
+    rows in which all are known. Returns the best values, their mean score, and the number of
+    combinations tried.
     """
     prefix = f"{pipeline.steps[-1][0]}__"
     search = LazySearchCV(
         pipeline,
         {prefix + name: list(values) for name, values in grid.items()},
         scoring=scoring,
-        cv=_MeasurableFolds(n_folds),
+        cv=_MeasurableFolds(n_folds, scoring),
         refit=False,
         error_score="raise",
     ).fit(X, y)
@@ -40,16 +41,19 @@ def search_last_step(
 
 
 class _MeasurableFolds(MultilabelStratifiedKFold):
-    """Folds whose test rows have no unknown label, since measures need all labels."""
+    """Folds whose test rows a scorer can measure."""
+
+    def __init__(self, n_splits: int, scorer: Any) -> None:
+        super().__init__(n_splits)
+        self.scorer = scorer
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        complete = complete_rows(np.asarray(y))
+        measurable = measurable_rows(np.asarray(y), self.scorer)
         for fold, (train, test) in enumerate(super().split(X, y), start=1):
-            known = test[complete[test]]
-            if not known.size:
+            measured = test[measurable[test]]
+            if not measured.size:
                 raise ValueError(
-                    f"y has an unknown label in each of the {test.size} rows of fold {fold}; "
-                    "expected rows in which all are known, to measure on: fewer folds, or more "
-                    "known labels."
+                    f"y has unknown labels in each of the {test.size} rows of fold {fold}, none of "
+                    "which can be measured; expected fewer folds, or more known labels."
                 )
-            yield train, known
+            yield train, measured

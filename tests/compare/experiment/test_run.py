@@ -23,7 +23,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from multimargin import RankSVM
+from multimargin import RankSVM, methods
 from multimargin.compare import read_results, run_experiment
 from multimargin.compare.experiment import parallel, progress
 from multimargin.compare.measured import MEASURED
@@ -398,3 +398,24 @@ def test_progress_is_a_line_now_and_then_and_each_failure(data, capsys, monkeypa
     ]
     run_experiment(data, methods, cv=2)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", methods.METHODS)
+def test_methods_that_take_unknown_labels_are_given_them(name, make_data):
+    """Every method is fitted to all rows, or it refuses NaN and is told to leave rows out."""
+    data = make_data(n=40)
+    Y = data.Y.astype(float)
+    Y[data.splits["train"][::4], 0] = np.nan
+    options = {"stack": None, "Cs": [1.0], "cv": 2} if name == "label-ranker" else {}
+    method = make_method(name, **options)
+    (result,) = run_experiment(replace(data, Y=Y), {name: method}, cv="official")
+    assert result.error is None
+    left_out = any("rows: the others have unknown labels" in text for text in result.warnings)
+    X, y = data.X[data.splits["train"]], Y[data.splits["train"]]
+    refused = ""
+    try:
+        make_method(name, **options).fit(X, y)
+    except ValueError as error:
+        refused = str(error)
+    assert left_out == ("NaN" in refused)
+    assert left_out or not refused

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.metrics import multilabel_confusion_matrix
 from sklearn.pipeline import Pipeline
 
-from multimargin.checks.labels import complete_rows
+from multimargin.checks.labels import complete_rows, known_both, known_labels
 from multimargin.checks.targets import UnknownLabelsWarning
 from multimargin.compare.experiment.identity import describe
 from multimargin.compare.experiment.splits import Split
@@ -29,8 +29,9 @@ from multimargin.compare.experiment.tuning import Search, tuned
 from multimargin.compare.measured import RANKING
 from multimargin.compare.results import Result
 from multimargin.datasets.table_encoder import with_encoder
+from multimargin.estimators.label_ranker.estimator import LabelRankerCV
 from multimargin.estimators.shared.certificate import certificate_of
-from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
+from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
 from multimargin.notices import warn
@@ -68,8 +69,7 @@ def evaluate(X: Any, Y: NDArray[Any], job: Job) -> Result:
 
 def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
     train, test = _known_enough(job.estimator, job.split.train, Y), job.split.test
-    # Test rows have no unknown label.
-    Y_train, Y_test = Y[train], Y[test].astype(np.int64)
+    Y_train, Y_test = Y[train], Y[test]
     X_train, X_test = (X.iloc[r] if hasattr(X, "iloc") else X[r] for r in (train, test))
     model, found = _pipeline(X_train, job), None
     if job.search is not None:
@@ -82,11 +82,10 @@ def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
     end = perf_counter()
 
     scores, source = scores_of(model, X_test, Y.shape[1])
-    counts = multilabel_confusion_matrix(Y_test, predicted).reshape(Y.shape[1], 4)
     return replace(
         job.blank,
         measures=_measures(Y_test, predicted, scores),
-        label_counts=counts.tolist(),
+        label_counts=_label_counts(Y_test, predicted).tolist(),
         scores=source,
         fit_seconds=fitted - start,
         predict_seconds=end - fitted,
@@ -98,7 +97,7 @@ def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
 def _known_enough(estimator: Any, rows: NDArray[np.intp], Y: NDArray[Any]) -> NDArray[np.intp]:
     """Return the rows that a method can be fitted to: most need all labels of a row."""
     complete = complete_rows(Y[rows])
-    if complete.all() or takes_unknown_labels(estimator):
+    if complete.all() or _takes_unknown_labels(estimator):
         return rows
     if not complete.any():
         raise ValueError(
@@ -112,6 +111,28 @@ def _known_enough(estimator: Any, rows: NDArray[np.intp], Y: NDArray[Any]) -> ND
     return rows[complete]
 
 
+def _takes_unknown_labels(estimator: Any) -> bool:
+    """Return whether an estimator, or what is inside of it, is fitted to labels with NaN."""
+    if isinstance(estimator, KernelExpansionClassifier | LabelRankerCV):
+        return True
+    if hasattr(estimator, "steps"):
+        return _takes_unknown_labels(estimator.steps[-1][1])
+    inner = getattr(estimator, "estimator", None)
+    if isinstance(inner, list):
+        return all(_takes_unknown_labels(one[1]) for one in inner)
+    return inner is not None and _takes_unknown_labels(inner)
+
+
+def _label_counts(Y: NDArray[Any], predicted: Any) -> NDArray[np.intp]:
+    """Return the true negatives, false positives, false negatives and true positives, (q, 4)."""
+    indicator, known = known_labels(Y, "y")
+    known = np.ones(Y.shape, dtype=bool) if known is None else known
+    found: NDArray[np.intp] = multilabel_confusion_matrix(indicator, np.where(known, predicted, 0))
+    counts = found.reshape(-1, 4)
+    counts[:, 0] -= np.count_nonzero(~known, axis=0)
+    return counts
+
+
 def _pipeline(X: Any, job: Job) -> Pipeline:
     """Return the unfitted method behind what makes scaled numbers of the features."""
     estimator, scaling = clone(job.estimator), job.blank.scaling
@@ -120,10 +141,9 @@ def _pipeline(X: Any, job: Job) -> Pipeline:
     return with_scaler(estimator, scaling, sparse=sparse.issparse(X))
 
 
-def _measures(Y: NDArray[np.int64], predicted: Any, scores: NDArray[Any]) -> dict[str, float]:
+def _measures(Y: NDArray[Any], predicted: Any, scores: NDArray[Any]) -> dict[str, float]:
     more = more_measures(Y, scores)
-    n_relevant = Y.sum(axis=1)
-    if ((n_relevant > 0) & (n_relevant < Y.shape[1])).any():
+    if known_both(Y, axis=1).any():
         return all_measures(Y, predicted, scores) | more
     # Nothing to rank in any row: the other measures are still defined.
     measures = all_measures(Y, predicted, scores, degenerate_rows="count")

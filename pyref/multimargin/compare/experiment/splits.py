@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import complete_rows
+from multimargin.checks.labels import known_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets import MultilabelData
 from multimargin.datasets.tables import Table
@@ -54,12 +54,12 @@ def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[
 
 
 def _measurable(data: MultilabelData | Table, split: Split) -> Split:
-    """Return a split whose test rows are those without an unknown label: measures need all."""
-    test = split.test[complete_rows(data.Y[split.test])]
+    """Return a split whose test rows are those with a known label."""
+    test = split.test[known_rows(data.Y[split.test])]
     if not test.size:
         raise ValueError(
-            f"data {data.name!r}, {split.name}: each of the {split.test.size} test rows has an "
-            "unknown label; expected some in which all are known, to measure on."
+            f"data {data.name!r}, {split.name}: none of the {split.test.size} test rows has a "
+            "known label; expected some to measure on."
         )
     return split if test.size == split.test.size else Split(split.name, split.train, test)
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.blocks import Block, blocks_of
 from multimargin.blocks.stack import MOST_FEATURES
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.labels import with_nan
+from multimargin.checks.labels import known_both, with_nan
 from multimargin.checks.parameters import (
     check_choice,
     check_flag,
@@ -276,6 +276,7 @@ class LabelRankerCV(LabelScoringClassifier):
         relevant = (targets.indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         folds = folds_of(self.cv, X, strata, groups)
+        _check_folds(folds, labels)
         self.n_splits_ = len(folds)
         judge = self._judge(folds, labels, weights, targets)
         _name_rare_labels(targets, len(folds))
@@ -544,6 +545,18 @@ def _check_size(n: int, q: int) -> None:
             "label, for each of which a calibration keeps several numbers. For more, "
             "RankSVM(kernel='linear', bias='penalized', top_k=20, threshold=0.0) ranks the labels."
         )
+
+
+def _check_folds(folds: Sequence[tuple[Any, Any]], labels: NDArray[Any]) -> None:
+    """Refuse folds without which nothing is left to learn from."""
+    has_pair = known_both(labels, axis=1)
+    for number, (train, _) in enumerate(folds, start=1):
+        if not has_pair[train].any():
+            raise ValueError(
+                f"cv: of the {len(labels)} rows, fold {number} of {len(folds)} leaves {len(train)} "
+                "to learn from, none of which has a relevant and an irrelevant label; expected "
+                "more rows or fewer folds."
+            )
 
 
 def _name_rare_labels(targets: Targets, n_folds: int) -> None:

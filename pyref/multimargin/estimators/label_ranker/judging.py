@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import check_indicator, complete_rows
+from multimargin.checks.labels import check_indicator
+from multimargin.measures.scorers import as_measured, measurable_rows
 from multimargin.thresholds import PooledCalibration, Threshold
 from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut
@@ -37,13 +38,13 @@ class Judge:
         self._labels = held_out.labels[:, :n_labels]
         self._indicator = check_indicator(held_out.labels, "y", unknown=True)
         weights = held_out.sample_weight
-        counted = complete_rows(self._labels)
+        counted = measurable_rows(self._labels, scorer)
         if weights is not None:
             counted &= weights > 0.0
         if not counted.any():
             raise ValueError(
-                "y has an unknown label in each row; expected rows in which all are known, to "
-                "measure on."
+                "y has no row that the scorer can measure: measures of multimargin need a known "
+                "label, other scorers rows in which all are known."
             )
         folds = range(held_out.folds.max() + 1)
         self._measured = [np.flatnonzero(counted & (held_out.folds == fold)) for fold in folds]
@@ -95,7 +96,7 @@ class Judge:
             named = {} if weights is None else {"sample_weight": weights[rows]}
             try:
                 values[fold] = self._scorer(
-                    head, odds[rows], self._labels[rows].astype(int), **named
+                    head, odds[rows], as_measured(self._labels[rows]), **named
                 )
             except ValueError as error:
                 # Such as a ranking of rows of which none has a pair of labels.

@@ -210,18 +210,6 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         warn(message, ConvergenceWarning)
 
 
-def takes_unknown_labels(estimator: Any) -> bool:
-    """Return whether an estimator, or the one inside of it, is fitted to labels with NaN."""
-    while not isinstance(estimator, KernelExpansionClassifier):
-        if hasattr(estimator, "steps"):
-            estimator = estimator.steps[-1][1]
-        elif hasattr(estimator, "estimator"):
-            estimator = estimator.estimator
-        else:
-            return False
-    return True
-
-
 def _compressed(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
     """Move the given rows (ascending) to the front of the matrix, which a copy would double."""
     for start in range(0, rows.size, 256):
