@@ -131,10 +131,7 @@ def test_weights_unknown_labels_and_sparse_labels():
     unknown = y.astype(float)
     unknown[0, 0] = np.nan
     model.fit(X, unknown)
-    assert model.blocks_ == ("ranker",)
-    assert model.left_out_ == dict.fromkeys(
-        ("linear", "neighbours", "forest"), "some labels are unknown"
-    )
+    assert model.blocks_ == ("ranker", "linear", "neighbours", "forest")
 
 
 @pytest.mark.parametrize("positives", [0, 1, 2])

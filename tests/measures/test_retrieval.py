@@ -198,7 +198,7 @@ def test_unknown_labels_are_left_out(function):
             assert function(Y, given, sample_weight=weight) == pytest.approx(expected, abs=1e-12)
         other = np.where(np.isnan(Y), rng.permutation(given.ravel()).reshape(Y.shape), given)
         assert function(Y, other) == pytest.approx(function(Y, given), abs=1e-12)
-        with pytest.raises(ValueError, match="Y_true has no known label; expected some to measure"):
+        with pytest.raises(ValueError, match="Y_true has no known label; expected some"):
             function(np.full(Y.shape, np.nan), given)
 
 

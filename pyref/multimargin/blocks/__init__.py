@@ -3,6 +3,6 @@
 from multimargin.blocks.forest import LabelForest
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.neighbours import LabelNeighbours
-from multimargin.blocks.stack import BLOCKS, Block, blocks_of
+from multimargin.blocks.stack import BLOCKS, blocks_of
 
-__all__ = ["BLOCKS", "Block", "LabelForest", "LabelLogistic", "LabelNeighbours", "blocks_of"]
+__all__ = ["BLOCKS", "LabelForest", "LabelLogistic", "LabelNeighbours", "blocks_of"]

@@ -5,11 +5,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.checks.labels import check_indicator
+from multimargin.blocks.base import LabelBlock, with_shares
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight
 
@@ -18,7 +17,7 @@ Indices = NDArray[np.int32]
 _ENTRIES = 2**24
 
 
-class LabelForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LabelForest(LabelBlock):
     """Extra trees whose leaves have the shares of all labels.
 
     scikit-learn's `ExtraTreesRegressor` grows the trees, on the indicator of the labels, or on few
@@ -83,13 +82,6 @@ class LabelForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_projections = n_projections
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
 
@@ -98,13 +90,14 @@ class LabelForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like or sparse matrix of shape (n, d)
             Features.
         y : array-like of shape (n, q)
-            Label indicator of 0 and 1.
+            Label indicator of 0 and 1; NaN for unknown labels, which count by the share of the
+            label.
         sample_weight : array-like of shape (n,), default=None
             How often each row counts.
         """
-        indicator = check_indicator(y).astype(np.float64)
         X = validate_data(self, X, accept_sparse="csc", dtype=np.float32)
-        weights = check_sample_weight(sample_weight, len(indicator))
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        indicator = with_shares(y, weights)
         seed = seed_of(self.random_state)
         targets = indicator
         if self.n_projections is not None:

@@ -5,20 +5,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, logit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.labels import check_indicator
+from multimargin.blocks.base import Matrix, OddsBlock
+from multimargin.checks.labels import known_labels
 from multimargin.checks.weights import check_sample_weight
 
-Matrix = NDArray[np.float64]
 
-
-class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LabelLogistic(OddsBlock):
     """One-vs-rest logistic regressions, which also take labels that all rows have, or none.
 
     Parameters
@@ -59,13 +57,6 @@ class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.tol = tol
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit all labels.
 
@@ -74,7 +65,7 @@ class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like or CSR matrix of shape (n, d)
             Features.
         y : array-like of shape (n, q)
-            Label indicator of 0 and 1.
+            Label indicator of 0 and 1; NaN for unknown labels, without which each is learned.
         sample_weight : array-like of shape (n,), default=None
             How often each row counts.
         """
@@ -84,27 +75,25 @@ class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X = sparse.csr_matrix(
                 (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
             )
-        indicator = check_indicator(y)
-        weights = check_sample_weight(sample_weight, len(indicator))
-        if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            X, indicator, weights = X[kept], indicator[kept], weights[kept]
-        n, q = indicator.shape
+        relevant, known = known_labels(y, "y")
+        n, q = relevant.shape
+        weights = check_sample_weight(sample_weight, n)
+        counted = np.ones(n, dtype=bool) if weights is None else weights > 0.0
         self.coef_, self.intercept_ = np.zeros((q, X.shape[1])), np.zeros(q)
         self.classes_ = np.arange(q)
-        counts = np.count_nonzero(indicator, axis=0)
         logistic = LogisticRegression(
             C=self.C, class_weight=self.class_weight, solver="liblinear", tol=self.tol
         )
         for label in range(q):
-            if 0 < counts[label] < n:
-                logistic.fit(X, indicator[:, label], sample_weight=weights)
-                self.coef_[label], self.intercept_[label] = (
-                    logistic.coef_[0],
-                    logistic.intercept_[0],
-                )
+            rows = counted if known is None else counted & known[:, label]
+            own, total = relevant[rows, label], np.count_nonzero(rows)
+            if 0 < own.sum() < total:
+                features, heavy = (X, weights) if rows.all() else (X[rows], _of(weights, rows))
+                logistic.fit(features, own, sample_weight=heavy)
+                self.coef_[label] = logistic.coef_[0]
+                self.intercept_[label] = logistic.intercept_[0]
             else:
-                self.intercept_[label] = logit((counts[label] + 0.5) / (n + 1.0))
+                self.intercept_[label] = logit((own.sum() + 0.5) / (total + 1.0))
         return self
 
     @with_one_blas_thread
@@ -127,32 +116,6 @@ class LabelLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores += self.intercept_
         return scores
 
-    def predict_proba(self, X: Any) -> Matrix:
-        """Return the probability of each label.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Between 0 and 1.
-        """
-        return np.asarray(expit(self.decision_function(X)))
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Predict the labels that are more likely than not.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            0 and 1.
-        """
-        return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)
+def _of(weights: Matrix | None, rows: NDArray[np.bool_]) -> Matrix | None:
+    return None if weights is None else weights[rows]

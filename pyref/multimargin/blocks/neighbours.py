@@ -3,19 +3,15 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.checks.labels import check_indicator
+from multimargin.blocks.base import Matrix, OddsBlock, with_shares
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.weights import check_sample_weight
-
-Matrix = NDArray[np.float64]
 
 # Votes that each label's share among all rows counts, and those of a coin.
 PRIOR, COIN = 2.0, 0.02
@@ -23,7 +19,7 @@ PRIOR, COIN = 2.0, 0.02
 _WORKING_MEMORY = 64
 
 
-class LabelNeighbours(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LabelNeighbours(OddsBlock):
     """Odds of labels by the votes of the nearest rows.
 
     Parameters
@@ -38,7 +34,7 @@ class LabelNeighbours(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     neighbors_ : NearestNeighbors
         The training rows.
     labels_ : CSR array of shape (n, q)
-        Their labels.
+        Their labels; the share of the label where it is unknown.
     weights_ : ndarray of shape (n,)
         Their weights.
     shares_ : ndarray of shape (q,)
@@ -66,13 +62,6 @@ class LabelNeighbours(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_neighbors = n_neighbors
         self.metric = metric
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Keep the rows.
 
@@ -81,29 +70,30 @@ class LabelNeighbours(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like or CSR matrix of shape (n, d)
             Features.
         y : array-like of shape (n, q)
-            Label indicator of 0 and 1.
+            Label indicator of 0 and 1; NaN for unknown labels, which vote by the share of
+            the label.
         sample_weight : array-like of shape (n,), default=None
             What the vote of each row is multiplied by; rows of weight 0 are not kept.
         """
         check_integer("n_neighbors", self.n_neighbors, at_least=1)
         check_choice("metric", self.metric, ("cosine", "euclidean"))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        indicator = check_indicator(y)
-        weights = check_sample_weight(sample_weight, len(indicator))
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        labels = with_shares(y, weights)
         if weights is None:
-            weights = np.ones(len(indicator))
+            weights = np.ones(len(labels))
         kept = weights > 0.0
         if not kept.all():
-            X, indicator, weights = X[kept], indicator[kept], weights[kept]
+            X, labels, weights = X[kept], labels[kept], weights[kept]
         # By brute force: trees of points help in few dimensions, and model files take none.
-        k = min(self.n_neighbors, len(indicator))
+        k = min(self.n_neighbors, len(labels))
         self.neighbors_ = NearestNeighbors(
             n_neighbors=k, metric=self.metric, algorithm="brute"
         ).fit(X)
-        self.labels_ = sparse.csr_array(indicator).astype(np.float64)
+        self.labels_ = sparse.csr_array(labels)
         self.weights_ = weights
         self.shares_ = (self.labels_.T @ weights) / weights.sum()
-        self.classes_ = np.arange(indicator.shape[1])
+        self.classes_ = np.arange(labels.shape[1])
         return self
 
     def decision_function(self, X: Any) -> Matrix:
@@ -133,36 +123,6 @@ class LabelNeighbours(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found += PRIOR * self.shares_ + COIN
         found /= k + PRIOR + 2.0 * COIN
         return np.asarray(logit(found, out=found))
-
-    def predict_proba(self, X: Any) -> Matrix:
-        """Return the probability of each label.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Between 0 and 1.
-        """
-        return np.asarray(expit(self.decision_function(X)))
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Predict the labels that are more likely than not.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            0 and 1.
-        """
-        return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)
 
 
 def _closeness(distances: Matrix, metric: str) -> Matrix:

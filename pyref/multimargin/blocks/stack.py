@@ -9,7 +9,7 @@ from scipy import sparse
 from multimargin.blocks.forest import LabelForest
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.neighbours import LabelNeighbours
-from multimargin.thresholds.held_out import named_estimators
+from multimargin.thresholds.held_out import Named, named_estimators
 
 # More features are for a linear model, not for trees.
 MOST_FEATURES = 500
@@ -27,21 +27,12 @@ class Data:
 
     X: Any  # (n, d)
     n_labels: int
-    unknown: bool  # Whether some labels are not known
     seed: int
     full: bool  # Whether more trees are worth their time
 
 
-@dataclass(frozen=True)
-class Block:
-    """A classifier of a stack."""
-
-    name: str
-    estimator: Any
-
-
-def blocks_of(stack: Any, data: Data) -> tuple[list[Block], dict[str, str]]:
-    """Return the blocks that a parameter means, and those that are left out with the reason."""
+def blocks_of(stack: Any, data: Data) -> tuple[Named, dict[str, str]]:
+    """Return the blocks that a parameter means by name, and those left out with the reason."""
     if stack is None:
         return [], {}
     if isinstance(stack, str):
@@ -59,10 +50,10 @@ def blocks_of(stack: Any, data: Data) -> tuple[list[Block], dict[str, str]]:
         known = ", ".join(map(repr, BLOCKS))
         raise ValueError(f"stack has {unknown[0]!r}; expected some of {known}, or estimators.")
     others = [one for place, one in enumerate(stack) if place not in named]
-    blocks = [Block(name, BLOCKS[name](data)) for name in named.values()]
+    blocks = [(name, BLOCKS[name](data)) for name in named.values()]
     if others:
-        blocks += [Block(name, one) for name, one in named_estimators(others, "stack")]
-    found = [block.name for block in blocks]
+        blocks += named_estimators(others, "stack")
+    found = [name for name, _ in blocks]
     if len(set(found)) < len(found) or "ranker" in found:
         raise ValueError(f"stack has {found}; expected each name once, and none 'ranker'.")
     return blocks, {}
@@ -80,18 +71,16 @@ def _names(stack: str, data: Data) -> tuple[str, ...]:
     return "linear", *balanced, "neighbours", "forest"
 
 
-def _worth_it(names: tuple[str, ...], data: Data) -> tuple[list[Block], dict[str, str]]:
+def _worth_it(names: tuple[str, ...], data: Data) -> tuple[Named, dict[str, str]]:
     blocks, left_out = [], {}
     n, q = data.X.shape[0], data.n_labels
     for name in names:
-        if data.unknown:
-            left_out[name] = "some labels are unknown"
-        elif name == "neighbours" and q > n:
+        if name == "neighbours" and q > n:
             left_out[name] = "labels outnumber rows"
         elif name == "forest" and n * q > _MOST_PAIRS:
             left_out[name] = f"{n} rows x {q} labels are more than {_MOST_PAIRS}"
         else:
-            blocks.append(Block(name, BLOCKS[name](data)))
+            blocks.append((name, BLOCKS[name](data)))
     return blocks, left_out
 
 

@@ -91,7 +91,7 @@ def known_labels(y: Any, name: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_
     if known.all():
         return indicator, None
     if not known.any():
-        raise ValueError(f"{name} has no known label; expected some to measure on.")
+        raise ValueError(f"{name} has no known label; expected some.")
     return np.where(known, indicator, np.uint8(0)), known
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from multimargin.notices import warn
 
 _SEPARATORS = (",", ";", "|", "\n", "\t", "::", "/", "&", "+", " ")
-_BRACKETS = {"[": "]", "(": ")", "{": "}"}
+BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 
 def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
@@ -14,7 +14,7 @@ def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
     if not all(isinstance(text, str) for text in classes):
         return
     stripped = [text.strip() for text in classes]
-    bracketed = [text for text in stripped if text and _BRACKETS.get(text[0]) == text[-1]]
+    bracketed = [text for text in stripped if text and BRACKETS.get(text[0]) == text[-1]]
     if 2 * len(bracketed) > len(classes):
         _warn(classes, n, bracketed[0], "y.map(ast.literal_eval)")
         return

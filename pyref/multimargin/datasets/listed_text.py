@@ -4,12 +4,13 @@ import json
 import re
 from ast import literal_eval
 
+from multimargin.checks.texts import BRACKETS
+
 _WRAPPED = re.compile(
     r"\s*(?:(?:np\.|numpy\.)?(?:array|set|frozenset|list|tuple)\((?P<inner>.*?)"
     r"(?:,\s*dtype=[^()]*)?\))\s*",
     re.DOTALL,
 )
-_CLOSING = {"[": "]", "(": ")", "{": "}"}
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 # A name in quotes, also as NumPy's scalars show themselves, or without quotes up to a comma.
 _ITEM = re.compile(
@@ -18,7 +19,8 @@ _ITEM = re.compile(
     re.DOTALL,
 )
 _NUMBERS = re.compile(r"[-+.0-9eE]+(?:\s+[-+.0-9eE]+)+")
-_NOTHING = {"null", "none", "nan", "<na>"}
+# In which languages write that there is no list, or no name.
+NOTHING = {"null", "none", "nan", "<na>"}
 
 
 def body_of_list(text: str) -> str | None:
@@ -29,7 +31,7 @@ def body_of_list(text: str) -> str | None:
         text = wrapped["inner"].strip()
         if not text:
             return ""
-    if len(text) > 1 and _CLOSING.get(text[0]) == text[-1]:
+    if len(text) > 1 and BRACKETS.get(text[0]) == text[-1]:
         return text[1:-1].strip()
     return None
 
@@ -66,7 +68,7 @@ def _names_of(match: re.Match[str]) -> list[str]:
         return [_unquoted(token)]
     if token == "...":
         raise ValueError("names are left out ('...')")
-    if token.lower() in _NOTHING:
+    if token.lower() in NOTHING:
         raise ValueError(f"{token} is no name")
     return token.split() if _NUMBERS.fullmatch(token) else [token]
 

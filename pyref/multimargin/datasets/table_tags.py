@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from multimargin.checks.given import is_missing
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import MIN_LABEL_CELLS
-from multimargin.datasets.listed_text import body_of_list, has_quotes, items_of
+from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
 from multimargin.datasets.table_cells import as_written, from_cell
 from multimargin.notices import warn
 
@@ -22,8 +22,6 @@ _SEPARATORS = {
 }  # fmt: skip
 # The least share of the pieces of cells with a separator that occur in other cells, too.
 _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
-# Cells beside lists in which a language wrote that there is no list.
-_NO_LIST = {"nan", "none", "null", "<na>"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +115,7 @@ def _bodies_of_lists(
 ) -> list[str | None] | None:
     """Return what is between the brackets of each text; None if the column holds no lists."""
     bodies = [body_of_list(text) for text in texts]
-    filled = [k for k, text in enumerate(texts) if text and text.lower() not in _NO_LIST]
+    filled = [k for k, text in enumerate(texts) if text and text.lower() not in NOTHING]
     inside = [k for k in filled if bodies[k] is not None]
     quoted = [k for k in inside if has_quotes(bodies[k] or "")]
     if not inside or (not quoted and (len(inside) < len(filled) or separator is not None)):

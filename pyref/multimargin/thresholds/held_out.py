@@ -3,6 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -93,12 +94,9 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
         tags.classifier_tags.multi_class = False
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
-        inner = self.estimator if hasattr(self.estimator, "fit") else None
-        if isinstance(self.estimator, list | tuple) and self.estimator:
-            first = self.estimator[0]
-            inner = first[-1] if isinstance(first, list | tuple) else first
-        if hasattr(inner, "fit"):
-            tags.input_tags = get_tags(inner).input_tags
+        with suppress(TypeError):
+            _, first = named_estimators(self.estimator)[0]
+            tags.input_tags = get_tags(first).input_tags
         return tags
 
     def get_metadata_routing(self) -> Any:
@@ -169,15 +167,17 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
         folds = folds_of(self.cv, X, (targets.indicator == 1).astype(int), groups)
         blocks, self.estimators_, self.response_methods_ = [], [], []
         for name, estimator in estimators:
-            jobs = job_count(self.n_jobs, len(folds))
-            fits = Parallel(n_jobs=jobs)(
-                delayed(held_out_scores)(
-                    clone(estimator), X, labels, metadata[name], fold, self._asked(), self._of_odds
-                )
-                for fold in folds
+            scores, fitted = fit_on_folds(
+                estimator,
+                X,
+                labels,
+                metadata[name],
+                folds,
+                self._asked(),
+                of_odds=self._of_odds,
+                parallel=Parallel(n_jobs=job_count(self.n_jobs, len(folds))),
             )
-            blocks.append(np.vstack(fits))
-            fitted = fit_with(clone(estimator), X, labels, metadata[name])
+            blocks.append(scores)
             self.estimators_.append((name, fitted))
             self.response_methods_.append(response_of(fitted, self._asked()))
         targets.name_outputs(self)
@@ -343,9 +343,23 @@ def weights_for(estimator: Any, sample_weight: Matrix | None) -> dict[str, Any]:
     return {name: sample_weight}
 
 
-def fit_with(estimator: Any, X: Any, y: NDArray[Any], metadata: Mapping[str, Any]) -> Any:
-    """Return a classifier fitted with what else its fit takes."""
-    return estimator.fit(X, y, **metadata)
+def fit_on_folds(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    metadata: Mapping[str, Any],
+    folds: Sequence[tuple[Rows, Rows]],
+    responses: tuple[str, ...],
+    *,
+    of_odds: bool,
+    parallel: Parallel,
+) -> tuple[Matrix, Any]:
+    """Return the held-out scores of all folds, and the classifier fitted to all rows."""
+    scores = parallel(
+        delayed(held_out_scores)(clone(estimator), X, y, metadata, fold, responses, of_odds)
+        for fold in folds
+    )
+    return np.vstack(scores), clone(estimator).fit(X, y, **metadata)
 
 
 def held_out_scores(
@@ -365,7 +379,7 @@ def held_out_scores(
         with warnings.catch_warnings():
             # The fit on all rows warns of them.
             warnings.simplefilter("ignore", UnknownLabelsWarning)
-            fit_with(estimator, X_train, Y_train, _check_method_params(X, metadata, train))
+            estimator.fit(X_train, Y_train, **_check_method_params(X, metadata, train))
     except ValueError as error:
         absent = np.flatnonzero(~(Y_train == 1).any(axis=0))
         if absent.size > 0:

@@ -5,11 +5,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from multimargin.blocks import Block
 from multimargin.blocks.stack import Data
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
@@ -17,7 +16,7 @@ from multimargin.notices import warn
 from multimargin.thresholds.held_out import (
     RESPONSES,
     Named,
-    fit_with,
+    fit_on_folds,
     held_out_scores,
     weights_for,
 )
@@ -51,19 +50,19 @@ class Stack:
 
     def data(self, seed: int, full: bool) -> Data:
         """Return what decides which blocks are worth their time."""
-        return Data(self._X, self._y.shape[1], self._y.dtype.kind == "f", seed, full)
+        return Data(self._X, self._y.shape[1], seed, full)
 
-    def fit(self, planned: list[Block], *, reserve: float) -> dict[str, str]:
+    def fit(self, planned: Named, *, reserve: float) -> dict[str, str]:
         """Fit blocks while time is left but for a reserve; return what is left out, and why."""
         left_out = {}
-        for block in planned:
+        for name, estimator in planned:
             if self._end is not None:
                 left = self._end - time.monotonic() - reserve
-                needed = self._foretold(block.estimator) if left > 0.0 else np.inf
+                needed = self._foretold(estimator) if left > 0.0 else np.inf
                 if needed > left:
-                    left_out[block.name] = f"{duration(max(left, 0.0))} left of max_time"
+                    left_out[name] = f"{duration(max(left, 0.0))} left of max_time"
                     continue
-            self._fit(block)
+            self._fit(name, estimator)
         if left_out:
             warn(
                 f"stack is left without {', '.join(left_out)}, for lack of time; a larger max_time "
@@ -71,22 +70,23 @@ class Stack:
             )
         return left_out
 
-    def _fit(self, block: Block) -> None:
+    def _fit(self, name: str, estimator: Any) -> None:
         start = time.monotonic()
-        metadata = weights_for(block.estimator, self._weights)
-        labels = self._labels_for(block.estimator)
-        parallel = Parallel(n_jobs=self._jobs, prefer="threads")
-        scores = parallel(
-            delayed(held_out_scores)(
-                clone(block.estimator), self._X, labels, metadata, fold, RESPONSES, True
-            )
-            for fold in self._folds
+        scores, fitted = fit_on_folds(
+            estimator,
+            self._X,
+            self._labels_for(estimator),
+            weights_for(estimator, self._weights),
+            self._folds,
+            RESPONSES,
+            of_odds=True,
+            # What is fitted here releases the interpreter.
+            parallel=Parallel(n_jobs=self._jobs, prefer="threads"),
         )
-        self.blocks.append(np.vstack(scores))
-        fitted = fit_with(clone(block.estimator), self._X, labels, metadata)
-        self.fitted.append((block.name, fitted))
+        self.blocks.append(scores)
+        self.fitted.append((name, fitted))
         if self._verbose:
-            print(f"stack: {block.name} in {duration(time.monotonic() - start)}", flush=True)
+            print(f"stack: {name} in {duration(time.monotonic() - start)}", flush=True)
 
     def _labels_for(self, estimator: Any) -> NDArray[Any]:
         # One-vs-rest of scikit-learn casts numbers of labels to the type of y.

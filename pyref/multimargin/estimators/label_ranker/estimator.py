@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.preprocessing import Normalizer, normalize
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.blocks import Block, blocks_of
+from multimargin.blocks import blocks_of
 from multimargin.blocks.stack import MOST_FEATURES
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import known_both, with_nan
@@ -191,8 +191,9 @@ class LabelRankerCV(LabelScoringClassifier):
     calibration changes who ranks best.
 
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
-    out all of them where labels are unknown, neighbours where labels outnumber rows, and a forest
-    of more than a million pairs of a row and a label.
+    out neighbours where labels outnumber rows, and a forest of more than a million pairs of a row
+    and a label. Their classifiers learn from known labels; one that is listed may refuse unknown
+    ones.
 
     A row without labels has no pair of labels to learn from. Where they are at least one in a
     hundred, they get a label of their own for the fit: its score tells how little a row is about,
@@ -310,7 +311,7 @@ class LabelRankerCV(LabelScoringClassifier):
             ranker = setting.make(tol=self.tol, random_state=seed, max_time=left)
             ranker.fit(rows, labels, sample_weight=weights)
             self.left_out_ |= stack.fit(planned, reserve=4.0 * judge.seconds)
-            held_out = HeldOut.of([search.scores, *stack.blocks], labels, weights, folds)
+            held_out = replace(judge.held_out, blocks=[search.scores, *stack.blocks])
             calibration, odds = None, search.scores
             if self.calibration:
                 calibrated = calibrate(held_out)
@@ -412,7 +413,7 @@ class LabelRankerCV(LabelScoringClassifier):
         linear = sparse.issparse(X) or X.shape[1] > MOST_FEATURES or X.shape[0] > _MOST_ROWS
         return ("linear",) if linear else ("rbf", "linear")
 
-    def _planned_blocks(self, stack: Stack, seed: int) -> tuple[list[Block], dict[str, str]]:
+    def _planned_blocks(self, stack: Stack, seed: int) -> tuple[Named, dict[str, str]]:
         if not self.calibration and self.stack == "auto":
             return [], {}
         return blocks_of(self.stack, stack.data(seed, full=self.stack == "full"))
