@@ -26,7 +26,7 @@ X_parts = [delayed(X[rows]) for rows in parts]
 Y_parts = [delayed(Y[rows]) for rows in parts]
 
 model = RankSVM(C=10.0, kernel="linear", bias="none", random_state=0)
-with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
     multimargin.dask.fit(model, X_parts, Y_parts, client)
 history = model.history_
 alone = RankSVM(C=10.0, kernel="linear", bias="none", random_state=0).fit(X, Y)

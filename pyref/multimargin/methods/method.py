@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from multimargin.checks.names import did_you_mean
+from multimargin.methods.abilities import Abilities
 
 Grid = Mapping[str, tuple[Any, ...]]
 Pattern = Callable[[], Any]
@@ -35,6 +36,8 @@ class Method:
         Short names of parameters of inner estimators.
     depth : int, default=0
         Parameters of the estimator that lies so many levels inside have short names, too.
+    abilities : Abilities or None, default=None
+        What it can do; None for the baselines.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Method:
     search: Grid
     short: Mapping[str, str] = field(default_factory=dict)
     depth: int = 0
+    abilities: Abilities | None = None
 
     @property
     def estimator(self) -> type:

@@ -7,6 +7,7 @@ at once.
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from multimargin.methods.abilities import ALL_KERNELS, Abilities
 from multimargin.methods.method import Method, new
 
 
@@ -30,13 +31,28 @@ _OF_SELECTOR_AND_ESTIMATOR = {
     },
 }
 
+_BIASES = ("free", "penalized", "none")
+_OF_INNER_CLASSIFIERS = Abilities(
+    "of the inner classifiers",
+    ("of the inner classifiers",),
+    ("of the inner classifiers",),
+    unknown_labels=False,
+    onnx=False,
+    explain=False,
+)
+
 _ALL = (
     Method(
         "label-ranker",
         "LabelRankerCV",
-        "chooses loss, C and weights of labels by cross-validation, calibrates and cuts",
+        "selects loss, C and label weights by cross-validation, calibrates and sets the threshold",
         new("multimargin:LabelRankerCV", random_state=0),
         {"threshold": ("micro", "macro", "samples"), "at_least_one": (False, True)},
+        abilities=Abilities(
+            "selected by cross-validation",
+            ("penalized", "none"),
+            tuple(kernel for kernel in ALL_KERNELS if kernel != "precomputed"),
+        ),
     ),
     Method(
         "rank-svm",
@@ -44,6 +60,7 @@ _ALL = (
         "ranks relevant above irrelevant labels with the hinge loss of every pair",
         new("multimargin:RankSVM", random_state=0),
         _XU_2013,
+        abilities=Abilities("hinge of each pair", _BIASES, ALL_KERNELS, dask=True),
     ),
     Method(
         "rank-svmz",
@@ -51,6 +68,7 @@ _ALL = (
         "hinge between every label and a zero label, which is the threshold",
         new("multimargin:RankSVMz", random_state=0),
         _TAN_2019,
+        abilities=Abilities("hinge beside a zero label", _BIASES, ALL_KERNELS, dask=True),
     ),
     Method(
         "rank-cvm",
@@ -58,6 +76,9 @@ _ALL = (
         "squared hinge of every pair with a margin of its own; predicts as rank-lsvm does",
         new("multimargin:RankCVM", random_state=0),
         _XU_2013,
+        abilities=Abilities(
+            "squared hinge of each pair, learned margin", ("penalized",), ALL_KERNELS, dask=True
+        ),
     ),
     Method(
         "rank-lsvm",
@@ -65,6 +86,7 @@ _ALL = (
         "squared hinge of every pair, quick to solve; predicts as rank-cvm does",
         new("multimargin:RankLSVM", random_state=0),
         _TAN_2019,
+        abilities=Abilities("squared hinge of each pair", ("penalized",), ALL_KERNELS, dask=True),
     ),
     Method(
         "mlodm",
@@ -72,6 +94,7 @@ _ALL = (
         "draws the margins of all pairs towards 1 from both sides",
         new("multimargin:MLODM", random_state=0),
         {**_TAN_2019, "theta": _TENTHS, "mu": _TENTHS},
+        abilities=Abilities("margin distribution of the pairs", ("none",), ALL_KERNELS, dask=True),
     ),
     Method(
         "rank-hlapsvm",
@@ -84,6 +107,7 @@ _ALL = (
             "lam": (0.0, *powers_of_two(-2, 5)),
             "nu": ("scale", *powers_of_two(1, 3)),
         },
+        abilities=Abilities("hinge of each pair, hypergraph", ("penalized",), ALL_KERNELS),
     ),
     Method(
         "mlrl",
@@ -91,6 +115,7 @@ _ALL = (
         "hinge of every label with a learned label covariance",
         new("multimargin:MLRL"),
         {"lam": _MLRL_WEIGHTS},
+        abilities=Abilities("hinge of each label, label covariance", ("free",), ALL_KERNELS),
     ),
     Method(
         "ssmlrl",
@@ -98,6 +123,7 @@ _ALL = (
         "MLRL that also learns from unlabelled rows (rows of -1 in y)",
         new("multimargin:SSMLRL"),
         {"lam1": _MLRL_WEIGHTS, "lam2": _MLRL_WEIGHTS},
+        abilities=Abilities("hinge of each label, label covariance", ("free",), ALL_KERNELS),
     ),
     Method(
         "llsf",
@@ -105,6 +131,7 @@ _ALL = (
         "squared error with sparse weights: finds each label's own features",
         new("multimargin:LLSF"),
         _HUANG_2015,
+        abilities=Abilities("squared error, sparse", ("none",), ("linear",), unknown_labels=False),
     ),
     Method(
         "llsf-bsvm",
@@ -113,6 +140,7 @@ _ALL = (
         new("multimargin:LabelSpecificBinaryRelevance", selector=_SELECTOR, estimator=_LINEAR_SVC),
         _HUANG_2015,
         _OF_SELECTOR_AND_ESTIMATOR,
+        abilities=_OF_INNER_CLASSIFIERS,
     ),
     Method(
         "llsf-cc",
@@ -126,6 +154,7 @@ _ALL = (
         ),
         _HUANG_2015,
         _OF_SELECTOR_AND_ESTIMATOR,
+        abilities=_OF_INNER_CLASSIFIERS,
     ),
 )
 
