@@ -1,25 +1,15 @@
-"""Paragraphs that are filled in, and parameters: each is documented, and nothing else."""
+"""Parameters are documented where they belong, and equal ones in equal words."""
 
 import inspect
 import re
+from collections import defaultdict
 from types import ModuleType
 
 import pytest
 from sklearn.base import BaseEstimator
 
 import multimargin
-from multimargin import baselines, thresholds, tuning
-from multimargin.docstrings import filled_from
-
-
-@pytest.mark.parametrize("indent", ["", "    "])
-def test_paragraphs_have_the_indentation_of_their_place(indent: str) -> None:
-    def function() -> None:
-        pass
-
-    function.__doc__ = f"Title.\n\n{indent}<a b>\n{indent}end"
-    filled = filled_from({"a b": "\n    x : int\n        Number.\n"})(function)
-    assert filled.__doc__ == f"Title.\n\n{indent}x : int\n{indent}    Number.\n{indent}end"
+from multimargin import baselines, measures, thresholds, tuning
 
 
 def documented_parameters(documented: type) -> set[str]:
@@ -38,3 +28,66 @@ def test_parameters_are_those_that_are_documented(room: ModuleType) -> None:
     for estimator in (c for c in estimators if not inspect.isabstract(c)):
         parameters = inspect.signature(estimator).parameters
         assert set(parameters) == documented_parameters(estimator), estimator
+
+
+def entries(documented: object) -> list[tuple[str, str]]:
+    """The entries of parameters and attributes of a docstring: head and text."""
+    text = f"{inspect.getdoc(documented)}\n"
+    sections = re.findall(
+        r"(?ms)^(?:Parameters|Attributes)\n-+\n(.*?)(?:\n\n\w[\w ]*\n-+\n|\Z)", text
+    )
+    found = re.findall(r"(?m)^(\S.*? : .*)\n((?:(?: +.*|)\n?)*)", "\n".join(sections) + "\n")
+    return [(head, " ".join(body.split())) for head, body in found]
+
+
+# What differs for a reason: the parameter, and the classes or functions with words of their own.
+AROUND = {
+    "CalibratedClassifier",
+    "LabelRankerCV",
+    "LabelSpecificBinaryRelevance",
+    "LabelSpecificClassifierChain",
+    "ThresholdedClassifier",
+}
+OWN_WORDS = {
+    "Y_true": {"pair_margins"},
+    "bias": {"RankSVMz"},
+    "cache_size": {"SSMLRL"},
+    "lam": {"MLRL", "RankHLapSVM"},
+    "max_iter": {"RankCVM", "RankSVM"},
+    "max_time": {"LLSF"},
+    "n_jobs": AROUND,
+    "random_state": AROUND,
+    "response_method": AROUND,
+    "scores": {"pair_margins"},
+    "solver": {"RankCVM"},
+    "threshold": AROUND,
+    "tol": {"LLSF", "MLRL", "SSMLRL", *AROUND},
+    "verbose": {"MLRL", "SSMLRL", *AROUND},
+    "warm_start": {"LLSF"},
+}
+# The certificate's attributes: each method has its own objective and ends in its own ways.
+OWN_ATTRIBUTES = {
+    "dual_coef_",
+    "intercept_",
+    "objective_",
+    "n_iter_",
+    "status_",
+    "history_",
+    "coef_",
+}
+
+
+@pytest.mark.parametrize("room", [multimargin, measures])
+def test_equal_parameters_have_equal_words(room: ModuleType) -> None:
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for name in room.__all__:
+        documented = getattr(room, name)
+        if inspect.isclass(documented) == (room is measures):
+            continue
+        for head, text in entries(documented):
+            parameter = head.split(" : ")[0]
+            if parameter not in OWN_ATTRIBUTES and name not in OWN_WORDS.get(parameter, ()):
+                found[head][text].add(name)
+    assert max(len(names) for texts in found.values() for names in texts.values()) > 5
+    different = [f"{head}: {dict(texts)}" for head, texts in found.items() if len(texts) > 1]
+    assert not different, "\n".join(different)

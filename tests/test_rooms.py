@@ -10,7 +10,6 @@ PACKAGE = Path(multimargin.__file__).parent
 # From the bottom up.
 ROOMS = [
     "_rust",
-    "docstrings",
     "versions",
     "durations",
     "notices",

@@ -25,7 +25,6 @@ from scipy import sparse
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.targets import Targets
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 
 # Features with at most so many values are counted condition by condition, others are sorted.
@@ -36,7 +35,6 @@ _EQUAL = 1e-12
 _BLOCK = 50_000
 
 
-@with_shared_paragraphs
 class ADTree(BaselineClassifier):
     """Alternating decision tree for all labels at once (AdaBoost.MH).
 
@@ -47,7 +45,14 @@ class ADTree(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     root_ : ndarray of shape (q,)
         What every row's scores begin with.
     nodes_ : ndarray of shape (n_rules,), dtype int

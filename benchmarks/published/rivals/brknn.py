@@ -24,12 +24,10 @@ from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
 from multimargin.checks.weights import check_sample_weight
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import Threshold
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class BRkNN(BaselineClassifier):
     """BKNN and BR-kNN: neighbours vote for their labels.
@@ -46,7 +44,14 @@ class BRkNN(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     threshold_ : FMeasureThreshold
         The thresholds of the labels.
 

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from published.rivals.transductive import (
     TransductiveClassifier,
@@ -30,7 +29,6 @@ from published.rivals.transductive import (
 )
 
 
-@with_shared_paragraphs
 class CNMF(TransductiveClassifier):
     """CNMF: constrained nonnegative matrix factorisation.
 
@@ -48,7 +46,14 @@ class CNMF(TransductiveClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     transduced_scores_ : ndarray of shape (n, q)
         T, the scores of all rows of the fit.
     labelled_ : ndarray of int

@@ -24,7 +24,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from multimargin.checks.parameters import check_real
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from published.rivals.transductive import (
     TransductiveClassifier,
@@ -48,7 +47,6 @@ class _LabelPropagation(TransductiveClassifier):
         return neighbour_graph(X, int(self.n_neighbors), self._gamma)
 
 
-@with_shared_paragraphs
 class MLGRF(_LabelPropagation):
     """MLGRF: a multi-label Gaussian random field.
 
@@ -64,7 +62,14 @@ class MLGRF(_LabelPropagation):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     transduced_scores_ : ndarray of shape (n, q)
         F, the scores of all rows of the fit.
     labelled_ : ndarray of int
@@ -113,7 +118,6 @@ class MLGRF(_LabelPropagation):
         return scores
 
 
-@with_shared_paragraphs
 class MLLGC(_LabelPropagation):
     """MLLGC: multi-label local and global consistency.
 
@@ -132,7 +136,14 @@ class MLLGC(_LabelPropagation):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     transduced_scores_ : ndarray of shape (n, q)
         F, the scores of all rows of the fit.
     labelled_ : ndarray of int

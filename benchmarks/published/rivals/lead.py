@@ -23,12 +23,10 @@ from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
 from multimargin.estimators.label_specific import decision
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from published.rivals.bayesian_network import learn_structure, topological_order
 
 
-@with_shared_paragraphs
 class LEAD(BaselineClassifier):
     """LEAD: label dependency by a Bayesian network of the errors.
 
@@ -45,7 +43,14 @@ class LEAD(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     parents_ : list of tuple of int
         The labels that each label is learned from.
     order_ : list of int

@@ -24,11 +24,9 @@ from multimargin.baselines.neighbours import squared_distances
 from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets
 from multimargin.estimators.label_specific import decision
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 
 
-@with_shared_paragraphs
 class LIFT(BaselineClassifier):
     """LIFT: distances to each label's own cluster centres as features.
 
@@ -45,7 +43,14 @@ class LIFT(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     centres_ : list of ndarray, of shapes (2 m, d)
         Each label's centres, those of its relevant rows first.
     estimators_ : list of length q

@@ -28,7 +28,6 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets, check_pairs
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import ScoresThreshold
 from multimargin.thresholds.base import learn_threshold
@@ -38,7 +37,6 @@ _LEAST_HIDDEN = 4
 _LEAST_SCALE = 1e-3
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class BPMLL(BaselineClassifier):
     """BP-MLL: a neural network trained to rank relevant above irrelevant labels.
@@ -59,7 +57,14 @@ class BPMLL(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     coefs_ : list of ndarray, of shapes (d, n_hidden) and (n_hidden, q)
         U and V.
     intercepts_ : list of ndarray, of shapes (n_hidden,) and (q,)

@@ -22,11 +22,9 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.checks.targets import Targets
 from multimargin.estimators.label_specific import decision
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class CalibratedLabelRanking(BaselineClassifier):
     """Calibrated label ranking: pairs of labels vote, against each other and a virtual label.
@@ -40,7 +38,14 @@ class CalibratedLabelRanking(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     pairs_ : ndarray of shape (n_pairs, 2)
         The pairs that some training row tells apart.
     pair_estimators_ : list of length n_pairs

@@ -18,11 +18,9 @@ from sklearn.base import clone
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, classifier_or_default
 from multimargin.checks.targets import Targets
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class LabelPowerset(BaselineClassifier):
     """Label powerset: a multi-class classifier over the label sets of the training rows.
@@ -36,7 +34,14 @@ class LabelPowerset(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     label_sets_ : ndarray of shape (n_sets, q)
         The sets that occur in the training rows, the classes of the classifier.
     estimator_ : classifier or None

@@ -19,12 +19,10 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.neighbours import blocks_of_distances, nearest
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import ConstantThreshold
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class MLkNN(BaselineClassifier):
     """ML-kNN: nearest neighbours with a posterior probability for each label.
@@ -38,7 +36,14 @@ class MLkNN(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     prior_ : ndarray of shape (q,)
         P(l).
     likelihood_ : ndarray of shape (2, q, k + 1)

@@ -23,12 +23,10 @@ from multimargin.baselines.binary import check_classifier
 from multimargin.baselines.label_powerset import LabelPowerset, predicted_sets
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.targets import Targets
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import ConstantThreshold
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class RAkEL(BaselineClassifier):
     """RAkEL: label powersets of random k-labelsets, which vote.
@@ -52,7 +50,14 @@ class RAkEL(BaselineClassifier):
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     labelsets_ : list of ndarray of int
         The sets.
     estimators_ : list of LabelPowerset

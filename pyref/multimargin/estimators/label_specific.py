@@ -16,7 +16,6 @@ from multimargin.checks.parameters import job_count, random_state_of
 from multimargin.checks.targets import check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.llsf import LLSF
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.notices import warn
 
@@ -160,21 +159,43 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         return scores
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
     """One binary classifier a label, each on its own features (LLSF-BSVM).
 
     Parameters
     ----------
-    <estimator, selector : of features of each label>
+    estimator : classifier or None, default=None
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
+        features exceed 1e50.
+    selector : estimator or None, default=None
+        Fitted on (X, Y), it must offer the features of each label as
+        ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
+        means `LLSF(alpha=0.5, beta=0.1)`, as in the paper.
     n_jobs : int, default=None
         Number of labels whose classifiers are fitted at once, by joblib.
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
-    <selector_, estimators_ : of features of each label>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
+    selector_ : estimator
+        The fitted selector.
+    label_specific_features_ : ndarray of shape (q, d), dtype bool
+        Each label's features.
+    estimators_ : list of length q
+        The fitted classifiers, by label number; a `MajorityClass` for a label that falls back to
+        it.
+    labels_with_one_class_ : ndarray of int
+        Labels that are relevant for all training rows or for none.
+    labels_without_features_ : ndarray of int
+        Labels for which the selector found nothing.
 
     Notes
     -----
@@ -200,7 +221,6 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
         return None
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     """A classifier chain whose links see their label's own features (LLSF-CC).
@@ -210,7 +230,13 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
 
     Parameters
     ----------
-    <estimator, selector : of features of each label>
+    estimator : classifier or None, default=None
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
+        features exceed 1e50.
+    selector : estimator or None, default=None
+        Fitted on (X, Y), it must offer the features of each label as
+        ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
+        means `LLSF(alpha=0.5, beta=0.1)`, as in the paper.
     order : "random" or array-like of shape (q,), default="random"
         The chain: a permutation of the label numbers.
     n_jobs : int, default=None
@@ -222,8 +248,25 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     ----------
     order_ : ndarray of shape (q,)
         The chain.
-    <classes_, multilabel_, label_names_in_, n_features_in_>
-    <selector_, estimators_ : of features of each label>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
+    selector_ : estimator
+        The fitted selector.
+    label_specific_features_ : ndarray of shape (q, d), dtype bool
+        Each label's features.
+    estimators_ : list of length q
+        The fitted classifiers, by label number; a `MajorityClass` for a label that falls back to
+        it.
+    labels_with_one_class_ : ndarray of int
+        Labels that are relevant for all training rows or for none.
+    labels_without_features_ : ndarray of int
+        Labels for which the selector found nothing.
 
     Notes
     -----

@@ -29,7 +29,6 @@ from multimargin.checks.parameters import (
 )
 from multimargin.checks.targets import Targets, check_targets
 from multimargin.checks.weights import check_sample_weight
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.llsf_problem import (
     Convexity,
@@ -59,7 +58,6 @@ _PUBLISHED_ITERATIONS = 100
 _DEFAULT_ITERATIONS = 1000
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
     """Label-specific features: sparse linear models that share features between similar labels.
@@ -114,7 +112,14 @@ default="scores"
 
     Attributes
     ----------
-    <classes_, multilabel_, label_names_in_, n_features_in_>
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
     coef_ : ndarray of shape (q, d)
         The transpose of W.
     label_specific_features_ : ndarray of shape (q, d), dtype bool

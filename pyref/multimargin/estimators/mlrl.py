@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 from multimargin.checks.parameters import check_real
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.relationships import RelationshipClassifier
 
 
-@with_shared_paragraphs
 @dataclass(repr=False, eq=False)
 class MLRL(RelationshipClassifier):
     """MLRL: support vector machines of all labels, coupled by a label covariance that is learned.
@@ -21,20 +19,67 @@ class MLRL(RelationshipClassifier):
         Weight of the regularisation against the mean loss, positive. Small values fit closely: of n
         rows and q labels, 1/(n q) is what C = 1 is to one support vector machine a label. At 0.1
         few labels are ever predicted.
-    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
-    <solver, tol, max_iter : as in `MLRL`>
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel, as in `sklearn.svm.SVC`.
+    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
+        Coefficient of "rbf", "poly" and "sigmoid": "scale" is 1 / (d Var(X)), "auto" is 1 / d,
+        "mean_distance" is 1 / (2 m^2) with the mean Euclidean distance m of two training rows, the
+        width of Zhang & Yeung 2013.
+    degree : int, default=3
+        Degree of "poly", at least 0.
+    coef0 : float, default=0.0
+        Constant term of "poly" and "sigmoid".
+    solver : {"splitting", "alternating", "exact"}, default="splitting"
+        "splitting" reaches the joint optimum (see Notes of `MLRL`); "alternating" is the published
+        scheme, which stalls above it; "exact" an interior-point solver (needs the extra
+        ``multimargin[exact]``), for small problems. A fixed covariance is solved by splitting
+        unless "exact" is given.
+    tol : float, default=1e-3
+        Relative gap between objective and lower bound at which to stop, positive.
+    max_iter : int, default=500
+        Largest number of outer rounds.
     cache_size : float, default=1000
         Megabytes for the kernel matrix. If it does not fit, its rows are computed when needed, and
         as many as fit are kept.
-    <n_jobs, verbose : how the loop runs>
-    <max_time : float or None, seconds that the fit may take>
-    <options : RelationshipOptions or None>
+    n_jobs : int, default=None
+        Number of threads; None means 1. The result does not depend on it.
+    verbose : int, default=0
+        1 prints a line after each outer round.
+    max_time : float or None, default=None
+        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
+        returns the model so far, with its certificate and the status "time_limit". The first epoch
+        is always completed and the threshold always learned. ``solver="exact"`` ignores the limit,
+        and responds to Ctrl-C only after its interior-point loop.
+    options : RelationshipOptions or None, default=None
+        A fixed label covariance, the ridge of "alternating", and whether a model with a linear
+        kernel keeps its training rows (``keep_rows``). None takes the defaults.
 
     Attributes
     ----------
-    <label_covariance_, label_correlation_ : ndarray of shape (q, q)>
-    <classes_, multilabel_, label_names_in_, n_features_in_>
-    <dual_coef_, support_, support_vectors_, coef_, intercept_>
+    label_covariance_ : ndarray of shape (q, q)
+        Omega, positive semidefinite with trace 1. Labels of one class have zero rows.
+    label_correlation_ : ndarray of shape (q, q)
+        Omega with unit diagonal; a label without variance correlates with no other.
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        True for a label indicator or lists of names, False for one-dimensional targets.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
+    dual_coef_ : ndarray of shape (n_support, q)
+        The nonzero rows of the expansion A: ``f(x) = k(x, support_vectors_) A + b``. A model with a
+        linear kernel is `coef_` and `intercept_`, and has this and the next two only with
+        ``keep_rows``.
+    support_ : ndarray of shape (n_support,)
+        Their training rows.
+    support_vectors_ : ndarray or CSR matrix of shape (n_support, d)
+        Their features (no columns for a precomputed kernel).
+    coef_ : ndarray of shape (q, d)
+        Weights W^T, for a linear kernel.
+    intercept_ : ndarray of shape (q,)
+        Bias b: the middle of the biases that the optimality conditions allow.
     dual_variables_ : ndarray of shape (n, q)
         Z = alpha . Y, a feasible point of the dual whose value is `dual_objective_`; for a linear
         kernel only with ``keep_rows``.
@@ -42,7 +87,16 @@ class MLRL(RelationshipClassifier):
         Objective (6): 1/n sum of the hinge + lam/2 tr(W Omega^-1 W^T).
     dual_objective_ : float
         A lower bound of the optimum of (6), or of (8) for a fixed covariance.
-    <n_iter_, dual_gap_, status_, history_ : the certificate>
+    n_iter_ : int
+        Number of outer rounds.
+    dual_gap_ : float
+        ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
+    status_ : str
+        "converged", "max_iterations", "stalled" (the scale of the kernel is out of reach),
+        "inexact" (the model's own scores differ by rounding from those that were certified, and
+        their gap is above `tol`), "indefinite_kernel", "time_limit" or "interrupted".
+    history_ : dict of ndarray
+        One entry per outer round: "epoch", "seconds", "primal" and "dual", the joint bound.
 
     Notes
     -----

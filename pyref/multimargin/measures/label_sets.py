@@ -14,16 +14,24 @@ from sklearn import metrics
 
 from multimargin.checks.labels import check_indicator, known_labels
 from multimargin.checks.weights import check_sample_weight
-from multimargin.measures.documented import documented
 
 
-@documented
 def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
     """Fraction of entries of the indicator matrix that are wrong.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 0 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
 
     Notes
     -----
@@ -37,13 +45,22 @@ def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> floa
     return float(weights @ wrong / (weights @ sets.known.sum(axis=1)))
 
 
-@documented
 def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
     """Fraction of rows whose label set is predicted without any error (subset accuracy).
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Notes
     -----
@@ -53,15 +70,27 @@ def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float
     return float(metrics.accuracy_score(*sets.labels, sample_weight=sets.weights))
 
 
-@documented
 def jaccard(
     Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
 ) -> float:
     """Example-based Jaccard similarity, which the field also calls "accuracy".
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a Jaccard similarity or F1 where no label is relevant or predicted: 1, because
+        the prediction is perfect.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Notes
     -----
@@ -79,15 +108,27 @@ def jaccard(
     )
 
 
-@documented
 def example_f1(
     Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
 ) -> float:
     """F1 of each row's label set, averaged over the rows.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a Jaccard similarity or F1 where no label is relevant or predicted: 1, because
+        the prediction is perfect.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Notes
     -----
@@ -97,15 +138,27 @@ def example_f1(
     return _f1("samples", Y_true, Y_pred, zero_division, sample_weight)
 
 
-@documented
 def macro_f1(
     Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
 ) -> float:
     """F1 of each label, averaged over the labels.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a Jaccard similarity or F1 where no label is relevant or predicted: 1, because
+        the prediction is perfect.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Notes
     -----
@@ -115,15 +168,27 @@ def macro_f1(
     return _f1("macro", Y_true, Y_pred, zero_division, sample_weight)
 
 
-@documented
 def micro_f1(
     Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
 ) -> float:
     """F1 of all entries of the indicator matrix taken together.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a Jaccard similarity or F1 where no label is relevant or predicted: 1, because
+        the prediction is perfect.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Notes
     -----

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from multimargin.checks.labels import check_scores, known_labels
 from multimargin.checks.weights import check_sample_weight
-from multimargin.measures.documented import documented
 
 DegenerateRows = Literal["ignore", "count"]
 Vector = NDArray[np.float64]
@@ -30,7 +29,6 @@ Counts = NDArray[np.intp]
 _ENTRIES_PER_CHUNK = 2**17
 
 
-@documented
 def ranking_loss(
     Y_true: Any,
     scores: Any,
@@ -40,9 +38,22 @@ def ranking_loss(
 ) -> float:
     """Fraction of pairs of a relevant and an irrelevant label that are not in this order.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        Rows whose labels are all relevant or all irrelevant: leave them out, or count each as
+        perfectly ranked. A ValueError if no row is left.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 0 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
 
     Notes
     -----
@@ -52,7 +63,6 @@ def ranking_loss(
     return _ranking_measure("ranking_loss", Y_true, scores, degenerate_rows, sample_weight)
 
 
-@documented
 def one_error(
     Y_true: Any,
     scores: Any,
@@ -62,9 +72,22 @@ def one_error(
 ) -> float:
     """Fraction of rows without a relevant label on top of the ranking.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        Rows whose labels are all relevant or all irrelevant: leave them out, or count each as
+        perfectly ranked. A ValueError if no row is left.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 0 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
 
     Notes
     -----
@@ -75,7 +98,6 @@ def one_error(
     return _ranking_measure("one_error", Y_true, scores, degenerate_rows, sample_weight)
 
 
-@documented
 def coverage(
     Y_true: Any,
     scores: Any,
@@ -85,7 +107,17 @@ def coverage(
 ) -> float:
     """Number of steps down the ranking that cover all relevant labels.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        Rows whose labels are all relevant or all irrelevant: leave them out, or count each as
+        perfectly ranked. A ValueError if no row is left.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
     Returns
     -------
@@ -101,7 +133,6 @@ def coverage(
     return _ranking_measure("coverage", Y_true, scores, degenerate_rows, sample_weight)
 
 
-@documented
 def ranking_average_precision(
     Y_true: Any,
     scores: Any,
@@ -111,7 +142,17 @@ def ranking_average_precision(
 ) -> float:
     """Fraction of relevant labels among those ranked at or above each relevant label.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        Rows whose labels are all relevant or all irrelevant: leave them out, or count each as
+        perfectly ranked. A ValueError if no row is left.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
     Returns
     -------
@@ -133,7 +174,6 @@ def ranking_average_precision(
 average_precision = ranking_average_precision
 
 
-@documented
 def is_error(
     Y_true: Any,
     scores: Any,
@@ -143,9 +183,22 @@ def is_error(
 ) -> float:
     """Fraction of rows whose ranking is not perfect.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        Rows whose labels are all relevant or all irrelevant: leave them out, or count each as
+        perfectly ranked. A ValueError if no row is left.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 0 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
 
     Notes
     -----

@@ -13,7 +13,6 @@ import numpy as np
 
 from multimargin.checks.labels import check_indicator, check_scores, known_both, with_nan
 from multimargin.measures import label_sets, ranking, retrieval
-from multimargin.measures.documented import documented
 from multimargin.measures.label_sets import hamming_loss
 from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
 
@@ -80,7 +79,6 @@ MORE_MEASURES: Mapping[str, Measure] = MappingProxyType({m.name: m for m in _OF_
 _WITH_ZERO_DIVISION = ("jaccard", "example_f1", "macro_f1", "micro_f1")
 
 
-@documented
 def ranking_hamming(
     Y_true: Any,
     Y_pred: Any,
@@ -91,9 +89,24 @@ def ranking_hamming(
 ) -> float:
     """Mean of ranking loss and Hamming loss: a criterion for tuning.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        Rows whose labels are all relevant or all irrelevant: leave them out, or count each as
+        perfectly ranked. A ValueError if no row is left.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 0 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
 
     Notes
     -----
@@ -105,7 +118,6 @@ def ranking_hamming(
     return (ranking + hamming_loss(Y_true, Y_pred, sample_weight=sample_weight)) / 2.0
 
 
-@documented
 def all_measures(
     Y_true: Any,
     Y_pred: Any,
@@ -117,7 +129,22 @@ def all_measures(
 ) -> dict[str, float]:
     """Every measure at once.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        Rows whose labels are all relevant or all irrelevant: leave them out, or count each as
+        perfectly ranked. A ValueError if no row is left.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a Jaccard similarity or F1 where no label is relevant or predicted: 1, because
+        the prediction is perfect.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
     Returns
     -------
@@ -135,11 +162,15 @@ def all_measures(
     return {name: values[name] for name in MEASURES}
 
 
-@documented
 def more_measures(Y_true: Any, scores: Any) -> dict[str, float]:
     """Measures of the five highest labels and of single labels, as far as they are defined.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
 
     Returns
     -------

@@ -16,17 +16,24 @@ from multimargin.checks.given import recognise
 from multimargin.checks.labels import check_indicator, check_scores, known_labels
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.weights import check_sample_weight
-from multimargin.measures.documented import documented
 from multimargin.notices import warn
 
 Vector = NDArray[np.float64]
 
 
-@documented
 def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Fraction of relevant labels among the k highest ones.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    k : int, default=5
+        Number of labels from the top of the ranking, at least 1; all if there are fewer.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
     Returns
     -------
@@ -44,11 +51,19 @@ def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any =
     return float(np.average(_gains_at(Y, f, k) / places, weights=weights))
 
 
-@documented
 def recall_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Fraction of the relevant labels that are among the k highest ones.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    k : int, default=5
+        Number of labels from the top of the ranking, at least 1; all if there are fewer.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
     Returns
     -------
@@ -108,15 +123,28 @@ def label_propensities(Y_train: Any, *, a: float = 0.55, b: float = 1.5) -> Vect
     return propensities
 
 
-@documented
 def propensity_scored_precision_at_k(
     Y_true: Any, scores: Any, propensities: Any, *, k: int = 5, sample_weight: Any = None
 ) -> float:
     """Precision at k in which a rare label counts more, relative to the best possible.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    propensities : array-like of shape (q,)
+        In (0, 1], of the training rows: `label_propensities`.
+    k : int, default=5
+        Number of labels from the top of the ranking, at least 1; all if there are fewer.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Raises
     ------
@@ -152,13 +180,24 @@ def _gains_at(gains: NDArray[Any], f: Vector, k: int) -> Vector:
     return total
 
 
-@documented
 def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Discounted gain of the k highest labels, relative to that of the best ranking.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    k : int, default=5
+        Number of labels from the top of the ranking, at least 1; all if there are fewer.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Raises
     ------
@@ -181,13 +220,22 @@ def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None
     return float(metrics.ndcg_score(Y[defined], f[defined], k=k, sample_weight=weights))
 
 
-@documented
 def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     """Area under the ROC curve of each label, averaged over the labels.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Raises
     ------
@@ -223,13 +271,22 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     return float(np.mean(areas))
 
 
-@documented
 def auc_micro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     """Area under the ROC curve of all entries of the indicator matrix taken together.
 
-    <Parameters>
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
 
-    <Returns : float in [0, 1], 1 is best>
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
 
     Raises
     ------

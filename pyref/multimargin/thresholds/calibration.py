@@ -45,7 +45,7 @@ class CalibratedClassifier(HeldOutClassifier):
         probable than a number between 0 and 1; or those above a threshold of the logarithms of the
         odds.
     at_least_one : bool, default=False
-        Whether the most probable label of a row is always predicted.
+        If True, the best label of a row is always predicted.
     C : float, default=1.0
         Weight of the calibration's loss against its regularisation.
     cv : int, splitter or iterable of (train, test), default=3

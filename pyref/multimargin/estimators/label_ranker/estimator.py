@@ -114,7 +114,7 @@ class LabelRankerCV(LabelScoringClassifier):
         Which labels are predicted, as in `CalibratedClassifier`; without calibration a number is a
         score.
     at_least_one : bool, default=False
-        Whether the best label of a row is always predicted.
+        If True, the best label of a row is always predicted.
     unit_length : {"auto"} or bool, default="auto"
         Whether rows are divided by their Euclidean norm first; "auto" is for sparse features.
     tol : float, default=1e-3
