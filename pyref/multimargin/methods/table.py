@@ -45,7 +45,7 @@ _ALL = (
     Method(
         "label-ranker",
         "LabelRankerCV",
-        "selects loss, C and label weights by cross-validation, calibrates and sets the threshold",
+        "selects loss, C and label weights, calibrates, sets the threshold",
         new("multimargin:LabelRankerCV", random_state=0),
         {"threshold": ("micro", "macro", "samples"), "at_least_one": (False, True)},
         abilities=Abilities(
