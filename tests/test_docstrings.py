@@ -1,8 +1,10 @@
 """Parameters are documented where they belong, and equal ones in equal words."""
 
+import ast
 import inspect
 import re
 from collections import defaultdict
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -91,3 +93,19 @@ def test_equal_parameters_have_equal_words(room: ModuleType) -> None:
     assert max(len(names) for texts in found.values() for names in texts.values()) > 5
     different = [f"{head}: {dict(texts)}" for head, texts in found.items() if len(texts) > 1]
     assert not different, "\n".join(different)
+
+
+QUESTION = re.compile(
+    # At the beginning, or of an entry of a numpydoc section.
+    r"(?m)(?:\A\s*|^( *)\S.* : .*\n\1 {4})(?:What|Whether|How|Which|Where)\b.*"
+)
+
+
+def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
+    found = []
+    for file in Path(multimargin.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                asked = QUESTION.search(ast.get_docstring(node) or "")
+                found += [f"{file.name}: {asked[0]}"] if asked else []
+    assert not found, "\n".join(found)

@@ -58,13 +58,13 @@ models["RandomForest, calibrated"] = CalibratedClassifier(forest, cv=folds)
 # What a person reads: tags in the proposed order until the last right one is found; how many of the
 # first five are right; and the tags that are chosen.
 ROWS = {
-    "tags read until all right ones are found": "coverage",
-    "right among the first five, %": "precision_at_5",
-    "F1 of the chosen tags, %": "micro_f1",
-    "F1 of each tag, mean, %": "macro_f1",
+    "coverage (tags read until all are found)": "coverage",
+    "precision@5 (right in the first five), %": "precision_at_5",
+    "micro-F1 (of all chosen tags), %": "micro_f1",
+    "macro-F1 (mean over the tags), %": "macro_f1",
     "average precision, %": "average_precision",
-    "pairs in the wrong order, %": "ranking_loss",
-    "best tag wrong, %": "one_error",
+    "ranking loss (pairs ranked wrongly), %": "ranking_loss",
+    "one-error (best tag wrong), %": "one_error",
 }
 
 

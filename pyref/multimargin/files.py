@@ -1,4 +1,4 @@
-"""How every file is written: whole or not at all."""
+"""Writing of files: whole or not at all."""
 
 import errno
 import os

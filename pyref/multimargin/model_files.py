@@ -71,7 +71,7 @@ _KINDS = "buifcmMUSV"
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model file says about its model, readable without loading it.
+    """Description of the model in a file, readable without loading it.
 
     Parameters
     ----------
@@ -82,9 +82,9 @@ class ModelInfo:
     feature_names : tuple of str, default=()
         Names of the d features, in the order of the model; empty if it has none.
     sparse : bool, default=False
-        Whether the features of the training rows were stored sparse.
+        True if the features of the training rows were stored sparse.
     data_name, split : str, default=""
-        What it was fitted to; empty if that is not known.
+        Training data; empty if unknown.
     version : str, default=that of multimargin
         Version of multimargin that wrote the file.
     table : mapping of str to object or None, default=None
@@ -117,7 +117,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, info: ModelInfo | No
         The file. An existing one is replaced when the new one is complete and on disk; a symbolic
         link stays and what it points to is replaced.
     info : ModelInfo or None, default=None
-        What it is; None takes what the model says of itself. The program reads from it which data a
+        Description of the model; None takes the model's own. The program reads from it which data a
         model takes.
 
     Raises
@@ -226,7 +226,7 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
     Returns
     -------
     ModelInfo
-        What it is.
+        Description of the model.
 
     Raises
     ------

@@ -32,7 +32,7 @@ def with_scaler(classifier: Any, scaling: str, *, sparse: bool = False) -> Pipel
     scaling : {"minmax", "standard", "unit", "none"}
         See `make_scaler`; the step is named "scale", and missing for "none".
     sparse : bool, default=False
-        Whether the features are stored sparse.
+        True if the features are stored sparse.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """Whether the objectives agree and no bound contradicts the other objective."""
+        """True if the objectives agree and no bound contradicts the other objective."""
         slack = self.tolerance * abs(self.exact_objective)
         bounds_hold = self.bound <= self.exact_objective + slack and (
             self.exact_bound is None or self.exact_bound <= self.objective + slack

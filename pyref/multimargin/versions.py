@@ -1,4 +1,4 @@
-"""What a report of a fault should name: versions of packages, Python, BLAS and threads."""
+"""Versions for bug reports: packages, Python, BLAS and threads."""
 
 import re
 from importlib.metadata import PackageNotFoundError, requires, version

@@ -1,4 +1,4 @@
-"""What the baselines share: data in, one fit."""
+"""Base of the baselines: data in, one fit."""
 
 from typing import Any, Self
 

@@ -39,8 +39,8 @@ class RAkEL(BaselineClassifier):
         m, the number of overlapping sets; None means twice the number of labels. No set is drawn
         twice, so there are no more than there are sets of k labels.
     overlapping : bool, default=True
-        Whether the sets may share labels (RAkELo), or are a partition of the labels (RAkELd), of
-        which the last may be smaller; `n_models` has no meaning then.
+        If True, the sets may share labels (RAkELo); else they are a partition of the labels
+        (RAkELd), of which the last may be smaller; `n_models` has no meaning then.
     estimator : classifier or None, default=None
         The multi-class classifier of the label powersets, see `LabelPowerset`.
     n_jobs : int, default=None

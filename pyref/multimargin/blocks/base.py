@@ -1,4 +1,4 @@
-"""What the classifiers of a stack have in common."""
+"""Base of the classifiers of a stack."""
 
 from abc import ABC, abstractmethod
 from typing import Any

@@ -32,9 +32,10 @@ class LabelForest(LabelBlock):
     min_samples_leaf : int, default=1
         Rows of a leaf, at least.
     max_features : float or "sqrt", default="sqrt"
-        How many features each split looks at, as in `ExtraTreesRegressor`.
+        Number of features each split considers, as in `ExtraTreesRegressor`.
     n_projections : int or None, default=None
-        How many Gaussian projections of the labels the trees grow on; None are the labels.
+        Number of Gaussian projections of the labels that the trees are grown on; None uses the
+        labels.
     random_state : int, RandomState instance or None, default=None
         Draws splits and projections; an int makes the result reproducible.
 
@@ -43,7 +44,7 @@ class LabelForest(LabelBlock):
     roots_ : ndarray of shape (n_estimators,)
         The first node of each tree among all nodes.
     feature_ : ndarray of shape (n_nodes,)
-        What a node looks at; -1 for a leaf.
+        Feature that a node tests; -1 for a leaf.
     threshold_ : ndarray of shape (n_nodes,)
         Rows whose feature, in single precision, is at most this go to the left.
     left_, right_ : ndarray of shape (n_nodes,)
@@ -93,7 +94,7 @@ class LabelForest(LabelBlock):
             Label indicator of 0 and 1; NaN for unknown labels, which count by the share of the
             label.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts.
+            Weights of the rows; None gives each row the weight 1.
         """
         X = validate_data(self, X, accept_sparse="csc", dtype=np.float32)
         weights = check_sample_weight(sample_weight, X.shape[0])

@@ -67,7 +67,7 @@ class LabelLogistic(OddsBlock):
         y : array-like of shape (n, q)
             Label indicator of 0 and 1; NaN for unknown labels, without which each is learned.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts.
+            Weights of the rows; None gives each row the weight 1.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         if sparse.issparse(X) and X.nnz < np.iinfo(np.int32).max:

@@ -25,9 +25,9 @@ class LabelNeighbours(OddsBlock):
     Parameters
     ----------
     n_neighbors : int, default=20
-        How many rows vote, at least 1; all where there are fewer.
+        Number of neighbours that vote, at least 1; all rows if there are fewer.
     metric : {"cosine", "euclidean"}, default="euclidean"
-        What is near. The vote of a row counts its cosine, or one over its distance.
+        Similarity of rows. A vote is weighted by the cosine, or by one over the distance.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class LabelNeighbours(OddsBlock):
             Label indicator of 0 and 1; NaN for unknown labels, which vote by the share of
             the label.
         sample_weight : array-like of shape (n,), default=None
-            What the vote of each row is multiplied by; rows of weight 0 are not kept.
+            Factors of the votes of the rows; rows of weight 0 are not kept.
         """
         check_integer("n_neighbors", self.n_neighbors, at_least=1)
         check_choice("metric", self.metric, ("cosine", "euclidean"))

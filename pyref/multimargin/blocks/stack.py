@@ -1,4 +1,4 @@
-"""Which classifiers a stack has, by its name and the size of the data."""
+"""Classifiers of a stack, by its name and the size of the data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _MOST_ENTRIES = 2**25
 
 @dataclass(frozen=True)
 class Data:
-    """What decides which blocks are worth their time."""
+    """Sizes that decide which blocks are worth their time."""
 
     X: Any  # (n, d)
     n_labels: int

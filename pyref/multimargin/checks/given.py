@@ -1,4 +1,4 @@
-"""What `y` is: a label indicator, lists of names, or classes. All else asks this."""
+"""Kinds of `y`: a label indicator, lists of names, or classes. All else asks this."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, KeysView, Mapping
@@ -20,7 +20,7 @@ _SETS = (set, frozenset, KeysView)
 
 @dataclass(frozen=True)
 class Given:
-    """What labels were given as, in plain containers."""
+    """Labels as they were given, in plain containers."""
 
     kind: Literal["indicator", "lists", "classes"]
     # An indicator: an array or a sparse matrix, of numbers or objects, that is not checked yet.
@@ -38,7 +38,7 @@ class Given:
 
     @property
     def is_column(self) -> bool:
-        """Whether it is a matrix of one column."""
+        """True for a matrix of one column."""
         return self.kind == "indicator" and self.values.shape[1:] == (1,)
 
     def take(self, rows: NDArray[np.intp]) -> "Given":

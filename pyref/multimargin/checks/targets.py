@@ -1,4 +1,4 @@
-"""What an estimator is asked to predict: several labels a row, or one class a row."""
+"""Targets of an estimator: several labels per row, or one class per row."""
 
 import math
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ _SHOWN_MEASURES = "ranking_loss, one_error, average_precision, hamming_loss, mac
 
 @dataclass(frozen=True)
 class Tuning:
-    """Whether and how parameters are chosen."""
+    """Options of tuning."""
 
     tune: Annotated[
         bool,
@@ -89,7 +89,7 @@ class Splits:
 
 @dataclass(frozen=True)
 class Shown:
-    """What tables, reports and the first sentence say."""
+    """Options of tables, reports and the verdict."""
 
     measures: Annotated[
         str,
@@ -142,7 +142,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Files:
-    """What is written beside the standard output."""
+    """Files written beside the standard output."""
 
     report: Annotated[
         str | None,
@@ -171,7 +171,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Running:
-    """Where and how the fits run."""
+    """Options of the runs."""
 
     results_file: Annotated[
         str | None,

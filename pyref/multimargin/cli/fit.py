@@ -43,7 +43,7 @@ def command(
 ) -> None:
     """Fit a method, show how far it is from the optimum.
 
-    Without --method it is label-ranker, which chooses by cross-validation, calibrates and cuts.
+    Without --method it is label-ranker: selection by cross-validation, calibration, threshold.
     With --holdout the model is measured on the rows that were put aside. Ctrl-C stops the fit,
     keeps what it has reached in the file of -o, with its certificate, and ends with exit code 130.
 
@@ -64,7 +64,7 @@ def command(
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is fitted to what, and where it goes."""
+    """Options of a fit."""
 
     source: str
     method: str

@@ -1,4 +1,4 @@
-"""What commands print: one JSON object, or tables."""
+"""Output of commands: one JSON object, or tables."""
 
 import dataclasses
 import json

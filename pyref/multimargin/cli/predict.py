@@ -19,7 +19,7 @@ ModelFile = Annotated[
 
 @dataclass(frozen=True)
 class Form:
-    """What a row of the CSV file has."""
+    """Contents of a row of the CSV file."""
 
     form: Annotated[
         str | None,

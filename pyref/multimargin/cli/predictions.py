@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from multimargin.estimators.reasons import Reasons
 
 FORMATS = ("all", "labels", "tags")
-"""What a row can have: labels and scores, labels, or names of labels."""
+"""Contents of a row: labels and scores, labels, or names of labels."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Lines(TextIOBase):
-    """What is printed of progress, of which a line every five seconds is told."""
+    """Lines about progress, one every five seconds."""
 
     def __init__(self) -> None:
         self._said = monotonic()

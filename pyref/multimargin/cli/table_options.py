@@ -104,7 +104,7 @@ Group = Annotated[
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """Which columns of a table are what."""
+    """Roles of the columns of a table."""
 
     labels: Labels = None
     tags_column: TagsColumn = None
@@ -144,7 +144,7 @@ def _unescaped(separator: str) -> str:
 
 @dataclass(frozen=True)
 class PartsOfData:
-    """Which rows are put aside, and which stay together."""
+    """Rows put aside, and rows that stay together."""
 
     holdout: Holdout = None
     group: Group = None

@@ -18,7 +18,7 @@ _MANY_PAIRS = 10_000
 
 @dataclass(frozen=True)
 class Draw:
-    """How many rows are verified, and how closely."""
+    """Number of rows to verify, and tolerance."""
 
     rows: Annotated[
         int,

@@ -37,7 +37,7 @@ RANKING = tuple(name for name, measure in MEASURES.items() if measure.needs == "
 """The measures that need scores and rows with both relevant and irrelevant labels."""
 
 DEFAULT = ("ranking_loss", "one_error", "average_precision", "hamming_loss", "macro_f1")
-"""What reports show unless asked for something else."""
+"""Measures that reports show by default."""
 
 
 def find_measured(names: str | Sequence[str]) -> list[Measured]:

@@ -12,7 +12,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What one method achieved, or how it failed, on one split of one data set.
+    """Measures, or the failure, of one method on one split of one data set.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Result:
         Of each label the number of true negatives, false positives, false negatives and true
         positives among the test rows.
     scores : str or None
-        Where the scores for the ranking come from: "decision_function", "predict_proba", or
+        Source of the scores for the ranking: "decision_function", "predict_proba", or
         "predict" for an estimator without scores, whose labels all tie.
     fit_seconds, predict_seconds : float or None
         Wall-clock seconds.
@@ -56,7 +56,7 @@ class Result:
     finished : str
         UTC time, ISO 8601.
     tuning : dict or None
-        What was chosen on the training rows: "parameters", the "score" that they had there by
+        Choices made on the training rows: "parameters", the "score" that they had there by
         "score_name", the number of "combinations" tried and the "seconds" of the search, which
         `fit_seconds` leaves out; None for a method that was not tuned.
     """
@@ -87,7 +87,7 @@ class Result:
 
     @property
     def failed(self) -> bool:
-        """Whether there is an error instead of measures."""
+        """True if there is an error instead of measures."""
         return self.error is not None
 
     def to_line(self) -> str:

@@ -29,7 +29,7 @@ _LARGE = 10_000
 
 @dataclass
 class Shared:
-    """What views of the same parts share."""
+    """State that views of the same parts share."""
 
     name: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
     bytes_moved: int = 0

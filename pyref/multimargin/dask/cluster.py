@@ -47,7 +47,7 @@ class ClusterParts(Cluster):
 
     @property
     def recoveries(self) -> int:
-        """How often dual rows were lost and replaced."""
+        """Number of times dual rows were lost and replaced."""
         return self._shared.recoveries
 
     def threads(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What a fit takes as X and y, as one source a part."""
+"""X and y of a fit, as one source per part."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ class Inputs:
 
     @property
     def files(self) -> bool:
-        """Whether the parts are files."""
+        """True if the parts are files."""
         return isinstance(self.sources[0], FileSource)
 
 

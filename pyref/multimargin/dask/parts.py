@@ -40,7 +40,7 @@ _SPARSE = 0.25
 
 @dataclass(frozen=True)
 class Pairs:
-    """Which pairs of labels a row has, and what they weigh."""
+    """Pairs of labels of a row, and their weights."""
 
     C: float = 1.0  # Weight of the loss
     # "balanced" weighs each row's pairs C together; "uniform" weighs each pair C, to be divided

@@ -1,4 +1,4 @@
-"""What a part does in the repair of a free bias: the dual rows move until all sum to 0."""
+"""A part's share in the repair of a free bias: the dual rows move until all sum to 0."""
 
 from dataclasses import dataclass
 from typing import Any

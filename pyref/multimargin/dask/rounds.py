@@ -48,7 +48,7 @@ class PartsLost(Exception):
 
 
 class Cluster(Protocol):
-    """Where the parts are: the workers of a dask cluster, or one process."""
+    """Place of the parts: the workers of a dask cluster, or one process."""
 
     count: int
 
@@ -89,7 +89,7 @@ class Cluster(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to solve."""
+    """Settings of a solve."""
 
     tol: float  # Relative duality gap at which to stop
     max_rounds: int  # Largest number of rounds
@@ -155,7 +155,7 @@ def no_history() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Solution:
-    """What a problem over parts ends with: a `Fit` but for what belongs to single rows."""
+    """Solution over parts: a `Fit` without what belongs to single rows."""
 
     weights: Matrix
     bias: Matrix

@@ -1,4 +1,4 @@
-"""What a part does in a round of the alternating direction method."""
+"""A part's share in a round of the alternating direction method."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What runs on the workers: functions of a part, and of the dual rows that its worker holds."""
+"""Tasks of the workers: functions of a part, and of the dual rows that its worker holds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which worker of a cluster has which part."""
+"""Assignment of parts to the workers of a cluster."""
 
 import time
 

@@ -27,17 +27,17 @@ class Attribute:
 
     @property
     def is_binary_number(self) -> bool:
-        """Whether it is declared with the values 0 and 1, or one of them."""
+        """True if declared with the values 0 and 1, or one of them."""
         return self.values is not None and set(self.values) <= {"0", "1"}
 
     @property
     def is_reversed(self) -> bool:
-        """Whether the code 0, which stands for the first declared value, means the number 1."""
+        """True if the code 0, which stands for the first declared value, means the number 1."""
         return self.values is not None and self.is_binary_number and self.values[0] == "1"
 
     @property
     def relevant_codes(self) -> list[float] | None:
-        """What the codes of the declared values mean of a label, 0 or 1; None if they do not."""
+        """Labels, 0 or 1, that the codes of the declared values mean; None if they mean none."""
         words = [value.strip().lower() for value in self.values or ()]
         meant = [1.0 if word in _RELEVANT else 0.0 for word in words]
         known = all(word in _RELEVANT | _IRRELEVANT for word in words)
@@ -45,7 +45,7 @@ class Attribute:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the numbers, or the codes 0 and 1 of the declared values, are the feature."""
+        """True if the numbers, or the codes 0 and 1 of the declared values, are the feature."""
         return self.values is None or (len(self.values) <= 2 and not self.is_reversed)
 
 

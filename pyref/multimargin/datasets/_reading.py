@@ -1,4 +1,4 @@
-"""What all readers make of a file that is damaged: one kind of error, which names the file."""
+"""Errors of damaged files: one kind for all readers, which names the file."""
 
 import bz2
 import gzip

@@ -56,7 +56,7 @@ def load_arff(
         The ARFF file; the training part if `test` is given. One that ends in .gz, .bz2 or .xz is
         decompressed.
     labels : str, path-like, int or None, default=None
-        Which attributes are labels. A path: the XML file of MULAN, which names them. A positive
+        Attributes that are labels. A path: the XML file of MULAN, which names them. A positive
         integer k: the first k attributes; a negative one: the last k, as in MEKA's option ``-C``.
         (MULAN's own files have the labels last.) None: the option ``-C k`` in the file's
         ``@relation``.

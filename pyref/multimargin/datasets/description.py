@@ -67,7 +67,7 @@ class Description:
         these, in the first and the second half of the rows; None for fewer than five labels, or
         where one part has the same frequency for all labels.
     warnings : tuple of str, default=()
-        What should be looked into before the data are used, in plain English.
+        Findings to look into before the data are used, in plain English.
     """
 
     name: str

@@ -53,7 +53,7 @@ def load_table(
         The file. Its first row names the columns; a line of JSON lines is an object. All but
         Parquet may be compressed: .csv.gz, .tsv.bz2.
     labels, tags_column, separator, drop, text, nominal, analyzer, blank
-        Which columns are what, see `MultilabelData.from_frame`.
+        Roles of the columns, see `MultilabelData.from_frame`.
     decimal : {".", ","} or None, default=None
         The decimal mark of numbers. None finds it, and a warning tells where it is a comma.
     test : str, path-like or None, default=None

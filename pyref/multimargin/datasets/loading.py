@@ -33,7 +33,7 @@ def load(
         Notes; "debian-tags" or "digits", which need no file; or one of the names that
         `available` lists, of which those of OpenML are downloaded once, without official parts.
     labels : str, path-like, int or None, default=None
-        Which attributes of an ARFF file are labels, see `load_arff`. None looks for an XML file
+        Attributes of an ARFF file that are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the
         file (MEKA); the only XML file there is. Which columns of a table are, see `load_table`.
     test : str, path-like or None, default=None

@@ -120,7 +120,7 @@ class MultilabelData:
         name : str
             A key of `splits`.
         as_frame : bool, default=False
-            Whether to return pandas data frames, whose columns have the names of the features and
+            If True, return pandas data frames, whose columns have the names of the features and
             labels: estimators keep them (`feature_names_in_`, `label_names_in_`), and plots show
             them. The index are the names of the instances where there are some, else row numbers.
 
@@ -143,7 +143,7 @@ class MultilabelData:
         Parameters
         ----------
         as_frame : bool, default=False
-            Whether to return pandas data frames with the names, as in `split`.
+            If True, return pandas data frames with the names, as in `split`.
 
         Returns
         -------
@@ -213,16 +213,16 @@ class MultilabelData:
             A column that lists the labels of each row instead, as text or as a list; lists may also
             be texts, as JSON, Python, NumPy or PostgreSQL write them.
         separator : str or None, default=None
-            What stands between the tags of that column. None is a comma, or with a warning what
-            else stands between tags that recur.
+            Separator of the tags of that column. None is a comma, or with a warning what else
+            stands between tags that recur.
         drop, text : str or sequence of str, default=()
             Columns to leave out, even of the labels, and columns of text; named as `labels` are.
         nominal : str or sequence of str, default=()
             Columns of names, even if these look like numbers.
         analyzer : {"word", "char"}, default="word"
-            What counts of text: words, or runs of up to three characters.
+            Features of text: words, or runs of up to three characters.
         blank : {"0", "unknown"} or None, default=None
-            What a missing value of a label is. None takes 0, with a warning, where no label is 0
+            Value that stands for a missing label. None takes 0, with a warning, where no label is 0
             otherwise.
         name : str, default=""
             Name of the data set.

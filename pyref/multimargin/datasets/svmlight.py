@@ -49,10 +49,10 @@ def load_svmlight(
         Number of labels q; None takes the largest label that occurs, unless so many labels are
         hardly ever relevant.
     zero_based : bool or "auto", default="auto"
-        Whether feature indices start at 0. "auto" says yes when an index 0 occurs.
+        True if feature indices start at 0. "auto" decides by whether an index 0 occurs.
     labels_zero_based : bool or "auto", default="auto"
-        Whether labels start at 0. "auto" says yes when a label 0 occurs. Labels and features are
-        told apart because many files count labels from 0 and features from 1.
+        True if labels start at 0. "auto" decides by whether a label 0 occurs. Labels and features
+        are told apart because many files count labels from 0 and features from 1.
     test : str, path-like or None, default=None
         The file of the official test part. The two files are then read as one, and the result has
         the splits "train" and "test". Counts and "auto" go by both files together.

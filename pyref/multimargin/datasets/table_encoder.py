@@ -20,7 +20,7 @@ from multimargin.scaling import make_scaler
 MISSING = "(missing)"
 """The name that a missing name gets."""
 KINDS = ("number", "nominal", "text", "characters")
-"""What a column of features can be; of the latter two, words and runs of characters count."""
+"""Kinds of feature columns; of the latter two, words and runs of characters count."""
 _TEXT = "text "
 # With fewer rows, a word that occurs once may be all there is.
 _MANY_ROWS = 100

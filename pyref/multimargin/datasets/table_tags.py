@@ -168,7 +168,7 @@ def _pieces(text: str, separator: str) -> set[str]:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """What speaks for a separator."""
+    """Evidence for a separator."""
 
     share: float  # Of the pieces of cells that have it, those that occur in another cell
     n_tags: int  # Different tags that it leaves

@@ -37,13 +37,13 @@ _LINES = (".jsonl", ".ndjson")
 _PACKED = {".gz": "gzip", ".bz2": "bz2"}
 _TEXTS = (".csv", ".tsv", *_LINES)
 TABLE_KINDS = (*_TEXTS, ".parquet")
-"""What files with tables end in; texts may be compressed."""
+"""Endings of files with tables; texts may be compressed."""
 PARTS = ("train", "test")
 
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Which columns of a table are what."""
+    """Roles of the columns of a table."""
 
     # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
     # ``"last:6"``; a text holds several with commas between them

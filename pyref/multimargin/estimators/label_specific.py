@@ -46,7 +46,7 @@ def _default_classifier(X: Any) -> LinearSVC:
 
 
 class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # type: ignore[misc]
-    """What the two strategies share: one selector, one classifier a label."""
+    """Base of the two strategies: one selector, one classifier per label."""
 
     estimator: Any
     selector: Any
@@ -67,7 +67,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts, not negative; selector and classifiers are fitted with these
+            Weights of the rows, not negative; selector and classifiers are fitted with these
             weights. A row of weight 0 is not there. None counts each row once.
 
         Raises

@@ -84,9 +84,9 @@ default="scores"
         `multimargin.thresholds`; labels with a score above a number are predicted (tau, 0.5 in the
         paper, where few scores reach it at this alpha). Ignored for one-dimensional targets.
     convexify : bool, default=True
-        Whether to add the smallest shift that makes the problem convex and bounded. False runs the
-        published loop (Algorithm 1) on the problem as printed; where that is not convex, it has no
-        minimum, and what comes out depends on `max_iter`.
+        If True, the smallest shift that makes the problem convex and bounded is added. False runs
+        the published loop (Algorithm 1) on the problem as printed; where that is not convex, it has
+        no minimum, and what comes out depends on `max_iter`.
     solver : {"auto", "cd", "admm", "apg"}, default="auto"
         "admm" is the alternating direction method of multipliers in the eigenbasis of the quadratic
         form; its eigenvalues take O(n d min(n, d)) operations, which cannot be interrupted, and
@@ -123,11 +123,11 @@ default="scores"
     coef_ : ndarray of shape (q, d)
         The transpose of W.
     label_specific_features_ : ndarray of shape (q, d), dtype bool
-        Where `coef_` is not 0.
+        Mask of the weights that are not 0.
     threshold_ : Threshold
         The fitted threshold.
     shift_ : float
-        What was added to the diagonal of R: 0 where the published problem is convex.
+        Shift added to the diagonal of R: 0 where the published problem is convex.
     n_iter_ : int
         Epochs or iterations made.
     objective_ : float
@@ -209,8 +209,8 @@ default="scores"
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts, not negative: a row of weight 2 is a row that is there twice,
-            in the squared error and in the label correlations. None counts each row once.
+            Weights of the rows, not negative: a row of weight 2 counts as two rows, in the squared
+            error and in the label correlations. None counts each row once.
 
         Raises
         ------
@@ -336,7 +336,7 @@ default="scores"
         Parameters
         ----------
         indices : bool, default=False
-            Whether to return indices instead of a mask.
+            If True, return indices instead of a mask.
         label : int, str or None, default=None
             The label's number (its place among the classes), or its name in `label_names_in_`.
             None means the union over all labels, which `transform` keeps.

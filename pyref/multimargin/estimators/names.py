@@ -62,9 +62,9 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
         A fitted model of this package, alone or at the end of a pipeline or of a search; or another
         library's multi-label classifier, such as a chain or a forest.
     X : array-like, sparse matrix, data frame or sequence of n rows
-        What the model takes: features, or the columns or texts that the pipeline starts with.
+        Input of the model: features, or the columns or texts that the pipeline starts with.
     top : int or None, default=None
-        How many labels to name for each row, predicted or not; None names those that are predicted.
+        Number of labels to name for each row, predicted or not; None names the predicted ones.
 
     Returns
     -------
@@ -128,9 +128,9 @@ def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArr
         A fitted model of this package, alone or at the end of a pipeline or of a search; or another
         library's multi-label classifier, such as a chain or a forest.
     X : array-like, sparse matrix, data frame or sequence of n rows
-        What the model takes: features, or the columns or texts that the pipeline starts with.
+        Input of the model: features, or the columns or texts that the pipeline starts with.
     k : int, default=5
-        How many labels, at least 1; all of them where the model has fewer.
+        Number of labels from the top of the ranking, at least 1; all if there are fewer.
 
     Returns
     -------

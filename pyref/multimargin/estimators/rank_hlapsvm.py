@@ -50,8 +50,8 @@ class RankHLapSVM(PairwiseClassifier):
         Where it dwarfs the loss, the scores of an accurate solution differ by little: decrease
         `tol`.
     nu : float or "scale", default="scale"
-        How fast a label's weight falls with the mean squared distance between its instances, at
-        least 0 (the paper's nu). "scale" takes 1 / (mean squared distance between all training
+        Rate at which a label's weight falls with the mean squared distance between its instances,
+        at least 0 (the paper's nu). "scale" takes 1 / (mean squared distance between all training
         rows), so that the weights lie around exp(-1) whatever the scale of the features; with a
         number, every weight underflows to 0 on features of large scale, and the regulariser is
         gone. Distances are those of the features whatever the kernel (eq. (30) is about the

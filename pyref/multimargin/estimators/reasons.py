@@ -16,7 +16,7 @@ from multimargin.thresholds import CalibratedClassifier
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """What speaks for and against a label, in a row or in general.
+    """Features that speak for and against a label, in a row or in general.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Reasons:
     features : tuple of str
         Names of features, the strongest for the label first, the strongest against it last.
     contributions : ndarray of shape (len(features),)
-        What each adds to the score of the label, less what it adds to that of the mean label.
+        Contribution of each to the score of the label, less that to the score of the mean label.
     others : float
         The sum over all other features, and the intercept.
     blocks : tuple of (str, float), default=()
@@ -65,7 +65,7 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
     label : object
         The name of a label, or its number where labels have no names.
     top : int, default=10
-        How many features to name at most, those with the largest contributions of either sign.
+        Largest number of features to name, those with the largest contributions of either sign.
 
     Returns
     -------

@@ -48,7 +48,7 @@ def check_precomputed(K: Matrix) -> None:
 
 
 def is_indefinite(K: Matrix) -> bool:
-    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding."""
+    """Return True if a symmetric matrix has an eigenvalue that is negative beyond rounding."""
     scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
     if scale == 0.0:
         return bool(K.any())
@@ -57,7 +57,7 @@ def is_indefinite(K: Matrix) -> bool:
 
 
 def is_indefinite_on_a_sample(kernel: Kernel, X: Any, *, most_bytes: int, threads: int) -> bool:
-    """Whether a kernel is indefinite on some rows of `X`, and so on all of them (Cauchy)."""
+    """Return True if a kernel is indefinite on some rows of `X`, and so on all (Cauchy)."""
     n = X.shape[0]
     size = min(n, _LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, int((most_bytes / 8) ** 0.5)))
     rows = np.linspace(0, n - 1, size).astype(np.intp)
@@ -65,7 +65,7 @@ def is_indefinite_on_a_sample(kernel: Kernel, X: Any, *, most_bytes: int, thread
 
 
 def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
-    """Whether K + shift I has a Cholesky factor: panel by panel, so that Ctrl-C is answered."""
+    """Try a Cholesky factor of K + shift I, panel by panel, so that Ctrl-C is answered."""
     n = K.shape[0]
     rest = np.empty_like(K)
     for first in range(0, n, _PANEL):

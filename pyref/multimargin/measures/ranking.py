@@ -36,7 +36,7 @@ def ranking_loss(
     degenerate_rows: DegenerateRows = "ignore",
     sample_weight: Any = None,
 ) -> float:
-    """Fraction of pairs of a relevant and an irrelevant label that are not in this order.
+    """Ranking loss: fraction of the pairs of a relevant and an irrelevant label ranked wrongly.
 
     Parameters
     ----------

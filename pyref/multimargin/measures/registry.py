@@ -30,7 +30,7 @@ class Measure:
     larger_is_better : bool
         Its direction.
     needs : {"scores", "label sets"}
-        What it compares with the true labels.
+        Input that it compares with the true labels.
     function : callable
         The measure, called with the true labels and what it needs.
     """

@@ -11,7 +11,7 @@ from multimargin.methods.abilities import Abilities
 
 Grid = Mapping[str, tuple[Any, ...]]
 Pattern = Callable[[], Any]
-"""What returns a new unfitted estimator."""
+"""Function that returns a new unfitted estimator."""
 
 _TRUE, _FALSE, _NONE = ("true", "yes", "on"), ("false", "no", "off"), ("none", "null", "")
 
@@ -27,7 +27,7 @@ class Method:
     title : str
         Its name in print.
     summary : str
-        What it is, in one line.
+        Summary in one line.
     pattern : callable
         Returns a new unfitted estimator, see `new`.
     search : mapping of str to tuple
@@ -37,7 +37,7 @@ class Method:
     depth : int, default=0
         Parameters of the estimator that lies so many levels inside have short names, too.
     abilities : Abilities or None, default=None
-        What it can do; None for the baselines.
+        Abilities; None for the baselines.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Method:
         Returns
         -------
         str
-            What `set_params` takes.
+            Name for `set_params`.
         """
         target = self.aliases.get(name, name)
         if target not in self.pattern().get_params(deep=True):

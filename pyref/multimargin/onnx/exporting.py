@@ -30,7 +30,7 @@ from multimargin.thresholds import CalibratedClassifier, ThresholdedClassifier
 
 @dataclass(frozen=True)
 class _Predicted:
-    """What a model gives: label scores, labels as booleans, and probabilities if it has them."""
+    """Outputs of a model: label scores, labels as booleans, and probabilities if it has them."""
 
     scores: Node
     labels: Node

@@ -1,4 +1,4 @@
-"""What is predicted from scores, as operators of a graph."""
+"""Predictions from scores, as operators of a graph."""
 
 from typing import Any
 

@@ -31,7 +31,7 @@ class ConvergenceDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes, matplotlib Figure
-        What was drawn on.
+        Axes and figure of the drawing.
     lines_ : list of matplotlib Line2D
         One line a model; for ``quantity="objectives"`` two, primal and dual.
     legend_ : matplotlib Legend
@@ -85,7 +85,7 @@ class ConvergenceDisplay:
             The relative duality gap, on a logarithmic axis, or primal and dual objective. Where
             several models solve different problems, only their gaps can be compared.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure when None.
+            Axes to draw on; None makes a new figure.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What the displays draw with: axes, colours, line styles, legends."""
+"""Drawing tools of the displays: axes, colours, line styles, legends."""
 
 from typing import Any
 

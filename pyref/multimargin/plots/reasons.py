@@ -11,12 +11,12 @@ class ReasonsDisplay:
     Parameters
     ----------
     reasons : Reasons
-        What `multimargin.explain` returns of a row, or of a label in general.
+        Result of `multimargin.explain` for a row, or for a label in general.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes, matplotlib Figure
-        What was drawn on.
+        Axes and figure of the drawing.
     bars_ : matplotlib BarContainer
         The bars, from the top down.
     """
@@ -30,7 +30,7 @@ class ReasonsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure when None.
+            Axes to draw on; None makes a new figure.
         """
         values = self.reasons.contributions
         ax = check_axes(ax, height=1.2 + 0.28 * max(len(values), 1))

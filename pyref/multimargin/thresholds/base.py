@@ -1,4 +1,4 @@
-"""What all thresholds share: learned from scores, subtracted from scores."""
+"""Base of all thresholds: learned from scores, subtracted from scores."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -40,7 +40,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         X : array-like or sparse matrix of shape (n, d), default=None
             Features of the rows, for thresholds that use them.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
+            Weights of the rows; None gives each row the weight 1.
 
         Raises
         ------

@@ -39,11 +39,10 @@ class CalibratedClassifier(HeldOutClassifier):
         of this package, scikit-learn's, pipelines and searches. Several are stacked; the labels are
         ranked by the first one's scores where the calibration looks at ranks.
     threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
-        Which labels are predicted: "micro" and "samples", those above the one cut whose micro- or
-        example-averaged F1 is largest on the held-out rows; "macro", those above a cut of their
-        own, shrunken to the common one (`multimargin.thresholds.ShrunkenThreshold`); those more
-        probable than a number between 0 and 1; or those above a threshold of the logarithms of the
-        odds.
+        Threshold above which labels are predicted: "micro" and "samples", the one whose micro- or
+        example-averaged F1 is largest on the held-out rows; "macro", one per
+        label, shrunken to the common one (`multimargin.thresholds.ShrunkenThreshold`). A number
+        between 0 and 1 is a probability; a `Threshold` is learned from the logarithms of the odds.
     at_least_one : bool, default=False
         If True, the best label of a row is always predicted.
     C : float, default=1.0
@@ -52,8 +51,8 @@ class CalibratedClassifier(HeldOutClassifier):
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
-        Which scores to take, as in `ThresholdedClassifier`; probabilities are taken as logarithms
-        of odds, those below 0.01 or above 0.99 as these.
+        Scores to use, as in `ThresholdedClassifier`; probabilities are taken as logarithms of odds,
+        those below 0.01 or above 0.99 as these.
     n_jobs : int, default=None
         Number of folds that are fitted at the same time; None means 1.
 
@@ -70,7 +69,7 @@ class CalibratedClassifier(HeldOutClassifier):
     threshold_ : Threshold
         The threshold of the logarithms of the odds.
     response_methods_ : list of str
-        Where the scores of each classifier come from.
+        Source of the scores of each classifier: a value of `response_method`.
     response_method_ : str
         That of the first.
     classes_ : ndarray of shape (q,)

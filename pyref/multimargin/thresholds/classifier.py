@@ -33,8 +33,8 @@ class ThresholdedClassifier(HeldOutClassifier):
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
-        Which scores to take; "auto" is the first that the classifier has, of a pipeline or a search
-        the one that it ends with or found.
+        Scores to use; "auto" is the first that the classifier has, of a pipeline or a search the
+        one that it ends with or found.
     n_jobs : int, default=None
         Number of folds that are fitted at the same time; None means 1.
 
@@ -45,7 +45,7 @@ class ThresholdedClassifier(HeldOutClassifier):
     threshold_ : Threshold
         The threshold, fitted on the out-of-fold scores.
     response_method_ : str
-        Where the scores come from.
+        Source of the scores: a value of `response_method`.
     classes_ : ndarray of shape (q,)
         Label numbers.
     label_names_in_ : ndarray of shape (q,)

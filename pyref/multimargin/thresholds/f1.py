@@ -21,8 +21,8 @@ class F1Threshold(Threshold):
     Parameters
     ----------
     average : {"micro", "macro", "samples"}, default="micro"
-        Which F1 is largest: over all pairs of a row and a label, the mean over the labels, or the
-        mean over the rows.
+        F1 to maximise: over all pairs of a row and a label, the mean over the labels, or the mean
+        over the rows.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ Matrix = NDArray[np.float64]
 
 
 class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What a classifier ends with: a calibration and a threshold, both learned, that do not change.
+    """Head of a classifier: a learned calibration and threshold, which do not change.
 
     A classifier of scores: what it takes as rows are scores of labels, one matrix or, where the
     calibration weighs several models, a list of them.
@@ -23,13 +23,13 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     calibration : PooledCalibration or None
-        What makes odds of scores; None leaves scores as they are.
+        Map of scores to log odds; None leaves scores as they are.
     threshold : Threshold or None
         Threshold of the odds; None where each row has one class, the best.
     n_labels : int
         Number of labels q; scores of further labels serve the calibration alone.
     at_least_one : bool, default=False
-        Whether the best label of a row is always predicted.
+        If True, the best label of a row is always predicted.
     """
 
     def __init__(

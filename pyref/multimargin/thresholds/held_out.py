@@ -124,7 +124,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
 
     @property
     def response_method_(self) -> str:
-        """Where the scores of the first classifier come from."""
+        """Response method of the first classifier."""
         return self.response_methods_[0]
 
     @property
@@ -218,8 +218,8 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
             Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifiers take
             them.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts, in the classifiers' fits, which must take them, and in what
-            is learned from the scores. A pipeline hands them to its last step.
+            Weights of the rows, in the classifiers' fits, which must take them, and in what is
+            learned from the scores. A pipeline hands them to its last step.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
         **params : dict

@@ -43,8 +43,8 @@ class LabelsThreshold(Threshold):
     Parameters
     ----------
     measure : {"f1", "hamming_loss", "balanced_accuracy"}, default="f1"
-        What is best for the rows of a label at its threshold. The labels are separate, so "f1" is
-        also best for macro-F1 and "hamming_loss" for the Hamming loss of the label sets.
+        Measure that is best for the rows of a label at its threshold. The labels are separate, so
+        "f1" is also best for macro-F1 and "hamming_loss" for the Hamming loss of the label sets.
     cv : int or None, default=5
         Number of folds of the rows, at least 2: a label's threshold is the mean of those that are
         best without one of the folds each, which is steadier for rare labels. None learns one

@@ -13,7 +13,7 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
 N_FEATURES = 5
-"""How many features the first block has; each further one has its scores."""
+"""Number of features of the first block; each further one has its scores."""
 RANK = 3
 """The place of the logarithm of the rank among them."""
 # Share of a row's largest score below which two of its scores differ by rounding.

@@ -51,9 +51,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     intercept_ : float
         Common intercept.
     label_coef_ : ndarray of shape (n_blocks, q)
-        What is added to the weight of each block's scores, for each label.
+        Offset of the weight of each block's scores, for each label.
     label_intercept_ : ndarray of shape (q,)
-        What is added to the intercept, for each label.
+        Offset of the intercept, for each label.
     gap_ : float
         Upper bound of how far the objective is above its minimum, relative to the objective.
     n_iter_ : int
@@ -103,7 +103,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
             Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which nothing
             is learned from.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
+            Weights of the rows; None gives each row the weight 1.
 
         Raises
         ------

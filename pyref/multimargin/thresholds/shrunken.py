@@ -30,7 +30,8 @@ class ShrunkenThreshold(Threshold):
     strengths : sequence of float, default=(10, 30, 100, 300, inf)
         Values of m to choose from, above 0; infinity is the common cut.
     reach : float, default=3.0
-        How far a label's own cut may be from the common one, above 0: meant for logarithms of odds.
+        Largest distance of a label's own threshold from the common one, above 0: meant for
+        logarithms of odds.
 
     Attributes
     ----------

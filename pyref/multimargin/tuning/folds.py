@@ -26,7 +26,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=False
-        Whether to shuffle the rows first.
+        If True, rows are shuffled first.
     random_state : int, RandomState instance or None, default=0
         Breaks ties between folds and shuffles. An int gives the same folds each time.
 

@@ -28,7 +28,7 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
     start : dict of str to object, default=None
         Values of parameters before they are tuned; those of `estimator` where it says nothing.
     n_rounds : int, default=1
-        How often to go through the parameters, at least 1. A round that changes nothing is the
+        Number of passes through the parameters, at least 1. A round that changes nothing is the
         last.
     scoring : str, callable, list, tuple or dict, default=None
         As in `GridSearchCV`. The paper's criterion is

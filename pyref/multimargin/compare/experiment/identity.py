@@ -1,4 +1,4 @@
-"""What makes two jobs the same: descriptions of estimators, and fingerprints of arrays."""
+"""Identity of jobs: descriptions of estimators, and fingerprints of arrays."""
 
 import json
 from collections.abc import Mapping

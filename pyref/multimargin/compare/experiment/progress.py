@@ -1,4 +1,4 @@
-"""How far an experiment has come: a line on standard error every five seconds, and failures."""
+"""Progress of an experiment: a line on standard error every five seconds, and failures."""
 
 import sys
 from time import monotonic

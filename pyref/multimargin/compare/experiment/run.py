@@ -55,7 +55,7 @@ def run_experiment(
         Names that `make_method` accepts, or estimators by a name of your own: any scikit-learn
         classifier that takes an indicator matrix.
     tune : bool or mapping of str to grid, default=False
-        Whether the parameters of each method are chosen anew in each split, on its training rows
+        If True, the parameters of each method are selected anew in each split, on its training rows
         alone, one parameter after the other. True tunes methods that are given by name over the
         values of their papers; a mapping gives the values to try, {method: {parameter: values}}.
     tune_folds : int, default=3
@@ -77,9 +77,9 @@ def run_experiment(
         Number of jobs at a time, as in joblib; None means 1 or what
         ``joblib.parallel_config`` says, which also chooses other backends, dask say.
     retry_failed : bool, default=False
-        Whether jobs that failed in an earlier run are tried again.
+        If True, jobs that failed in an earlier run are tried again.
     progress : bool, default=False
-        Whether to tell on standard error how far it has come, every five seconds, and of failures.
+        If True, progress is printed to standard error every five seconds, and failures at once.
 
     Returns
     -------

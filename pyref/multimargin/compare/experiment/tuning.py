@@ -18,7 +18,7 @@ Grids = Mapping[str, Mapping[str, Sequence[Any]]]
 
 @dataclass(frozen=True)
 class Search:
-    """How the parameters of a method are chosen on the training rows of a split."""
+    """Selection of a method's parameters on the training rows of a split."""
 
     # Values to try, one parameter after the other in this order, the others at their best so far
     grid: Mapping[str, Sequence[Any]]

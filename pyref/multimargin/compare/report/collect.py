@@ -50,7 +50,7 @@ def per_data(table: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     table : DataFrame
-        What `per_split` returned.
+        Result of `per_split`.
 
     Returns
     -------

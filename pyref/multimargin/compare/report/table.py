@@ -17,15 +17,15 @@ class Table:
     Parameters
     ----------
     title : str
-        What it shows.
+        Caption.
     cells : DataFrame of str
         The cells. The index is the first column, headed by the name of the index.
     best : DataFrame of bool, default=None
-        Which cells are emphasised, of the same shape; none when None.
+        Cells to emphasise, of the same shape; None emphasises none.
     notes : tuple of str, default=()
-        What to know about it, in sentences without a full stop.
+        Remarks, in sentences without a full stop.
     numeric : bool, default=True
-        Whether the cells are numbers, which stand to the right, or texts.
+        True for cells with numbers, which are aligned to the right.
     """
 
     title: str

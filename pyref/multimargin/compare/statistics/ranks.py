@@ -36,7 +36,7 @@ class Ranks:
 
 @dataclass(frozen=True, eq=False)
 class FriedmanTest:
-    """Whether any of several methods differ.
+    """Result of Friedman's test: do any of several methods differ?
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class FriedmanTest:
     alpha : float
         Level of the test.
     note : str
-        What is special, such as why nothing was tested; or "".
+        Remarks, such as why nothing was tested; or "".
     """
 
     ranks: Ranks
@@ -63,13 +63,13 @@ class FriedmanTest:
 
     @property
     def significant(self) -> bool:
-        """Whether the methods differ at level alpha, by Iman and Davenport."""
+        """True if the methods differ at level alpha, by Iman and Davenport."""
         return self.f_p_value < self.alpha
 
 
 @dataclass(frozen=True, eq=False)
 class NemenyiTest:
-    """Which methods differ from which.
+    """Result of Nemenyi's test: which methods differ from which?
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ OUTCOMES = ("win", "tie", "loss", "untested")
 
 @dataclass(frozen=True, eq=False)
 class WinTieLoss:
-    """How often one method is better than each of the others.
+    """Counts of how often one method is better than each of the others.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""The estimator to start with: it chooses, calibrates and cuts by cross-validation.
+"""The estimator to start with: it selects a ranker, calibrates, and sets the threshold.
 
-- `settings`: what is chosen among;
-- `judging`: what a setting's held-out scores are worth;
+- `settings`: the settings to select from;
+- `judging`: the measures of a setting's held-out scores;
 - `search`: the order in which settings are tried, and what is kept of each;
 - `estimator`: the class.
 """

@@ -93,30 +93,30 @@ class LabelRankerCV(LabelScoringClassifier):
     class_weight : None, str, dict, ndarray or list of these, default=(None, "sqrt", "balanced")
         Weights of the labels, as in `RankSVM`. The search starts with the first.
     top_k : None, int, float or list of these, default=(None, 0.25)
-        How many irrelevant labels, or which share of them, a relevant one is ranked against, as in
-        `RankSVM`. The search starts with the first. "margin_distribution" takes None alone.
+        Numbers of irrelevant labels, or shares of them, that a relevant one is ranked against, as
+        in `RankSVM`. The search starts with the first. "margin_distribution" takes None alone.
     stack : None, {"auto", "full"} or list, default="auto"
-        Which classifiers of scikit-learn are stacked with the ranker. None is the ranker alone,
-        which is certified as a whole. "auto" has the 20 nearest "neighbours", a "forest" of extra
-        trees (100, or 32 of sparse or more than 500 features) and, for sparse or more features,
-        one-vs-rest logistic regressions, "linear". "full" has three times the trees and, where it
-        has "linear", the same with balanced weights, "balanced". A list has some of these names,
-        classifiers, or pairs of a name and a classifier.
+        Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
+        whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 32 of
+        sparse or more than 500 features) and, for sparse or more features, one-vs-rest logistic
+        regressions, "linear". "full" has three times the trees and, where it has "linear", the same
+        with balanced weights, "balanced". A list has some of these names, classifiers, or pairs of
+        a name and a classifier.
     scoring : str or callable, default="ranking_average_precision"
-        What to choose by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer of
-        scikit-learn for label indicators.
+        Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
+        of scikit-learn for label indicators.
     cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
     calibration : bool, default=True
-        Whether to calibrate the scores. Without, there are no probabilities and no stack.
+        If True, the scores are calibrated. If False, there are no probabilities and no stack.
     threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
-        Which labels are predicted, as in `CalibratedClassifier`; without calibration a number is a
-        score.
+        Threshold above which labels are predicted, as in `CalibratedClassifier`; without
+        calibration a number is a score.
     at_least_one : bool, default=False
         If True, the best label of a row is always predicted.
     unit_length : {"auto"} or bool, default="auto"
-        Whether rows are divided by their Euclidean norm first; "auto" is for sparse features.
+        If True, rows are divided by their Euclidean norm first; "auto" does so for sparse features.
     tol : float, default=1e-3
         Relative duality gap of the fit on all rows.
     cv_tol : float, default=1e-2
@@ -137,7 +137,7 @@ class LabelRankerCV(LabelScoringClassifier):
     Attributes
     ----------
     best_estimator_ : CalibratedClassifier or Pipeline
-        What predicts: the ranker and the classifiers stacked with it, calibrated; if
+        Model that predicts: the ranker and the classifiers stacked with it, calibrated; if
         `unit_length_`, at the end of a pipeline that divides rows by their norms.
     ranker_ : RankSVM, RankLSVM or MLODM
         The ranker that was chosen, fitted on all rows (of unit length, if `unit_length_`).
@@ -152,8 +152,8 @@ class LabelRankerCV(LabelScoringClassifier):
     best_index_ : int
         The place of `best_params_` in `cv_results_`.
     cv_results_ : dict of ndarray
-        What was tried of the ranker, as in `GridSearchCV`, in the order of the search; scores are
-        after a calibration of all held-out rows.
+        Settings of the ranker that were tried, as in `GridSearchCV`, in the order of the search;
+        scores are after a calibration of all held-out rows.
     calibration_ : PooledCalibration
         The calibration, with its own gap.
     threshold_ : Threshold
@@ -161,14 +161,14 @@ class LabelRankerCV(LabelScoringClassifier):
     kernel_ : str or callable
         The kernel of the ranker.
     unit_length_ : bool
-        Whether rows are divided by their norm.
+        True if rows are divided by their norm.
     empty_label_ : bool
-        Whether the ranker, the stack and the calibration have a further, last label: that a row has
+        True if the ranker, the stack and the calibration have a further, last label: that a row has
         none.
     n_splits_ : int
         Number of folds.
     status_ : str
-        How the fit ended: that of `ranker_`, "time_limit" if the search ran out of time, or
+        Status of the fit: that of `ranker_`, "time_limit" if the search ran out of time, or
         "interrupted".
     dual_gap_, objective_, dual_objective_, n_iter_, history_
         The certificate of `ranker_`. Of the stack, the calibration alone has one
@@ -178,7 +178,7 @@ class LabelRankerCV(LabelScoringClassifier):
     label_names_in_ : ndarray of shape (q,)
         Names of the labels, when `y` was a data frame with string names or lists of names.
     multilabel_ : bool
-        Whether `y` was a label indicator.
+        True for a label indicator or lists of names, False for one-dimensional targets.
     n_features_in_ : int
         Number of features.
 
@@ -244,7 +244,7 @@ class LabelRankerCV(LabelScoringClassifier):
             Label indicator of 0 and 1, NaN for unknown labels; or the names of the labels of each
             row; or one class a row, the best of which is predicted.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts, in fits, calibration and scores.
+            Weights of the rows in fits, calibration and scores; None gives each row the weight 1.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
 

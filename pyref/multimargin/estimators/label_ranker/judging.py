@@ -1,4 +1,4 @@
-"""What the held-out scores of a setting are worth."""
+"""Measures of the held-out scores of a setting."""
 
 import time
 from collections.abc import Callable

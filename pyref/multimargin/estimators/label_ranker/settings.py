@@ -1,4 +1,4 @@
-"""What is chosen among: settings of the pairwise methods."""
+"""Settings of the pairwise methods, among which the search selects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What estimators share.
+"""Parts that several estimators share.
 
 - `pairwise`: the estimators of the pairwise family but for their losses; `problem`, `engine` and
   `exact`: their problem, and its solvers in Rust and by interior points;

@@ -32,7 +32,7 @@ class Solution(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What all losses of pairs share; `group` numbers the (i, m), `top` bounds its pairs."""
+    """Parts of all losses of pairs; `group` numbers the (i, m), `top` bounds its pairs."""
 
     K: Array
     Kt: Array

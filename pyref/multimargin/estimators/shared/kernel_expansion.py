@@ -1,4 +1,4 @@
-"""What the estimators with a kernel share: the expansion of the scores over training rows."""
+"""Base of the estimators with a kernel: the expansion of the scores over training rows."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ from multimargin.notices import warn
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a fit is given, checked."""
+    """Checked input of a fit."""
 
     X: Any  # (n, d): Features, or the kernel matrix
     targets: Targets  # Labels of the labelled rows

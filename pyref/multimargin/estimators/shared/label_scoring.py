@@ -1,4 +1,4 @@
-"""What all estimators share: scores of labels, and what is predicted from them."""
+"""Base of all estimators: scores of labels, and predictions from them."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             Label indicator or classes, as in `fit`. A name that the model does not have is a label
             that no prediction meets.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts.
+            Weights of the rows; None gives each row the weight 1.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What each relevant label counts in the ranking loss: the parameter `class_weight`."""
+"""Weights of the relevant labels in the ranking loss: the parameter `class_weight`."""
 
 from collections.abc import Mapping
 from typing import Any

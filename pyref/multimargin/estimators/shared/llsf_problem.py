@@ -53,7 +53,7 @@ def label_dissimilarity(indicator: NDArray[Any]) -> Matrix:
 
 @dataclass(frozen=True)
 class Convexity:
-    """How the label correlations change the curvature of the objective."""
+    """Change of the objective's curvature by the label correlations."""
 
     # (q, q): alpha (R + shift I); None when it is 0, and the labels are independent
     coupling: Matrix | None
@@ -209,7 +209,7 @@ def choose_solver(X: Any, correlation: Matrix, coupling: Matrix | None, beta: fl
 
 @dataclass(frozen=True)
 class Request:
-    """What a solver needs besides the data."""
+    """Settings of a solver besides the data."""
 
     # The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
     # depends: any X with the same X^T X will do
@@ -228,7 +228,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Coefficients(Report):
-    """What a solver returns: a report, and the model."""
+    """Result of a solver: a report, and the model."""
 
     weights: Matrix  # (q, d)
     kkt_residual: float  # Largest violation of the optimality conditions

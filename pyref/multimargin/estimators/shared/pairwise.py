@@ -1,4 +1,4 @@
-"""What the pairwise estimators share: a problem is stated, solved, certified and stored."""
+"""Base of the pairwise estimators: a problem is stated, solved, certified and stored."""
 
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
@@ -40,7 +40,7 @@ _SOLVERS_OF_TOP_K = ("bcd", "exact")
 
 
 class _Unless:
-    """What holds for methods without these parameters, and before the first fit."""
+    """Values for methods without these parameters, and before the first fit."""
 
     pair_weights: str = "balanced"
     threshold: str | float | Threshold = 0.0
@@ -122,7 +122,7 @@ class PairwiseClassifier(_Unless, KernelExpansionClassifier):
             data frame, become `label_names_in_`. NaN in an indicator stands for an unknown label:
             pairs with it are left out.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts, not negative: a row of weight 2 is a row that is there twice.
+            Weights of the rows, not negative: a row of weight 2 counts as two rows.
             None counts each row once.
 
         Raises

@@ -1,4 +1,4 @@
-"""What passes between an estimator and a solver: a problem, the kind of model, and a fit."""
+"""Values between an estimator and a solver: a problem, the kind of model, and a fit."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """How a solver ended, and how far it is from the optimum."""
+    """Report of a solver: how it ended, and how far from the optimum."""
 
     status: str  # Why it ended
     n_iter: int  # Epochs or rounds made
@@ -27,7 +27,7 @@ class Report:
 
 @dataclass(frozen=True, kw_only=True)
 class Fit(Report):
-    """What a solver of the pairwise family returns: a report, and the model."""
+    """Result of a solver of the pairwise family: a report, and the model."""
 
     # (n, q): Dual matrix B; CSR where it is large and `Problem.compact` allows it
     dual: Any

@@ -1,4 +1,4 @@
-"""What MLRL and SSMLRL share: one joint solve, a model of the labels and of their covariance."""
+"""Base of MLRL and SSMLRL: one joint solve, a model of the labels and of their covariance."""
 
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
@@ -37,7 +37,7 @@ class Labelled:
 
 @dataclass(frozen=True, kw_only=True)
 class RelationshipFit(Report):
-    """What a solver returns for the labels that have both classes: a report, and the model."""
+    """Result of a solver for the labels that have both classes: a report, and the model."""
 
     expansion: Matrix  # (n, q): A with W = phi(X)^T A
     bias: Matrix  # (q,): Bias b
@@ -88,7 +88,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             unlabelled rows are rows of -1, or the class -1; at least one row must be labelled. NaN
             in an indicator stands for an unknown label, whose loss is left out.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts, not negative: a row of weight 2 is a row that is there twice.
+            Weights of the rows, not negative: a row of weight 2 counts as two rows.
             None counts each row once.
 
         Raises

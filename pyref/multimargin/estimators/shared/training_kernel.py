@@ -56,28 +56,28 @@ class TrainingKernel:
 
     @property
     def _definite(self) -> bool:
-        """Whether every matrix of the kernel is positive semidefinite."""
+        """True if every matrix of the kernel is positive semidefinite."""
         return self._kernel.function is None and self._kernel.name in ("linear", "rbf")
 
     @property
     def _doubt(self) -> bool:
-        """Whether a kernel of that name and these parameters may be indefinite."""
+        """True if a kernel of that name and these parameters may be indefinite."""
         name = self._kernel.name
         return name == "sigmoid" or (name == "poly" and self._kernel.coef0 < 0.0)
 
     @property
     def certain(self) -> bool:
-        """Whether a kernel that is not seen to be indefinite is none."""
+        """True if a kernel not found indefinite is known to be positive semidefinite."""
         return self.matrix is not None or not self._doubt
 
     @property
     def solved_nearest(self) -> bool:
-        """Whether the nearest positive semidefinite matrix has taken the place of the matrix."""
+        """True if the nearest positive semidefinite matrix replaces the matrix."""
         return self._nearest is not None
 
     @property
     def features(self) -> Any:
-        """What the solver computes the kernel from: the rows, or the matrix where it is stored."""
+        """Source of the solver's kernel: the rows, or the matrix where it is stored."""
         return self._X if self.matrix is None else self.matrix
 
     @property
