@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from multimargin.cli.spreadsheets import as_cell
 from multimargin.datasets import load_table
 from multimargin.datasets.table_tags import indicator_of_tags, joined
 
@@ -74,7 +75,7 @@ def test_what_is_written_is_read_again(data, separator):
     )
     rows += [[name] for name in known]
     pad = data.draw(st.sampled_from(["", " "]))
-    cells = [pad + joined(row, separator) + pad for row in rows]
+    cells = [as_cell(pad + joined(row, separator) + pad) for row in rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tags = indicator_of_tags(pd.Series(cells, name="tags"), separator)

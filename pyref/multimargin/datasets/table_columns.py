@@ -22,6 +22,7 @@ from multimargin.datasets.table_cells import (
     is_number,
     number_of,
     numbers_of,
+    plain_numbers,
     stands_for_nothing,
     written,
 )
@@ -179,7 +180,16 @@ def feature_kinds(
     kinds: dict[str, str] = {}
     undecided: dict[str, int] = {}
     open_ = [column for column in features.columns if column not in {*text, *nominal}]
-    mark = _decimal_mark(features[open_], columns.decimal, as_text=as_text)
+    plain = {
+        column
+        for column in open_
+        if as_text and plain_numbers(features[column], columns.decimal or ".") is not None
+    }
+    others = [column for column in open_ if column not in plain]
+    points = any(
+        values.str.contains(".", regex=False).any() for _, values in features[list(plain)].items()
+    )
+    mark = _decimal_mark(features[others], columns.decimal, points, as_text=as_text)
     for column in features.columns:
         values = features[column]
         if column in text:
@@ -187,6 +197,8 @@ def feature_kinds(
             kinds[column] = "text" if columns.analyzer == "word" else "characters"
         elif column in nominal:
             kinds[column] = "nominal"
+        elif column in plain:
+            kinds[column] = "number"
         elif holds_dates(values):
             raise ValueError(
                 f"the column {column!r} holds dates; expected numbers, names or text: convert it, "
@@ -206,11 +218,14 @@ def feature_kinds(
     return kinds, mark
 
 
-def _decimal_mark(features: Any, given: str | None, *, as_text: bool) -> str:
-    """Return the decimal mark of a file, a comma where that alone makes numbers of columns."""
+def _decimal_mark(features: Any, given: str | None, points: bool, *, as_text: bool) -> str:
+    """Return the decimal mark of a file, a comma where that alone makes numbers of columns.
+
+    `points` says that further columns are numbers with points.
+    """
     if given is not None:
         return check_choice("decimal", given, (".", ","))
-    found, points = {}, False
+    found = {}
     for column in features.columns if as_text else ():
         cells = written(features[column])
         found[column] = has_decimal_commas(cells)
