@@ -349,7 +349,7 @@ def test_a_missing_label_is_unknown(load):
         (DENSE, "2,0,strong,cloudy,0,1", "2,0,strong,cloudy,0,?"),
         (SPARSE, "3 cloudy,5 1", "3 cloudy,5 ?"),
     ):
-        assert load(content).Y.dtype == np.int64
+        assert load(content).Y.dtype == np.int32
         assert_array_equal(load(content.replace(old, new)).Y, [*Y[:3], [0, NAN]])
     reverse = "@relation r\n@attribute x numeric\n@attribute y {1,0}\n@data\n1,?\n2,1\n3,0\n"
     assert_array_equal(load(reverse, -1).Y, [[NAN], [1], [0]])

@@ -17,7 +17,7 @@ Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
 def test_storage_and_default_names():
     dense = MultilabelData(X.astype(np.float32), Y.astype(bool))
     assert isinstance(dense.X, np.ndarray)
-    assert (dense.X.dtype, dense.Y.dtype) == (np.float64, np.int64)
+    assert (dense.X.dtype, dense.Y.dtype) == (np.float64, np.int32)
     assert (dense.n_samples, dense.n_features, dense.n_labels) == (3, 2, 3)
     assert (dense.feature_names, dense.label_names) == (("x0", "x1"), ("y0", "y1", "y2"))
     assert dense.splits == {}
@@ -151,6 +151,6 @@ def test_unknown_labels_are_kept(tmp_path):
     data = MultilabelData(np.eye(3), [[1, np.nan], [0, 1], [1, 0]])
     assert data.Y.dtype == np.float64
     assert np.isnan(data.Y[0, 1])
-    assert MultilabelData(np.eye(2), np.eye(2)).Y.dtype == np.int64
+    assert MultilabelData(np.eye(2), np.eye(2)).Y.dtype == np.int32
     xml = write_arff(data, tmp_path / "d.arff")
     assert_array_equal(load_arff(tmp_path / "d.arff", xml).Y, data.Y)

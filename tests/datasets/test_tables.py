@@ -258,7 +258,7 @@ def test_an_empty_cell_of_a_label_is_an_unknown_label(tmp_path):
         load_table(file, labels="a,b")
     # All known: as before.
     file.write_text("x,a,b\n1,1,0\n2,0,1\n")
-    assert load_table(file, labels="a,b").Y.dtype == np.int64
+    assert load_table(file, labels="a,b").Y.dtype == np.int32
 
 
 def test_features_have_the_names_of_their_columns(tmp_path):

@@ -138,12 +138,14 @@ def describe_table(table: Table) -> Description:
 def _described(data: MultilabelData, incomplete: list[str]) -> Description:
     """Describe the data; `incomplete` are the warnings of missing values."""
     parts = {name: rows for name, rows in data.splits.items() if rows.size}
+    marks = _marks(data.Y)
     splits = {
-        name: _describe_rows(f"{data.name}, {name}", data, rows) for name, rows in parts.items()
+        name: _describe_rows(f"{data.name}, {name}", data, data.X[rows], marks[rows])
+        for name, rows in parts.items()
     }
-    whole = _describe_rows(data.name, data, np.arange(data.n_samples))
+    whole = _describe_rows(data.name, data, data.X, marks)
     first_name, first, second_name, second = _two_parts(data)
-    relevant = data.Y == 1
+    relevant = marks == 1
     correlation = _frequency_correlation(relevant[first], relevant[second])
     warnings = []
     low = correlation is not None and _is_low(correlation, data.n_labels)
@@ -167,11 +169,11 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
 def of_one_value(Y: NDArray[Any], label_names: Sequence[str]) -> list[str]:
     """Say which labels apply to every row, to none or to unknown ones: nothing is to be learned."""
     found = []
-    known = np.any(np.isin(Y, (0, 1)), axis=0)
+    has_0, has_1 = (np.any(np.equal(Y, value), axis=0) for value in (0, 1))
     for labels, where in (
-        (known & ~np.any(np.equal(Y, 0), axis=0), "every row"),
-        (known & ~np.any(np.equal(Y, 1), axis=0), "no row"),
-        (~known, "rows that are not known"),
+        (has_1 & ~has_0, "every row"),
+        (has_0 & ~has_1, "no row"),
+        (~has_0 & ~has_1, "rows that are not known"),
     ):
         names = [label_names[k] for k in np.flatnonzero(labels).tolist()]
         if names:
@@ -206,11 +208,11 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(list(names)[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
 
 
-def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> Description:
-    X, Y = data.X[rows], data.Y[rows]
+def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]) -> Description:
+    """Describe some rows, their labels as `_marks` has them."""
     n, q = Y.shape
     n_relevant, n_irrelevant = (np.count_nonzero(value == Y, axis=1) for value in (1, 0))
-    label_sets = [row.tobytes() for row in _as_bytes(Y)]
+    label_sets = row_hashes(Y).tolist()
     values = X.data if sparse.issparse(X) else X
     return Description(
         name=name,
@@ -228,14 +230,16 @@ def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> D
         n_pairs=int((n_relevant * n_irrelevant).sum()),
         n_rows_without_labels=int(np.count_nonzero(n_relevant == 0)),
         n_rows_with_all_labels=int(np.count_nonzero(n_irrelevant == 0)),
-        n_unknown_labels=int(np.isnan(Y).sum()),
+        n_unknown_labels=int(np.count_nonzero(Y == UNKNOWN)),
         absent_labels=tuple(np.array(data.label_names)[~(Y == 1).any(axis=0)].tolist()),
     )
 
 
-def _as_bytes(Y: NDArray[Any]) -> NDArray[np.uint8]:
+def _marks(Y: NDArray[Any]) -> NDArray[np.uint8]:
     """Return labels as numbers that can be compared: NaN equals nothing."""
-    return np.where(np.isnan(Y), UNKNOWN, Y).astype(np.uint8)
+    if Y.dtype.kind == "f":
+        Y = np.where(np.isnan(Y), UNKNOWN, Y)
+    return Y.astype(np.uint8)
 
 
 def _count_constant_columns(X: Any) -> int:

@@ -28,7 +28,7 @@ class MultilabelData:
         Features, stored as float64: a NumPy array, or a ``scipy.sparse.csr_array`` when sparse. NaN
         marks a missing value; infinite values are refused.
     Y : {array-like, sparse matrix} of shape (n, q)
-        Label indicator with entries 0 (irrelevant) and 1 (relevant), stored as a dense int64 array
+        Label indicator with entries 0 (irrelevant) and 1 (relevant), stored as a dense int32 array
         (scikit-learn's one-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends
         at 255). NaN marks an unknown label; `Y` is then stored as float64.
     feature_names : sequence of str, default=()
@@ -338,7 +338,7 @@ def _label_indicator(Y: object) -> NDArray[Any]:
         raise ValueError(
             f"Y: found {dense[row, label]} in row {row}, column {label}, expected 0 or 1{remedy}"
         )
-    kind = np.float64 if unknown.any() else np.int64
+    kind = np.float64 if unknown.any() else np.int32
     indicator: NDArray[Any] = dense.astype(kind, copy=False)
     return indicator
 
