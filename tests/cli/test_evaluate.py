@@ -1,7 +1,14 @@
+import numpy as np
 import pytest
 
 from multimargin.datasets import MultilabelData
-from multimargin.measures import MEASURES, MORE_MEASURES, all_measures, more_measures
+from multimargin.measures import (
+    MEASURES,
+    MORE_MEASURES,
+    all_measures,
+    label_measures,
+    more_measures,
+)
 from multimargin.model_files import load_model
 from tests.support.files import write_arff
 
@@ -47,3 +54,22 @@ def test_labels_in_another_order_and_others(command, model, small, tmp_path):
     answer = command("evaluate", model, tmp_path / "x.arff")
     assert answer.code == 1
     assert answer.err.startswith("multimargin evaluate: x has 7 label(s) that the model does not")
+
+
+def test_labels_with_most_errors_come_first(command, model, folder, small):
+    X, Y = small.split("test")
+    pipeline = load_model(model)
+    expected = label_measures(Y, pipeline.predict(X), pipeline.decision_function(X))
+    found = command("evaluate", model, folder, "--per-label", "--json").json["labels"]
+    assert [one["errors"] for one in found] == sorted(expected["errors"], reverse=True)
+    for one in found:
+        k = list(small.label_names).index(one.pop("label"))
+        assert one == {name: pytest.approx(values[k]) for name, values in expected.items()}
+    lines = command("evaluate", model, folder, "--per-label", "--show", 3).out.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("label"))
+    heads = ["label", "support", "predicted", "errors", "precision", "recall", "F1", "AUC"]
+    assert lines[head].split() == heads
+    assert [line.split()[-5] for line in lines[head + 1 : head + 4]] == [
+        f"{errors:.0f}" for errors in np.sort(expected["errors"])[:-4:-1]
+    ]
+    assert "3 of 7 labels" in lines[head + 4]

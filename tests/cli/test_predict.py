@@ -171,3 +171,23 @@ def test_a_folder_is_no_model(command, tmp_path):
     for name in ("predict", "evaluate"):
         answer = command(name, tmp_path, "digits")
         assert (answer.code, "is a folder, expected a file" in answer.err) == (1, True)
+
+
+def test_probabilities(command, model, folder, small, tmp_path):
+    file = tmp_path / "calibrated.model"
+    options = ["-m", "label-ranker", "--set", "loss=squared_hinge", "-o"]
+    assert command("fit", folder, *options, file).code == 0
+    ranker, X = load_model(file), small.split("test")[0]
+    expected, names = ranker.predict_proba(X), list(small.label_names)
+    rows = command("predict", file, folder, "--probabilities").rows
+    for label, p, predicted in zip(names, expected.T, ranker.predict(X).T, strict=True):
+        assert_array_equal([float(row[f"probability: {label}"]) for row in rows], p)
+        assert_array_equal([int(row[label]) for row in rows], predicted)
+    found = command("predict", file, folder, "--probabilities", "--json", "--top", 2).json
+    for row, p in zip(found["rows"], expected, strict=True):
+        best = np.argsort(-p, kind="stable")[:2]
+        assert row["probabilities"] == {names[k]: p[k] for k in best}
+    csv = command("predict", file, folder, "--probabilities", "--top", 1).out.splitlines()
+    assert csv[0] == "row,tags,probabilities"
+    answer = command("predict", model, folder, "--probabilities")
+    assert (answer.code, "gives no probabilities; expected" in answer.err) == (1, True)

@@ -17,7 +17,14 @@ from sklearn.preprocessing import MaxAbsScaler, MultiLabelBinarizer, StandardSca
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from multimargin import LabelRankerCV, RankLSVM, explain, predict_names, predict_top
+from multimargin import (
+    CalibratedClassifier,
+    LabelRankerCV,
+    RankLSVM,
+    explain,
+    predict_names,
+    predict_top,
+)
 from multimargin.estimators.names import final_estimator, label_names_of_model
 from tests.support.problems import noisy_linear_problem
 
@@ -141,3 +148,47 @@ def test_a_frame_where_a_column_of_texts_is_expected_is_refused():
             ask(model, frame)
     with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, of which .* makes 2"):
         explain(model, frame, "image")
+
+
+class CountingScaler(MaxAbsScaler):
+    """A scaler that counts its calls."""
+
+    calls = 0
+
+    def transform(self, X):
+        CountingScaler.calls += 1
+        return super().transform(X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LabelRankerCV([1.0], kernel="linear", loss="squared_hinge", cv=2),
+        LabelRankerCV([1.0], threshold="macro", unit_length=True, cv=2, stack=None),
+        CalibratedClassifier(RankLSVM(kernel="linear"), cv=2),
+        RankLSVM(kernel="linear"),
+    ],
+)
+def test_names_and_scores_of_one_pass(model):
+    pipeline = make_pipeline(CountingScaler(), model).fit(X, LISTED)
+    CountingScaler.calls = 0
+    names, scores = predict_names(pipeline, X, return_scores=True)
+    assert CountingScaler.calls == 1
+    probable = hasattr(pipeline, "predict_proba")
+    expected = pipeline.predict_proba(X) if probable else pipeline.decision_function(X)
+    assert names == predict_names(pipeline, X)
+    for row, named, values in zip(expected, names, scores, strict=True):
+        assert values == [row[NAMES.index(name)] for name in named]
+        assert values == sorted(values, reverse=True)
+    for row, named in zip(pipeline.predict(X), names, strict=True):
+        assert set(named) == {NAMES[k] for k in np.flatnonzero(row)}
+    best, of_best = predict_names(pipeline, X[:5], top=2, return_scores=True)
+    assert best == predict_names(pipeline, X[:5], top=2)
+    assert of_best == np.sort(expected[:5])[:, :-3:-1].tolist()
+
+
+def test_scores_of_predictions_alone():
+    ridge = RidgeClassifier().fit(X, Y)
+    names, scores = predict_names(KNeighborsClassifier(3).fit(X, Y), X, return_scores=True)
+    assert [len(row) for row in names] == [len(row) for row in scores]
+    assert predict_names(ridge, X, return_scores=True)[0] == predict_names(ridge, X)

@@ -15,6 +15,7 @@ from multimargin import (
     RankSVM,
     ThresholdedClassifier,
     explain,
+    predict_names,
 )
 from tests.support.problems import noisy_linear_problem
 
@@ -119,3 +120,19 @@ def test_the_shares_of_a_stack_sum_to_its_odds():
         intercept = calibration.intercept_ + calibration.label_intercept_[place]
         np.testing.assert_allclose(np.add(shares, intercept), odds[:, place], atol=1e-9)
     assert "(log odds: ranker " in str(found[0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LINEAR, LabelRankerCV([1.0], kernel="linear", loss="squared_hinge", cv=2)],
+    ids=lambda model: type(model).__name__,
+)
+def test_without_a_label_what_is_predicted_is_explained(model):
+    model.fit(X, LISTED)
+    found = explain(model, X[:9], top=3)
+    assert [[one.label for one in row] for row in found] == predict_names(model, X[:9])
+    for label in NAMES:
+        for row, of_label in zip(found, explain(model, X[:9], label, top=3), strict=True):
+            assert [str(one) for one in row if one.label == label] in ([], [str(of_label)])
+    with pytest.raises(ValueError, match="X and label are both None"):
+        explain(model, None)

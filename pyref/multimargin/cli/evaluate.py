@@ -20,6 +20,18 @@ def command(
         ),
     ] = None,
     labels: Labels = None,
+    per_label: Annotated[
+        bool,
+        typer.Option(
+            "--per-label",
+            help="Show support, errors, precision, recall, F1 and AUC of the labels with most "
+            "errors; of all labels with --json.",
+        ),
+    ] = False,
+    shown: Annotated[
+        int,
+        typer.Option("--show", metavar="K", min=1, help="Labels that --per-label shows."),
+    ] = 30,
     as_json: Json = False,
 ) -> None:
     """Measure how well a model predicts labels that are known.
@@ -31,9 +43,16 @@ def command(
     Examples:
       multimargin evaluate emotions.model emotions/
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
+      multimargin evaluate tags.model new.csv --per-label --show 10
     """
     from multimargin.checks.names import listed
-    from multimargin.cli.measuring import measurable_rows, measured_on, measures_table
+    from multimargin.cli.measuring import (
+        labels_table,
+        measurable_rows,
+        measured_by_label,
+        measured_on,
+        measures_table,
+    )
     from multimargin.cli.model_data import features_of, labels_of
     from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.output import console, counted, print_json, tell
@@ -56,7 +75,9 @@ def command(
     rows = measurable_rows(data, labels_known, rows)
     X, Y = rows_of(features_of(info, data), rows), labels_known[rows]
     check_complete(data, rows)
-    measures = measured_on(model, X, Y)
+    scores = model.decision_function(X)
+    measures = measured_on(scores, Y)
+    by_label = measured_by_label(scores, Y, info.label_names) if per_label else None
     seen = share_among(info.row_hashes, X)
     if seen is None:
         seen = float((data.name, split) == (info.data_name, info.split))
@@ -69,6 +90,7 @@ def command(
                 "method": info.method,
                 "share_fitted_to": seen,
                 "measures": measures,
+                **({} if by_label is None else {"labels": by_label}),
             }
         )
         return
@@ -76,6 +98,9 @@ def command(
     title = f"{info.method} on {data.name}, {split}: {counted(rows.size, 'row')}\n"
     out.print(title, style="bold", markup=False)
     out.print(measures_table(measures))
+    if by_label is not None:
+        out.print()
+        out.print(labels_table(by_label, shown))
     if seen:
         share = "all" if seen == 1.0 else f"{max(seen, 0.01):.0%}"
         tell(

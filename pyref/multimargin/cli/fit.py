@@ -168,7 +168,7 @@ def _held_out_measures(pipeline: Any, data: Any) -> dict[str, Any]:
     from multimargin.cli.table_options import rows_of
 
     rows = measurable_rows(data, data.Y, data.splits["test"])
-    measures = measured_on(pipeline, rows_of(data.X, rows), data.Y[rows])
+    measures = measured_on(pipeline.decision_function(rows_of(data.X, rows)), data.Y[rows])
     return {"n_held_out": rows.size, "measures": measures}
 
 

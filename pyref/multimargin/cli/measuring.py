@@ -1,16 +1,16 @@
 """Measures of a fitted model on rows whose labels are known."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-def measured_on(model: Any, X: Any, Y: Any) -> dict[str, float]:
-    """Return all measures of a fitted model, by name."""
+def measured_on(scores: Any, Y: Any) -> dict[str, float]:
+    """Return all measures of scores that are positive for predicted labels, by name."""
     from multimargin.measures import all_measures, more_measures
 
-    scores = model.decision_function(X)
     return all_measures(Y, (scores > 0).astype(int), scores) | more_measures(Y, scores)
 
 
@@ -23,6 +23,37 @@ def measures_table(measures: dict[str, float]) -> "Table":
     known = {**MEASURES, **MORE_MEASURES}
     for name, value in measures.items():
         table.add_row(known[name].title, f"{value:.4f}", known[name].better)
+    return table
+
+
+def measured_by_label(scores: Any, Y: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the measures of each label, those with most errors first; None where undefined."""
+    import numpy as np
+
+    from multimargin.measures import label_measures
+
+    found = label_measures(Y, (scores > 0).astype(int), scores)
+    order = np.lexsort((-found["support"], -found["errors"]))
+    return [
+        {"label": names[k]}
+        | {name: None if np.isnan(of[k]) else float(of[k]) for name, of in found.items()}
+        for k in order
+    ]
+
+
+def labels_table(labels: list[dict[str, Any]], shown: int) -> "Table":
+    """Lay out measures of labels, a row each."""
+    from multimargin.cli.output import plain_table
+
+    counts, shares = ("support", "predicted", "errors"), ("precision", "recall", "f1", "auc")
+    titles = {"f1": "F1", "auc": "AUC"}
+    table = plain_table("label", *(titles.get(name, name) for name in (*counts, *shares)))
+    for one in labels[:shown]:
+        values = [f"{one[name]:.0f}" for name in counts]
+        values += ["" if one[name] is None else f"{one[name]:.3f}" for name in shares]
+        table.add_row(one["label"], *values)
+    if len(labels) > shown:
+        table.caption = f"{shown} of {len(labels)} labels, those with most errors first"
     return table
 
 

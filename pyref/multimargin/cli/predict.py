@@ -41,6 +41,13 @@ class Form:
             help="Give the K best labels of each row, predicted or not (implies --format tags).",
         ),
     ] = None
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities",
+            help="Give probabilities in place of scores; of calibrated models, as label-ranker is.",
+        ),
+    ] = False
     why: Annotated[
         int | None,
         typer.Option(
@@ -91,6 +98,7 @@ def command(
       multimargin predict emotions.model new.arff
       multimargin predict tags.model new.csv --top 5 --keep id
       multimargin predict tags.model new.csv --top 3 --why 4
+      multimargin predict tags.model new.csv --probabilities -o out.csv
     """
     from multimargin.cli.options import WrongUsage
     from multimargin.cli.output import check_outputs, console, counted, print_json
@@ -102,12 +110,21 @@ def command(
     check_outputs({"--output": output}, [source], model_file)
     model, info = read_model(model_file)
     rows, X, kept = _rows_and_features(info, source, split, keep)
-    scores = model.decision_function(X)
+    scores, probabilities = _scores_of(model, X, form.probabilities)
     listed = info.table is not None and info.table.get("tags_column") is not None
     kind = form.form or ("tags" if listed else "all")
     kind = "tags" if form.top or form.why else kind
     between = info.table.get("separator", ",") if listed and info.table is not None else ","
-    found = Predictions(info.label_names, rows, scores, kept, kind, form.top, separator=between)
+    found = Predictions(
+        info.label_names,
+        rows,
+        scores,
+        kept,
+        kind,
+        form.top,
+        separator=between,
+        probabilities=probabilities,
+    )
     if form.why is not None:
         found = replace(found, reasons=found.reasons_of(model, X, form.why))
     if output is None:
@@ -123,6 +140,21 @@ def command(
         labels = f"the best {counted(min(form.top, scores.shape[1]), 'label')} of each"
     told = f"{counted(len(rows), 'row')}, {labels}, written to {output}"
     console().print(told, markup=False, soft_wrap=True)
+
+
+def _scores_of(model: Any, X: Any, with_probabilities: bool) -> tuple[Any, Any]:
+    """Return decision values, and probabilities if they are asked for."""
+    from multimargin.estimators.names import decision_and_ranking
+
+    if not with_probabilities:
+        return model.decision_function(X), None
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            "the model gives no probabilities; expected one that is calibrated, as "
+            "multimargin fit --method label-ranker fits it"
+        )
+    decision, probabilities = decision_and_ranking(model, X)
+    return decision, probabilities
 
 
 def _print(found: "Predictions", as_json: bool) -> None:

@@ -31,6 +31,7 @@ class Predictions:
     # For "tags" the reasons of each of them, a list a row
     reasons: "list[list[Reasons]] | None" = None
     separator: str | None = ","  # What stands between tags; None writes a list of JSON
+    probabilities: NDArray[np.float64] | None = None  # (n, q): Written in place of the scores
 
     def reasons_of(self, model: Any, X: Any, count: int) -> "list[list[Reasons]]":
         """Return what speaks most for or against each tag of each row, by a linear model."""
@@ -65,7 +66,8 @@ class Predictions:
 
     def as_json(self) -> dict[str, Any]:
         """Return the names of all "labels", and the labels of all "rows" by name."""
-        own = [name for name in self.kept if name in ("row", "labels", "scores", "why")]
+        taken = ("row", "labels", "scores", "probabilities", "why")
+        own = [name for name in self.kept if name in taken]
         if own:
             raise ValueError(
                 f"keep: the column {own[0]!r} has the name of what predict writes itself; expected "
@@ -73,15 +75,17 @@ class Predictions:
             )
         rows = []
         for number, row in enumerate(self.rows):
-            scores = dict(zip(self.label_names, self.scores[number].tolist(), strict=True))
+            scores = dict(zip(self.label_names, self._written[number].tolist(), strict=True))
             if self.form == "tags":
                 best = self._best(number)
                 labels = [self.label_names[k] for k in best]
                 scores = {name: scores[name] for name in labels}
             else:
-                labels = [name for name, score in scores.items() if score > 0]
+                own_scores = self.scores[number].tolist()
+                pairs = zip(self.label_names, own_scores, strict=True)
+                labels = [name for name, score in pairs if score > 0]
             copied = {name: values[number] for name, values in self.kept.items()}
-            entry = {"row": int(row), **copied, "labels": labels, "scores": scores}
+            entry = {"row": int(row), **copied, "labels": labels, self._kinds: scores}
             if self.reasons is not None:
                 entry["why"] = {
                     str(one.label): dict(zip(one.features, one.contributions.tolist(), strict=True))
@@ -90,23 +94,36 @@ class Predictions:
             rows.append(entry)
         return {"labels": list(self.label_names), "rows": rows}
 
+    @property
+    def _written(self) -> NDArray[np.float64]:
+        return self.scores if self.probabilities is None else self.probabilities
+
+    @property
+    def _kind(self) -> str:
+        return "score" if self.probabilities is None else "probability"
+
+    @property
+    def _kinds(self) -> str:
+        return "scores" if self.probabilities is None else "probabilities"
+
     def _heads(self) -> list[str]:
         if self.form == "tags":
-            return ["tags", "scores", *(["why"] if self.reasons is not None else [])]
-        scores = [f"score: {name}" for name in self.label_names] if self.form == "all" else []
+            return ["tags", self._kinds, *(["why"] if self.reasons is not None else [])]
+        shown = self.label_names if self.form == "all" else ()
+        scores = [f"{self._kind}: {name}" for name in shown]
         return [*self.label_names, *scores]
 
     def _cells(self, number: int) -> list[Any]:
-        scores = self.scores[number]
+        scores, written = self.scores[number], self._written[number]
         if self.form == "tags":
             best = self._best(number)
             tags = as_cell(self._listed([self.label_names[k] for k in best]))
-            cells = [tags, ", ".join(f"{scores[k]:.4f}" for k in best)]
+            cells = [tags, ", ".join(f"{written[k]:.4f}" for k in best)]
             if self.reasons is not None:
                 cells.append(as_cell("; ".join(map(str, self.reasons[number]))))
             return cells
         labels = (scores > 0).astype(int).tolist()
-        return [*labels, *(scores.tolist() if self.form == "all" else ())]
+        return [*labels, *(written.tolist() if self.form == "all" else ())]
 
     def _listed(self, tags: list[str]) -> str:
         """Return tags as a table lists them, so that they can be read back."""
@@ -119,5 +136,5 @@ class Predictions:
 
     def _best(self, number: int) -> NDArray[np.intp]:
         scores = self.scores[number]
-        ranked = np.argsort(-scores, kind="stable")
+        ranked = np.argsort(-self._written[number], kind="stable")
         return ranked[scores[ranked] > 0] if self.top is None else ranked[: self.top]

@@ -1,10 +1,12 @@
 """The best labels of rows, and predicted ones by their names."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
@@ -53,7 +55,21 @@ def _numbers_of_labels(model: Any) -> Any:
     return np.arange(len(classes))
 
 
-def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[Any]]:
+@overload
+def predict_names(
+    model: Any, X: Any, *, top: int | None = None, return_scores: Literal[False] = False
+) -> list[list[Any]]: ...
+
+
+@overload
+def predict_names(
+    model: Any, X: Any, *, top: int | None = None, return_scores: Literal[True]
+) -> tuple[list[list[Any]], list[list[float]]]: ...
+
+
+def predict_names(
+    model: Any, X: Any, *, top: int | None = None, return_scores: bool = False
+) -> list[list[Any]] | tuple[list[list[Any]], list[list[float]]]:
     """Return the names of the predicted labels of each row, the most probable first.
 
     Parameters
@@ -65,12 +81,17 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
         Input of the model: features, or the columns or texts that the pipeline starts with.
     top : int or None, default=None
         Number of labels to name for each row, predicted or not; None names the predicted ones.
+    return_scores : bool, default=False
+        If True, the scores of the named labels are returned as well.
 
     Returns
     -------
-    list of n lists
+    names : list of n lists
         Names, or numbers where labels have no names: `fit` takes them from lists of names or the
         columns of a data frame.
+    scores : list of n lists of float
+        With `return_scores`: their probabilities where the model has `predict_proba`, else their
+        values of `decision_function`, else 1.0.
 
     Raises
     ------
@@ -88,35 +109,49 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
     >>> predict_names(tagger.fit(texts, tags), ["edits sounds and photos"], top=2)
     [['editor', 'image']]
     """
+    names = label_names_of_model(model)
+    labels: Iterable[Iterable[int]]
     if top is not None:
         check_integer("top", top, at_least=1)
-        names = label_names_of_model(model)
-        best, _ = predict_top(model, X, top)
-        return [[names[k] for k in row] for row in best]
-    names = label_names_of_model(model)
+        labels, values = predict_top(model, X, top)
+        scores = values.tolist()
+    else:
+        labels, ranked_by = predicted_labels(model, X)
+        scores = [row[best].tolist() for row, best in zip(ranked_by, labels, strict=True)]
+    named = [[names[k] for k in best] for best in labels]
+    return (named, scores) if return_scores else named
+
+
+def predicted_labels(model: Any, X: Any) -> tuple[list[NDArray[np.intp]], NDArray[np.float64]]:
+    """Return the predicted labels of each row, the best first, and the scores (n, q) of all."""
     if sparse.issparse(X):
         X = X.tocsr()
     _check_multilabel(model, X)
-    if not hasattr(model, "decision_function"):
-        return _names_of_predicted(model, X, names)
-    decision = model.decision_function(X)
-    check_rows(X, decision.shape[0])
-    order = np.argsort(-_ranked_by(model, X, decision), axis=1, kind="stable")
-    return [
-        [names[k] for k in best if row[k] > 0] for row, best in zip(decision, order, strict=True)
-    ]
-
-
-def _names_of_predicted(model: Any, X: Any, names: NDArray[Any]) -> list[list[Any]]:
-    """Name what a model without decision values predicts, by its probabilities if it has some."""
-    predicted = model.predict(X)
-    predicted = np.asarray(predicted.toarray() if sparse.issparse(predicted) else predicted)
+    if hasattr(model, "decision_function"):
+        decision, ranked_by = decision_and_ranking(model, X)
+        predicted = decision > 0
+    else:
+        answer = model.predict(X)
+        predicted = np.asarray(answer.toarray() if sparse.issparse(answer) else answer) == 1
+        ranked_by, _ = scores_of(model, X, predicted.shape[1])
     check_rows(X, predicted.shape[0])
-    ranked_by, _ = scores_of(model, X, names.size)
     order = np.argsort(-ranked_by, axis=1, kind="stable")
-    return [
-        [names[k] for k in best if row[k] == 1] for row, best in zip(predicted, order, strict=True)
-    ]
+    return [best[row[best]] for row, best in zip(predicted, order, strict=True)], ranked_by
+
+
+def decision_and_ranking(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return decision values and what ranks labels; steps before the model transform once."""
+    if hasattr(model, "steps"):
+        before = model[:-1]
+        return decision_and_ranking(model[-1], before.transform(X) if len(before) else X)
+    if hasattr(model, "decision_and_probabilities"):
+        return cast(tuple[Any, Any], model.decision_and_probabilities(X))
+    if isinstance(model, BaseSearchCV):
+        return decision_and_ranking(model.best_estimator_, X)
+    decision = model.decision_function(X)
+    if not hasattr(model, "predict_proba"):
+        return decision, decision
+    return decision, answer_of(model, "predict_proba", X)
 
 
 def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -214,9 +249,7 @@ def _check_multilabel(model: Any, X: Any) -> None:
         )
 
 
-def _ranked_by(model: Any, X: Any, decision: Any = None) -> Any:
+def _ranked_by(model: Any, X: Any) -> Any:
     """Return what ranks the labels of rows."""
-    if decision is None or hasattr(model, "predict_proba"):
-        response = response_of(model, ("predict_proba", "decision_function", "predict"))
-        return answer_of(model, response, X)
-    return decision
+    response = response_of(model, ("predict_proba", "decision_function", "predict"))
+    return answer_of(model, response, X)

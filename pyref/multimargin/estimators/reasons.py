@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
-from multimargin.estimators.names import check_rows, label_names_of_model
+from multimargin.estimators.names import check_rows, label_names_of_model, predicted_labels
 from multimargin.thresholds import CalibratedClassifier
 
 
@@ -52,7 +52,7 @@ class Reasons:
         return f"{shown} (log odds: {blocks})" if blocks else shown
 
 
-def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
+def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
     """Return the features that speak for and against a label, by a linear model.
 
     Parameters
@@ -62,15 +62,17 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
         or with a threshold around it or not.
     X : array-like, sparse matrix, data frame, sequence of n rows or None
         Rows, as the model takes them. None asks for the label in general: for its weights.
-    label : object
-        The name of a label, or its number where labels have no names.
+    label : object, default=None
+        The name of a label, or its number where labels have no names. None explains the labels that
+        are predicted for each row.
     top : int, default=10
         Largest number of features to name, those with the largest contributions of either sign.
 
     Returns
     -------
-    list of n Reasons, or Reasons
-        For each row, or in general if `X` is None.
+    list of n Reasons, list of n lists of Reasons, or Reasons
+        For each row; for each predicted label of each row, the most probable first, if `label` is
+        None; or in general if `X` is None.
 
     Raises
     ------
@@ -98,33 +100,74 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
     check_is_fitted(model)
     check_integer("top", top, at_least=1)
     names = label_names_of_model(model).tolist()
+    if label is None and None not in names:
+        if X is None:
+            raise ValueError(
+                f"X and label are both None; expected rows, or one of {listed(names)}."
+            )
+        return _of_predicted(model, X, names, top)
     if label not in names:
         meant = did_you_mean(label, names) if isinstance(label, str) else ""
         raise ValueError(f"label is {label!r}{meant}; expected one of {listed(names)}.")
-    rows, features, linear = _linear_part(model, X, None)
     place = names.index(label)
-    weights = linear.coef_
-    difference = weights[place] - weights.mean(axis=0, dtype=np.float64)
-    intercept = np.asarray(getattr(linear, "intercept_", np.zeros(weights.shape[0])))
-    constant = float(intercept[place] - intercept.mean())
-    if features is None:
-        features = np.arange(difference.size)
-    if rows is None:
-        return _reasons(label, features, np.arange(difference.size), difference, 0.0, top)
-    rows = sparse.csr_array(rows)
-    check_rows(X, rows.shape[0])
-    found = [
-        _reasons(label, features, indices, values * difference[indices], constant, top)
-        for indices, values in (
-            (rows.indices[a:b], rows.data[a:b])
-            for a, b in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
-        )
-    ]
-    shares = _shares(model, X)
+    if X is None:
+        _, features, linear = _linear_part(model, None, None)
+        difference = linear.coef_[place] - linear.coef_.mean(axis=0, dtype=np.float64)
+        places = np.arange(difference.size)
+        named = places if features is None else features
+        return _reasons(label, named, places, difference, 0.0, top)
+    rows = _Rows.of(model, X)
+    return [rows.reasons(row, place, label, top) for row in range(rows.X.shape[0])]
+
+
+def _of_predicted(model: Any, X: Any, names: list[Any], top: int) -> list[list[Reasons]]:
+    """Return the reasons of the labels that are predicted for each row, the best label first."""
+    rows = _Rows.of(model, X)
+    labels, _ = predicted_labels(model, X)
     return [
-        replace(one, blocks=tuple((name, float(of[row, place])) for name, of in shares.items()))
-        for row, one in enumerate(found)
+        [rows.reasons(row, int(place), names[place], top) for place in best]
+        for row, best in enumerate(labels)
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows as a linear estimator takes them, and what tells its labels apart."""
+
+    X: Any  # (n, d), CSR
+    features: Any  # Names of the d features
+    weights: Any  # (q, d)
+    mean: NDArray[np.float64]  # (d,): Mean of the weights over the labels
+    intercept: NDArray[np.float64]  # (q,), less its mean
+    shares: dict[str, Any]  # (n, q): Logarithms of odds from each classifier of a stack
+
+    @classmethod
+    def of(cls, model: Any, X: Any) -> "_Rows":
+        """Return the rows of a fitted model."""
+        rows, features, linear = _linear_part(model, X, None)
+        rows, weights = sparse.csr_array(rows), linear.coef_
+        check_rows(X, rows.shape[0])
+        intercept = np.asarray(getattr(linear, "intercept_", np.zeros(weights.shape[0])))
+        return cls(
+            rows,
+            np.arange(weights.shape[1]) if features is None else features,
+            weights,
+            weights.mean(axis=0, dtype=np.float64),
+            intercept - intercept.mean(),
+            _shares(model, X),
+        )
+
+    def reasons(self, row: int, place: int, label: Any, top: int) -> Reasons:
+        """Return the reasons of a label in a row."""
+        entries = slice(self.X.indptr[row], self.X.indptr[row + 1])
+        places = self.X.indices[entries]
+        differences = self.weights[place][places] - self.mean[places]
+        contributions = self.X.data[entries] * differences
+        found = _reasons(
+            label, self.features, places, contributions, float(self.intercept[place]), top
+        )
+        shares = ((name, float(of[row, place])) for name, of in self.shares.items())
+        return replace(found, blocks=tuple(shares))
 
 
 def _shares(model: Any, X: Any) -> dict[str, Any]:

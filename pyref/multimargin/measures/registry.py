@@ -67,8 +67,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType({measure.name: measure for me
 """All measures by name, those of scores first."""
 
 _OF_HEADS_AND_LABELS = (
-    Measure("precision_at_5", "precision at 5", True, "scores", retrieval.precision_at_k),
-    Measure("ndcg_at_5", "nDCG at 5", True, "scores", retrieval.ndcg_at_k),
+    Measure("precision_at_5", "precision@5", True, "scores", retrieval.precision_at_k),
+    Measure("ndcg_at_5", "nDCG@5", True, "scores", retrieval.ndcg_at_k),
     Measure("auc_macro", "AUC, macro", True, "scores", retrieval.auc_macro),
     Measure("auc_micro", "AUC, micro", True, "scores", retrieval.auc_micro),
 )

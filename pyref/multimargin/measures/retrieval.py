@@ -308,11 +308,15 @@ def auc_micro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     return _area(Y.ravel(), f.ravel(), of_entries, known.ravel())
 
 
+def area_under_curve(y: NDArray[np.uint8], scores: NDArray[Any], weights: Vector | None) -> float:
+    """Return the area under the ROC curve of a label that has both values."""
+    return float(metrics.roc_auc_score(y, scores, sample_weight=weights))
+
+
 def _area(
     y: NDArray[np.uint8], f: NDArray[Any], weights: Vector | None, known: NDArray[np.bool_]
 ) -> float:
-    of_known = None if weights is None else weights[known]
-    return float(metrics.roc_auc_score(y[known], f[known], sample_weight=of_known))
+    return area_under_curve(y[known], f[known], None if weights is None else weights[known])
 
 
 def _with_value(name: Any, values: NDArray[np.uint8]) -> str:

@@ -179,6 +179,24 @@ class CalibratedClassifier(HeldOutClassifier):
             probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
+    def decision_and_probabilities(self, X: Any) -> tuple[Matrix, Matrix]:
+        """Return `decision_function` and `predict_proba` of labels, scoring the rows once.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        decision, probabilities : ndarray of shape (n, q)
+            The same as from the two methods.
+        """
+        if not self.multilabel_:
+            return self.decision_function(X), self.predict_proba(X)
+        blocks = self._blocks(X)
+        return self.head_.decision_function(blocks, X), self.head_.predict_proba(blocks)
+
 
 @dataclass(frozen=True)
 class Calibrated:

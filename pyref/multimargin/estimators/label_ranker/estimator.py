@@ -513,6 +513,18 @@ class LabelRankerCV(LabelScoringClassifier):
         return decision
 
     def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the relevant labels, or classes.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q) or (n,)
+            Label indicator of 0 and 1, or classes for one-dimensional targets.
+        """
         predicted: NDArray[Any] = self._asked("predict", X)
         return predicted
 
@@ -532,6 +544,27 @@ class LabelRankerCV(LabelScoringClassifier):
         """
         probabilities: Matrix = self._asked("predict_proba", X)
         return probabilities
+
+    @available_if(lambda self: bool(self.calibration))  # type: ignore[untyped-decorator]
+    def decision_and_probabilities(self, X: Any) -> tuple[Matrix, Matrix]:
+        """Return `decision_function` and `predict_proba` of labels, scoring the rows once.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        decision, probabilities : ndarray of shape (n, q)
+            The same as from the two methods.
+        """
+        check_is_fitted(self)
+        X, last = self._checked_features(X, reset=False), self.best_estimator_
+        if isinstance(last, Pipeline):
+            X, last = last[:-1].transform(X), last[-1]
+        both: tuple[Matrix, Matrix] = last.decision_and_probabilities(X)
+        return both
 
     def _asked(self, method: str, X: Any) -> Any:
         check_is_fitted(self)

@@ -1,0 +1,75 @@
+"""Measures of each label by itself."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.labels import check_indicator, check_scores, known_labels
+from multimargin.checks.weights import check_sample_weight
+from multimargin.measures.retrieval import area_under_curve
+
+
+def label_measures(
+    Y_true: Any, Y_pred: Any, scores: Any, *, sample_weight: Any = None
+) -> dict[str, NDArray[np.float64]]:
+    """Measures of each label by itself, to see which labels a model gets wrong.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None gives each row the weight 1.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (q,)
+        "support", the weight of the rows in which the label is relevant; "predicted", of those in
+        which it is predicted; "errors", of those in which the two differ; "precision", "recall" and
+        "f1"; and "auc", the area under the ROC curve. NaN where a measure is not defined: precision
+        of a label that is never predicted, recall of one that is never relevant, the area of one
+        that is relevant in all rows or in none.
+
+    Examples
+    --------
+    >>> from multimargin.measures import label_measures
+    >>> Y, scores = [[1, 0], [1, 1], [0, 1]], [[2.0, -1.0], [1.0, 1.0], [0.5, 3.0]]
+    >>> found = label_measures(Y, [[1, 0], [1, 1], [1, 1]], scores)
+    >>> found["errors"], found["recall"]
+    (array([1., 0.]), array([1., 1.]))
+    """
+    Y, known = known_labels(Y_true, "Y_true")
+    predicted = check_indicator(Y_pred, "Y_pred")
+    if predicted.shape != Y.shape:
+        raise ValueError(f"Y_pred has shape {predicted.shape}; expected that of Y_true, {Y.shape}.")
+    f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
+    weights = check_sample_weight(sample_weight, Y.shape[0])
+    known = np.ones(Y.shape, dtype=bool) if known is None else known
+    counted = known * (np.ones(Y.shape[0]) if weights is None else weights)[:, np.newaxis]
+    both = np.sum(counted * (Y & predicted), axis=0)
+    support, named = np.sum(counted * Y, axis=0), np.sum(counted * predicted, axis=0)
+    with np.errstate(invalid="ignore"):
+        return {
+            "support": support,
+            "predicted": named,
+            "errors": support + named - 2 * both,
+            "precision": both / named,
+            "recall": both / support,
+            "f1": 2 * both / (support + named),
+            "auc": np.array(
+                [
+                    _area(Y[rows, k], f[rows, k], None if weights is None else weights[rows])
+                    for k, rows in enumerate((counted > 0.0).T)
+                ]
+            ),
+        }
+
+
+def _area(y: NDArray[np.uint8], f: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
+    """Return the area under the curve of a label, NaN for one that has none."""
+    return area_under_curve(y, f, weights) if 0 < np.count_nonzero(y) < y.size else float("nan")
