@@ -92,7 +92,7 @@ def test_columns_of_an_encoder_are_found_by_name_and_kept_by_number():
 
 def test_a_column_of_tags():
     for cells, separator, names, indicator in (
-        (["a, b", "b", "", None], ",", ["a", "b"], [[1, 1], [0, 1], [0, 0], [0, 0]]),
+        (["a, b", "b", "", " "], ",", ["a", "b"], [[1, 1], [0, 1], [0, 0], [0, 0]]),
         (["a|b c", "b c"], "|", ["a", "b c"], [[1, 1], [0, 1]]),
         ([["b", "a"], np.array(["a"]), []], ",", ["a", "b"], [[1, 1], [1, 0], [0, 0]]),
     ):
@@ -100,6 +100,12 @@ def test_a_column_of_tags():
         data = MultilabelData.from_frame(frame, tags_column="tags", separator=separator)
         assert list(data.label_names) == names
         assert_array_equal(data.Y, indicator)
+    # Of a row without a value nothing is known, as where y lists names.
+    for cells in (["a,b", None, "", "a"], [["a", "b"], None, [], ["a"]]):
+        frame = pd.DataFrame({"n": np.arange(4) ** 2.0, "tags": cells})
+        with pytest.warns(UserWarning, match="'tags' has no value in 1 of 4 rows, first in row 1"):
+            data = MultilabelData.from_frame(frame, tags_column="tags")
+        assert_array_equal(data.Y, [[1, 1], [np.nan, np.nan], [0, 0], [1, 0]])
     # Only known tags are taken.
     frame = pd.DataFrame({"n": [0.0, 1.0], "tags": ["new,b", "a"]})
     table = table_of(frame, TableColumns(tags_column="tags"), known_labels=("b", "a", "c"))

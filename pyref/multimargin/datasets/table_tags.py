@@ -29,7 +29,7 @@ class Tags:
     """The labels of n rows, as a column lists them."""
 
     names: list[str]  # The q tags, sorted, or those that were known
-    Y: NDArray[np.uint8]  # (n, q): Label indicator
+    Y: NDArray[Any]  # (n, q): Label indicator, as floats with NaN where it is unknown
     separator: str | None  # What stands between two tags; None for lists
     unknown: Counter[str]  # Number of rows of each tag that is none of the known ones
 
@@ -39,8 +39,9 @@ def indicator_of_tags(
 ) -> Tags:
     """Read the tags of a column.
 
-    The column has texts of tags with the separator between them, or lists of tags, also as text; a
-    missing value has none. `known` are the only tags to take, in their order.
+    The column has texts of tags with the separator between them, or lists of tags, also as text.
+    Blank text and an empty list have none; of a row without a value (None, NaN) nothing is known.
+    `known` are the only tags to take, in their order.
     """
     if separator == "":
         raise ValueError("separator: found an empty text, expected what stands between two tags")
@@ -63,8 +64,17 @@ def indicator_of_tags(
     Y = np.zeros((len(rows), len(names)), dtype=np.uint8)
     for row, tags in enumerate(rows):
         Y[row, [place[tag] for tag in tags if tag in place]] = 1
+    missing = np.array([is_missing(cell) for cell in column.tolist()], dtype=bool)
     unknown = Counter({tag: count for tag, count in counts.items() if tag not in place})
-    return Tags(names, Y, separator, unknown)
+    if not missing.any():
+        return Tags(names, Y, separator, unknown)
+    if known is None:
+        warn(
+            f"tags_column: the column {column.name!r} has no value in {np.count_nonzero(missing)} "
+            f"of {len(rows)} rows, first in row {int(missing.argmax())}: their labels are unknown; "
+            "write empty text or an empty list where a row has no tag"
+        )
+    return Tags(names, np.where(missing[:, None], np.nan, Y), separator, unknown)
 
 
 def joined(tags: Sequence[str], separator: str) -> str:
