@@ -12,15 +12,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
+from multimargin import LLSF, MLODM, MLRL, RankCVM, RankLSVM, RankSVM
 from multimargin.estimators.shared.exact_pairs import Array
+from multimargin.estimators.shared.exact_solver import ExactSolverError
+from multimargin.reference import llsf
+from tests.campaign.tasks import SOLVERS, SOLVERS_OF_TOP_K
 
 METHODS = (RankSVM, RankLSVM, RankCVM, MLODM)
+OTHERS = (MLRL, LLSF)
 # Decades of the columns' scales, and of the weights of rows and of labels.
 DECADES = 8
 ORDERS = 12
-# What two sums of the same terms may differ by, as a share of the sum of their sizes.
+# No gap is negative by more than this share of the objective, nor by more than the rounding of so
+# many additions of terms of its size, and of what moves the model's value.
 ROUNDING = 1e-9
+ADDITIONS = 1000
 
 
 class Extreme(NamedTuple):
@@ -46,6 +52,9 @@ def draw_extreme(seed: int, index: int) -> Extreme:
     Y = (random.random((n, q)) < random.uniform(0.2, 0.9)).astype(int)
     Y[0, :2] = 0, 1
     estimator = METHODS[random.integers(len(METHODS))]
+    others = np.random.default_rng([seed, index, 5])
+    if others.random() < 0.2:
+        return _draw_other(others, X, Y)
     parameters: dict[str, Any] = {
         "kernel": "linear",
         "C": 10.0 ** random.uniform(-3, 4),
@@ -65,6 +74,34 @@ def draw_extreme(seed: int, index: int) -> Extreme:
     weights = None
     if random.random() < 0.5:
         weights = 10.0 ** (random.uniform(0, ORDERS) * random.uniform(-0.5, 0.5, size=n))
+    if others.random() < 0.4:
+        solvers = SOLVERS_OF_TOP_K if "top_k" in parameters else SOLVERS[estimator]
+        parameters["solver"] = str(others.choice(solvers))
+    if parameters.get("solver") == "frank-wolfe" and parameters.get("bias") == "free":
+        parameters["bias"] = "penalized"
+    if others.random() < 0.2:
+        parameters["C"] *= 10.0 ** others.uniform(0, 8)
+    return Extreme(estimator, parameters, X, Y, weights, bool(random.random() < 0.5))
+
+
+def _draw_other(random: np.random.Generator, X: Array, Y: Any) -> Extreme:
+    """Draw a problem of MLRL or LLSF, whose regularisers are in units of columns of any scale."""
+    estimator = OTHERS[random.integers(len(OTHERS))]
+    n, scale = len(X), 10.0 ** random.uniform(-DECADES, DECADES)
+    parameters: dict[str, Any] = {"tol": 10.0 ** random.uniform(-6, -3)}
+    weights = None
+    if estimator is LLSF:
+        parameters["solver"] = str(random.choice(SOLVERS[LLSF]))
+        parameters["alpha"] = scale**2 * float(random.choice([0.0, 10.0 ** random.uniform(-3, 1)]))
+        parameters["beta"] = scale * 10.0 ** random.uniform(-3, 1)
+        parameters["threshold"] = 0.5
+    else:
+        # Whose labels have both classes.
+        Y[-1] = 1 - Y[0]
+        parameters |= {"kernel": "linear", "lam": scale**2 * 10.0 ** random.uniform(-6, 1)}
+        parameters["solver"] = str(random.choice(SOLVERS[MLRL]))
+        if random.random() < 0.5:
+            weights = 10.0 ** (random.uniform(0, ORDERS) * random.uniform(-0.5, 0.5, size=n))
     return Extreme(estimator, parameters, X, Y, weights, bool(random.random() < 0.5))
 
 
@@ -77,7 +114,12 @@ def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(X, problem.Y, sample_weight=problem.weights)
+            weights = {} if problem.weights is None else {"sample_weight": problem.weights}
+            try:
+                model.fit(X, problem.Y, **weights)
+            except ExactSolverError:
+                # It says what to do, and returns nothing.
+                return found
         value, rounding = _value(problem, model)
         bound = model.dual_objective_
         objective = model.objective_
@@ -90,7 +132,8 @@ def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str
             fits.append((value + rounding, bound))
             if abs(objective - value) > 1e-6 * value + rounding:
                 found.append(f"the objective is {objective:.12g}, the model's value {value:.12g}")
-        if objective - bound < -ROUNDING * abs(objective):
+        terms = ADDITIONS * np.finfo(float).eps * abs(objective) + rounding
+        if bound - objective > min(ROUNDING * abs(objective), terms):
             found.append(f"the bound {bound:.12g} is above the objective {objective:.12g}")
         gap = model.dual_gap_
         if model.status_ == "converged" and not -ROUNDING <= gap <= model.tol:
@@ -104,6 +147,10 @@ def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str
 
 def _value(problem: Extreme, model: Any) -> tuple[float, float]:
     """Return the objective of the weights at a margin of 1, and what rounding makes of it."""
+    if problem.estimator is LLSF:
+        return _value_of_features(problem, model)
+    if problem.estimator is MLRL:
+        return _value_of_relationships(problem, model)
     rho = model.rho_ if problem.estimator is RankCVM else 1.0
     if rho == 0.0:
         return 0.0, 0.0
@@ -141,3 +188,32 @@ def _loss(problem: Extreme, z: Any) -> Any:
     theta = problem.parameters.get("theta", 0.0)
     mu = problem.parameters.get("mu", 0.0)
     return (np.maximum(0, 1 - theta - z) ** 2 + mu * np.maximum(0, z - 1 - theta) ** 2) / 2
+
+
+def _value_of_features(problem: Extreme, model: Any) -> tuple[float, float]:
+    X, W = problem.X.astype(np.longdouble), model.coef_.T.astype(np.longdouble)
+    R = llsf.label_dissimilarity(problem.Y) + model.shift_ * np.eye(len(W.T))
+    alpha, beta = problem.parameters["alpha"], problem.parameters["beta"]
+    sizes = np.abs(X) @ np.abs(W) + problem.Y
+    value = ((X @ W - problem.Y) ** 2).sum() / 2 + beta * np.abs(W).sum()
+    value += alpha * (R * (W.T @ W)).sum() / 2
+    size = (sizes**2).sum() + alpha * (np.abs(R) * (np.abs(W).T @ np.abs(W))).sum()
+    return float(value), float(64 * np.finfo(float).eps * size)
+
+
+def _value_of_relationships(problem: Extreme, model: Any) -> tuple[float, float]:
+    """Return the value of (6) with the best covariance, whose trace norm SciPy computes."""
+    X, W = problem.X.astype(np.longdouble), model.coef_.T.astype(np.longdouble)
+    weights = np.ones(len(X)) if problem.weights is None else problem.weights
+    h = (weights / weights.sum())[:, None]
+    signs = np.where(problem.Y == 1, 1.0, -1.0)
+    # Labels of one class are not learned: their scores are constant.
+    counted = problem.Y[weights > 0.0]
+    learned = (counted.min(axis=0) == 0) & (counted.max(axis=0) == 1)
+    slacks = np.maximum(0, 1 - signs * (X @ W + model.intercept_))[:, learned]
+    norm = np.linalg.svd(model.coef_, compute_uv=False).sum()
+    value = (h * slacks).sum() + problem.parameters["lam"] / 2 * norm**2
+    sizes = np.abs(X) @ np.abs(W) + np.abs(model.intercept_)
+    moved = 64 * np.finfo(float).eps * (h * sizes).sum()
+    # The regulariser of the expansion, of which rounding leaves the root of a unit.
+    return float(value), float(moved + 1e-7 * problem.parameters["lam"] * norm**2)

@@ -133,7 +133,7 @@ class FreeRounds(Rounds):
         self.certified = replace(
             self._solution("interrupted", number, primal, self.bound), bias=centred(bias)
         )
-        gap = _AFTER_REPAIR * relative_gap(primal, dual)
+        gap = _AFTER_REPAIR * relative_gap(primal, dual, self.terms)
         stopped = self.tell(number, primal, dual, answer["active"])
         last = self.settings.last(number)
         if last is not None or (gap <= tol and number >= self.next_attempt):
@@ -262,7 +262,8 @@ class FreeRounds(Rounds):
         if self.certified.primal <= primal:
             # The bound is one for the better point, too.
             return replace(self.certified, rounds=number, dual=self.bound)
-        return Solution(weights, centred(bias), "converged", number, primal, self.bound, 0.0, {})
+        found = "converged", number, primal, self.bound, 0.0
+        return Solution(weights, centred(bias), *found, {}, self.terms)
 
     def _move(self, answer: Sums) -> bool:
         still = super()._move(answer)

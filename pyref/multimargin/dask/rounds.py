@@ -39,8 +39,9 @@ _SINGLE_TOL = 1e-5
 _ROUNDING = 2.0**-24
 
 
-# As in the compiled loops: a negative gap within this share of the objective is rounding.
+# As in the compiled loops: no negative gap beyond this share of the objective is rounding.
 _WRONG = 1e-9
+_EPS = float(np.finfo(np.float64).eps)
 
 
 class PartsLost(Exception):
@@ -165,11 +166,17 @@ class Solution:
     dual: float
     pairs: float
     history: dict[str, Any]
+    terms: int  # How many terms objective and bound sum up, one after the other
+
+    @property
+    def rounding(self) -> float:
+        """Rounding that may have moved objective and bound past each other."""
+        return rounding_of(self.primal, self.dual, self.terms)
 
     @property
     def gap(self) -> float:
         """The relative duality gap."""
-        return relative_gap(self.primal, self.dual)
+        return relative_gap(self.primal, self.dual, self.terms)
 
     def fit(self) -> Fit:
         """Return the solution as that of one machine, without rows."""
@@ -182,13 +189,23 @@ class Solution:
             status=self.status,
             n_iter=self.rounds,
             primal=self.primal,
-            dual_objective=self.dual,
+            dual_objective=self.dual if self.gap < np.inf else -np.inf,
             gap=self.gap,
+            rounding=self.rounding,
             history=self.history,
         )
 
 
-def relative_gap(primal: float, dual: float) -> float:
+def rounding_of(primal: float, dual: float, terms: int) -> float:
+    """Return how far rounding may move an objective and a bound of so many terms past each other.
+
+    The losses and the squared norm are parts of the objective; the dual terms are the bound and
+    half the norm.
+    """
+    return _EPS * terms * (3.0 * abs(primal) + abs(dual))
+
+
+def relative_gap(primal: float, dual: float, terms: int) -> float:
     """Return the duality gap relative to the primal objective.
 
     It is infinite where the bound is above the objective by more than rounding: one of the two is
@@ -196,7 +213,8 @@ def relative_gap(primal: float, dual: float) -> float:
     """
     if primal == dual:
         return 0.0
-    if not dual - primal <= _WRONG * abs(primal):
+    rounding = rounding_of(primal, dual, terms)
+    if not dual - primal <= min(rounding, _WRONG * abs(primal)):
         return np.inf
     return (primal - dual) / max(abs(primal), float(np.finfo(float).tiny))
 
@@ -216,6 +234,7 @@ class Rounds:
         self.model = model
         self.settings = settings
         self.about = about
+        self.terms = int(about["rows"]) + sum(shape)
         self.single = settings.tol >= _SINGLE_TOL
         weights = np.zeros(shape)
         seen = self._seen(weights)
@@ -230,7 +249,8 @@ class Rounds:
         self.history = _History()
         self.tolerated = 0.0
         self.certified = Solution(
-            self.point.weights, self.point.bias, "interrupted", 0, np.inf, 0.0, 0.0, {}
+            *(self.point.weights, self.point.bias, "interrupted", 0, np.inf, 0.0, 0.0, {}),
+            self.terms,
         )
 
     def _least_augmentation(self, labels: int) -> float:
@@ -294,7 +314,7 @@ class Rounds:
         self.record(number, primal, dual)
         self.tolerated = self.settings.tol * abs(primal)
         self.certified = self._solution("interrupted", number, primal, dual)
-        if relative_gap(primal, dual) <= self.settings.tol:
+        if relative_gap(primal, dual, self.terms) <= self.settings.tol:
             primal, dual, pairs = self._afresh(number)
             solution = self._solution("converged", number, primal, dual, pairs)
             if self.reached(solution):
@@ -342,7 +362,8 @@ class Rounds:
     def _solution(
         self, status: str, number: int, primal: float, dual: float, pairs: float = 0.0
     ) -> Solution:
-        return Solution(self.point.seen, self.bias(), status, number, primal, dual, pairs, {})
+        found = status, number, primal, dual, pairs
+        return Solution(self.point.seen, self.bias(), *found, {}, self.terms)
 
     def record(self, number: int, primal: float, dual: float, rho: float | None = None) -> None:
         """Add a round to the history: one of the other method where there is a penalty `rho`."""
@@ -418,7 +439,8 @@ class Rounds:
         if len(rows) < _PACE:
             return False
         tol = self.settings.tol
-        first, last = (max(relative_gap(row[2], row[3]), tol) for row in (rows[0], rows[-1]))
+        gaps = (relative_gap(row[2], row[3], self.terms) for row in (rows[0], rows[-1]))
+        first, last = (max(gap, tol) for gap in gaps)
         if not np.isfinite(first):
             return False
         pace = np.log(first / last) / (_PACE - 1)

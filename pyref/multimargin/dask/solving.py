@@ -67,6 +67,7 @@ def _solve_free(
         return _solved(FreeRounds(cluster, shape, model, settings, about, capacity))
     d, q = shape
     weights, bias = np.zeros(shape), np.zeros(q)
+    terms = int(about["rows"]) + d + q
     primal = dual = pairs = 0.0
     status, rounds, histories = "converged", 0, []
     subsets = [np.flatnonzero(component == k) for k in range(count)]
@@ -101,7 +102,7 @@ def _solve_free(
             break
     if not np.isfinite(primal):
         # Interrupted before there was a point.
-        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {})
+        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {}, terms)
     names = histories[0] if histories else no_history()
     history = {
         k: np.concatenate([h[k] for h in histories]) if histories else names[k] for k in names
@@ -113,9 +114,12 @@ def _solve_free(
         # What the components cost together is not known.
         status, loss = "interrupted", np.inf
     primal = 0.5 * inner(weights, weights) + loss
-    if status in ("max_iterations", "time_limit") and relative_gap(primal, dual) <= settings.tol:
+    if (
+        status in ("max_iterations", "time_limit")
+        and relative_gap(primal, dual, terms) <= settings.tol
+    ):
         status = "converged"
-    return Solution(weights, centred(bias), status, rounds, primal, dual, pairs, history)
+    return Solution(weights, centred(bias), status, rounds, primal, dual, pairs, history, terms)
 
 
 def _lifted(

@@ -263,7 +263,8 @@ class SplitRounds:
         dual = self._of_terms(answer["terms"], inner(of_dual, of_dual))
         if not primal >= self.best.primal:
             shown = bias if rounds.model.bias != "free" else centred(bias)
-            self.best = Solution(weights, shown, "interrupted", number, primal, 0.0, 0.0, {})
+            found = "interrupted", number, primal, 0.0, 0.0
+            self.best = Solution(weights, shown, *found, {}, rounds.terms)
         free = isinstance(rounds, FreeRounds)
         if free:
             # A bound on the problem at this bias alone.
@@ -275,7 +276,7 @@ class SplitRounds:
         self.best = replace(self.best, rounds=number, dual=known, pairs=self.pairs)
         rounds.certified = self.best
         rounds.record(number, self.best.primal, bound, rho=self.rho)
-        gap = relative_gap(self.best.primal, bound)
+        gap = relative_gap(self.best.primal, bound, rounds.terms)
         stopped = rounds.tell(number, self.best.primal, bound, rounds.about["rows_with_pairs"])
         last = "interrupted" if stopped else settings.last(number)
         if isinstance(rounds, FreeRounds):

@@ -34,6 +34,7 @@ pub fn reported<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, Py
     answer.set_item("n_iter", report.epochs)?;
     answer.set_item("primal", report.primal)?;
     answer.set_item("dual_objective", report.dual)?;
+    answer.set_item("rounding", report.rounding)?;
     answer.set_item("gap", report.gap())?;
     answer.set_item("history", history)?;
     Ok(answer)

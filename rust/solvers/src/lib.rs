@@ -15,7 +15,7 @@
 //! A pairwise method is a [`pairwise::loss::Loss`] (value and proximal map), a [`pairwise::scores::Scores`] (a kernel or linear
 //! features), a rule for the bias ([`pairwise::bias`]) and the one loop around them; a further method is a row of this
 //! table. [`pairwise::request`] makes scores and loop of what a caller states. Every loop ends with the status that
-//! [`report::verdict`] gives it. This crate does not depend on Python.
+//! [`report::Objectives::verdict`] gives it. This crate does not depend on Python.
 
 pub mod error;
 pub mod kernel;

@@ -24,7 +24,9 @@ use crate::kernel::{check_diagonal, rows::KernelRows};
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, row_sum};
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Report, Settings, Status, Trace, relative_gap};
+use crate::report::{
+    Monitor, Objectives, Report, Settings, Status, Trace, relative_gap, rounding_of,
+};
 
 /// Steps between two questions to the monitor.
 const STEPS_PER_QUESTION: usize = 16;
@@ -140,7 +142,16 @@ pub fn solve(
     };
     let bound = objective + (rho - 2.0 * objective);
     trace.record(iteration, objective, bound, n, monitor);
-    let report = trace.report(status, iteration, objective, bound);
+    let size = state
+        .scores
+        .iter()
+        .fold(2.0 * objective, |most, score| most.max(score.abs()));
+    let found = Objectives {
+        primal: objective,
+        dual: bound,
+        rounding: rounding_of(size, n + labels.count()),
+    };
+    let report = trace.report(status, iteration, found);
     Ok(state.solution(rho, report))
 }
 

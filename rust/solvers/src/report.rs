@@ -121,38 +121,65 @@ pub(crate) fn relative(gap: f64, primal: f64) -> f64 {
     }
 }
 
-/// A negative gap or curvature within this share of the primal objective is rounding.
+/// A negative curvature within this share of the primal objective is rounding, and no negative gap beyond it.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
-/// Whether a bound is above an objective by more than rounding, and bounds nothing.
-pub(crate) fn contradict(primal: f64, dual: f64) -> bool {
-    dual - primal > ROUNDING * primal.abs()
+/// An objective, its bound, and how far rounding may have moved one past the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Objectives {
+    /// Primal objective.
+    pub primal: f64,
+    /// Dual objective.
+    pub dual: f64,
+    /// The rounding of what both sum up.
+    pub rounding: f64,
 }
 
-/// What a point's certificate says: `Converged` when the very gap that [`Report::gap`] gives is within the tolerance,
-/// `IndefiniteKernel` when the gap or the curvature `quadratic` is negative by more than `floor`, the rounding of
-/// `quadratic`, and `Stalled` when rounding explains what is negative, or the numbers have overflowed. `None` when the
-/// loop has to go on.
-pub fn verdict(
-    primal: f64,
-    dual: f64,
-    quadratic: f64,
-    tolerance: f64,
-    floor: impl FnOnce() -> f64,
-) -> Option<Status> {
-    let gap = relative_gap(primal, dual);
-    if !gap.is_finite() || !quadratic.is_finite() {
-        return Some(Status::Stalled);
+/// The rounding of a sum of terms of such a size together, one after the other so many times.
+pub(crate) fn rounding_of(size: f64, additions: usize) -> f64 {
+    f64::EPSILON * additions as f64 * size
+}
+
+impl Objectives {
+    /// `(primal - dual) / |primal|`
+    pub fn gap(&self) -> f64 {
+        relative_gap(self.primal, self.dual)
     }
-    let negative = (dual - primal).max(-quadratic);
-    if negative > ROUNDING * primal.abs() {
-        return Some(if negative > floor() {
-            Status::IndefiniteKernel
-        } else {
-            Status::Stalled
-        });
+
+    /// Whether the bound is above the objective by more than rounding, and bounds nothing.
+    pub fn contradict(&self) -> bool {
+        self.dual - self.primal > self.rounding.min(ROUNDING * self.primal.abs())
     }
-    (gap <= tolerance).then_some(Status::Converged)
+
+    /// Whether the gap is within a tolerance, and none that is negative by more than rounding.
+    pub(crate) fn certify(&self, tolerance: f64) -> bool {
+        self.gap() <= tolerance && !self.contradict()
+    }
+
+    /// What the certificate says: `Converged` when the very gap that [`Report::gap`] gives is within the tolerance,
+    /// `IndefiniteKernel` when the gap or the curvature `quadratic` is negative by more than `floor`, the rounding of
+    /// `quadratic`, and `Stalled` when rounding explains what is negative, or the numbers have overflowed. `None` when the
+    /// loop has to go on.
+    pub fn verdict(
+        &self,
+        quadratic: f64,
+        tolerance: f64,
+        floor: impl FnOnce() -> f64,
+    ) -> Option<Status> {
+        if !self.gap().is_finite() || !quadratic.is_finite() {
+            return Some(Status::Stalled);
+        }
+        let negative = (self.dual - self.primal).max(-quadratic);
+        let indefinite = negative > ROUNDING * self.primal.abs();
+        if indefinite || self.contradict() {
+            return Some(if indefinite && negative > floor() {
+                Status::IndefiniteKernel
+            } else {
+                Status::Stalled
+            });
+        }
+        (self.gap() <= tolerance).then_some(Status::Converged)
+    }
 }
 
 /// Watches a loop: polled often for an interruption, called after each epoch.
@@ -248,12 +275,18 @@ impl Trace {
     }
 
     /// The report of a loop that ends with these objectives.
-    pub fn report(self, status: Status, epochs: usize, primal: f64, dual: f64) -> Report {
+    pub fn report(self, status: Status, epochs: usize, found: Objectives) -> Report {
+        let Objectives {
+            primal,
+            dual,
+            rounding,
+        } = found;
         let mut report = Report {
             status,
             epochs,
             primal,
             dual,
+            rounding,
             history: self.history,
         };
         report.drop_false_bound();
@@ -272,6 +305,8 @@ pub struct Report {
     pub primal: f64,
     /// Dual objective at the returned point: a lower bound of the optimum, minus infinity where rounding has spoilt it.
     pub dual: f64,
+    /// How far rounding may have moved both past each other.
+    pub rounding: f64,
     /// One record an epoch; the last one is the certificate of the returned point.
     pub history: Vec<Record>,
 }
@@ -289,7 +324,7 @@ impl Report {
     /// Puts minus infinity in the place of a bound that rounding has moved above the objective. That of an indefinite kernel
     /// is none in any case.
     fn drop_false_bound(&mut self) {
-        if self.status == Status::IndefiniteKernel || !contradict(self.primal, self.dual) {
+        if self.status == Status::IndefiniteKernel || !self.objectives().contradict() {
             return;
         }
         self.dual = f64::NEG_INFINITY;
@@ -298,6 +333,15 @@ impl Report {
         }
         if self.status == Status::Converged {
             self.status = Status::Stalled;
+        }
+    }
+
+    /// The objectives at the returned point.
+    pub fn objectives(&self) -> Objectives {
+        Objectives {
+            primal: self.primal,
+            dual: self.dual,
+            rounding: self.rounding,
         }
     }
 
@@ -330,6 +374,7 @@ impl<R: Rows> Solution<R> {
                 epochs: 0,
                 primal: f64::INFINITY,
                 dual: 0.0,
+                rounding: 0.0,
                 history: Vec::new(),
             },
         }
@@ -342,11 +387,17 @@ mod tests {
 
     #[test]
     fn a_bound_above_the_objective_is_none() {
-        let ended = |status, dual| {
+        let with = |rounding, status, dual| {
             let mut trace = Trace::default();
             trace.record(1, 2.0, dual, 0, &mut ());
-            trace.report(status, 1, 2.0, dual)
+            let found = Objectives {
+                primal: 2.0,
+                dual,
+                rounding,
+            };
+            trace.report(status, 1, found)
         };
+        let ended = |status, dual| with(1e-11, status, dual);
         let spoilt = ended(Status::Converged, 2.1);
         assert_eq!(spoilt.status, Status::Stalled);
         assert_eq!(
@@ -359,6 +410,14 @@ mod tests {
             (late.status, late.dual),
             (Status::TimeLimit, f64::NEG_INFINITY)
         );
+        // Neither a gap beyond the rounding of the terms nor one that is large beside the objective.
+        for (rounding, dual) in [(1e-13, 2.0 + 1e-12), (1.0, 2.0 + 1e-8)] {
+            let spoilt = with(rounding, Status::Converged, dual);
+            assert_eq!(
+                (spoilt.status, spoilt.gap()),
+                (Status::Stalled, f64::INFINITY)
+            );
+        }
         for dual in [1.9, 2.0, 2.0 + 1e-12] {
             let kept = ended(Status::Converged, dual);
             assert_eq!((kept.status, kept.dual), (Status::Converged, dual));

@@ -10,6 +10,7 @@ from multimargin.estimators.shared import problem
 from multimargin.estimators.shared.certificate import (
     pairwise_loss,
     with_own_certificate,
+    without_false_bound,
     without_rounding,
 )
 from multimargin.estimators.shared.problem import Model
@@ -21,6 +22,7 @@ class Report:
     dual_objective: float = 99.99
     gap: float = 1e-4
     status: str = "converged"
+    rounding: float = 1e-12
 
 
 def judged(
@@ -98,6 +100,7 @@ def test_a_bound_above_the_objective_by_rounding_is_the_objective() -> None:
         primal=100.0,
         dual_objective=100.0 + 1e-12,
         gap=-1e-14,
+        rounding=1e-11,
         history=history,
     )
     rounded = without_rounding(report)
@@ -106,3 +109,15 @@ def test_a_bound_above_the_objective_by_rounding_is_the_objective() -> None:
     # What is no rounding stays visible.
     above = replace(report, dual_objective=100.1)
     assert without_rounding(above) is above
+
+
+def test_a_bound_above_the_objective_by_more_than_the_rounding_of_their_terms_is_none() -> None:
+    for excess, rounding in ((1e-9, 1e-10), (1e-6, 1e-2)):
+        spoilt = without_false_bound(Report(dual_objective=100.0 + excess, rounding=rounding))
+        assert (spoilt.dual_objective, spoilt.gap, spoilt.status) == (-np.inf, np.inf, "inexact")
+        late = Report(dual_objective=100.0 + excess, rounding=rounding, status="time_limit")
+        assert without_false_bound(late).status == "time_limit"
+    kept = Report(dual_objective=100.0 + 1e-11, rounding=1e-10)
+    assert without_false_bound(kept) is kept
+    indefinite = Report(dual_objective=200.0, status="indefinite_kernel")
+    assert without_false_bound(indefinite) is indefinite

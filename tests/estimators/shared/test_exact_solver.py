@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multimargin import MLODM, RankSVM
+from multimargin import MLODM, RankLSVM, RankSVM
 from multimargin.estimators.shared import exact_solver
 from tests.support.problems import unrelated_problem
 
@@ -28,10 +28,21 @@ def test_a_problem_without_a_solution_is_an_error():
 
 
 def test_a_bound_above_the_objective_certifies_nothing():
-    assert exact_solver.relative_gap(1.0, 1.1) == np.inf
-    assert exact_solver.relative_gap(1.0, 1.1, loss_at_zero=2.0) == np.inf
-    assert exact_solver.relative_gap(1.0, np.nan) == np.inf
-    assert exact_solver.relative_gap(1e-20, 0.0, loss_at_zero=1.0) == 0.0
+    gap = exact_solver.relative_gap
+    assert gap(1.0, 1.1, 1.0) == np.inf
+    assert gap(1.0, 1.1, 1.0, loss_at_zero=2.0) == np.inf
+    assert gap(1.0, 1.0 + 1e-12, 1e-13) == np.inf
+    assert gap(1.0, 1.0 + 1e-12, 1e-11) == pytest.approx(-1e-12, rel=1e-3)
+    assert gap(1.0, np.nan, 1.0) == np.inf
+    assert gap(1e-20, 0.0, 0.0, loss_at_zero=1.0) == 0.0
+
+
+@pytest.mark.parametrize("method", [RankLSVM, MLODM])
+def test_sums_of_long_columns_lose_nothing_by_kernel_values(method):
+    X, Y = unrelated_problem(8, 29, 1, 5, share=0.5)
+    model = method(C=7.0, kernel="linear", solver="exact", tol=1e-7).fit(1e5 * X, Y)
+    assert model.status_ == "converged"
+    assert 0.0 <= model.dual_gap_ <= 1e-7
 
 
 def test_a_failure_names_solver_status_and_remedy(monkeypatch):

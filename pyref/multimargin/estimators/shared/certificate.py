@@ -20,7 +20,8 @@ AnyReport = TypeVar("AnyReport", bound=Report)
 # fewer where Ctrl-C waits for them.
 _SAMPLE, _SAMPLE_OF_ALIKE, _SAMPLE_IN_HASTE = 256, 64, 16
 
-# Share of the tolerance, and of the objective, within which two objectives are the same.
+# Share of the tolerance, and of the objective, within which two objectives are the same; no bound
+# may be farther above its objective, whatever rounding explains.
 _SHARE_OF_TOLERANCE = 1e-2
 _ROUNDING = 1e-9
 # What a gap above the tolerance does not change.
@@ -92,11 +93,16 @@ def without_false_bound(report: AnyReport) -> AnyReport:
 
     That of an indefinite kernel bounds nothing in any case.
     """
-    false = report.dual_objective - report.primal > _ROUNDING * abs(report.primal)
+    false = is_false(report.primal, report.dual_objective, report.rounding)
     if not false or report.status == "indefinite_kernel":
         return report
     status = report.status if report.status in _BEFORE_ITS_END else "inexact"
     return replace(report, dual_objective=-np.inf, gap=np.inf, status=status)
+
+
+def is_false(primal: float, dual: float, rounding: float) -> bool:
+    """Tell whether a bound is above its objective by more than the rounding of what both sum up."""
+    return dual - primal > min(rounding, _ROUNDING * abs(primal))
 
 
 def without_rounding(report: AnyReport) -> AnyReport:

@@ -32,24 +32,27 @@ def solve_exactly(problem: Problem) -> Fit:
         C = np.asarray(C).reshape(-1, 1) * np.where(Y == 1, problem.label_weights, 1.0)
     # Each solution has the value of a feasible dual point, which bounds the optimum from below.
     bias, top = cast(Bias, model.bias), problem.top
+    linear = problem.kernel.name == "linear"
+    # Sums by weights: beside K at 1e11 those by kernel values leave nothing of scores of 1.
+    X = problem.X if linear else None
     weight = float(pair_weights(pairs(Y), C).sum())
     if model.loss == "hinge":
-        solution, loss_at_zero = exact_models.hinge(K, Y, C, bias, top), weight
+        solution, loss_at_zero = exact_models.hinge(K, Y, C, bias, top, X), weight
     elif model.loss == "zero_label_hinge":
-        solution = exact_models.zero_label(K, Y, C, bias)
+        solution = exact_models.zero_label(K, Y, C, bias, X)
         loss_at_zero = float(np.sum(exact_models.label_weights(Y, C)))
     elif model.loss == "squared_hinge":
-        solution, loss_at_zero = exact_models.squared_hinge(K, Y, C, bias, top), 0.5 * weight
+        solution = exact_models.squared_hinge(K, Y, C, bias, top, X)
+        loss_at_zero = 0.5 * weight
     else:
-        solution = exact_models.optimal_margin(K, Y, C, model.theta, model.mu)
+        solution = exact_models.optimal_margin(K, Y, C, model.theta, model.mu, X)
         loss_at_zero = 0.5 * (1.0 - model.theta) ** 2 * weight
-    primal, dual = solution.primal, solution.objective
+    primal, dual, rounding = solution.primal, solution.objective, solution.rounding
     # Within the rounding of the objective at 0 there is nothing left to solve.
-    solved = relative_gap(primal, dual, loss_at_zero) <= problem.tol
+    solved = relative_gap(primal, dual, rounding, loss_at_zero) <= problem.tol
     if solved:
         # A bound may be lower than it has to be, but not above the objective.
         dual = min(dual, primal)
-    linear = problem.kernel.name == "linear"
     return Fit(
         dual=solution.B,
         bias=solution.b,
@@ -59,7 +62,8 @@ def solve_exactly(problem: Problem) -> Fit:
         n_iter=1,
         primal=primal,
         dual_objective=dual,
-        gap=relative_gap(primal, dual),
+        gap=relative_gap(primal, dual, rounding),
+        rounding=rounding,
         history=history_of(np.array([[1.0], [time.perf_counter() - began], [primal], [dual]])),
     )
 

@@ -21,10 +21,14 @@ from multimargin.estimators.shared.exact_solver import best_of, import_cvxpy, so
 
 
 class Solution(NamedTuple):
-    """A feasible dual point: its value, its model, and the value of that."""
+    """A feasible dual point: its value, its model, and the value of that.
+
+    `rounding` is how far that of their terms may have moved both values past each other.
+    """
 
     objective: float
     primal: float
+    rounding: float
     alpha: Array
     B: Array
     b: Array
@@ -32,7 +36,10 @@ class Solution(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Parts of all losses of pairs; `group` numbers the (i, m), `top` bounds its pairs."""
+    """Parts of all losses of pairs; `group` numbers the (i, m), `top` bounds its pairs.
+
+    X are the features of a linear kernel K = X X^T, where there are some.
+    """
 
     K: Array
     Kt: Array
@@ -42,9 +49,12 @@ class Problem(NamedTuple):
     top: Any
     bias: Bias
     shape: tuple[int, int]
+    X: Any = None
 
 
-def problem_of(K: ArrayLike, Y: ArrayLike, C: Weight, bias: Bias, top: int | None) -> Problem:
+def problem_of(
+    K: ArrayLike, Y: ArrayLike, C: Weight, bias: Bias, top: int | None, X: Any = None
+) -> Problem:
     """Check the arguments and list the pairs with their weights C / (p_i min(top, r_i))."""
     labels = ep.label_matrix(Y)
     pairs = ep.pairs(labels)
@@ -53,22 +63,30 @@ def problem_of(K: ArrayLike, Y: ArrayLike, C: Weight, bias: Bias, top: int | Non
     group = np.concatenate([[0], np.cumsum(changes)])[: len(c)]
     counts = np.bincount(group)
     most = counts if top is None else np.minimum(top, counts)
-    return _problem(K, pairs, c * (counts / most)[group], group, most, bias, labels.shape)
+    shared = c * (counts / most)[group]
+    return _problem(K, pairs, shared, group, most, bias, labels.shape, X)
 
 
 def _problem(
-    K: ArrayLike, pairs: Pairs, c: Array, group: Any, top: Any, bias: Bias, shape: tuple[int, ...]
+    K: ArrayLike,
+    pairs: Pairs,
+    c: Array,
+    group: Any,
+    top: Any,
+    bias: Bias,
+    shape: tuple[int, ...],
+    X: Any,
 ) -> Problem:
     Kt, (n, q) = ep.kernel_matrix(K, bias), shape
     if len(Kt) != n:
         raise ValueError(f"K has {len(Kt)} rows and Y has {n}, expected the same number")
-    return Problem(np.asarray(K, dtype=np.float64), Kt, pairs, c, group, top, bias, (n, q))
+    return Problem(np.asarray(K, dtype=np.float64), Kt, pairs, c, group, top, bias, (n, q), X)
 
 
 def no_pairs(problem: Problem) -> Solution:
     """Give the solution of a problem without pairs: all zero."""
     zeros = np.zeros(problem.shape)
-    return Solution(0.0, 0.0, np.zeros(0), zeros, np.zeros(problem.shape[1]), zeros)
+    return Solution(0.0, 0.0, 0.0, np.zeros(0), zeros, np.zeros(problem.shape[1]), zeros)
 
 
 def bias_of(problem: Problem, B: Array, free: Array | None = None) -> Array:
@@ -80,13 +98,18 @@ def bias_of(problem: Problem, B: Array, free: Array | None = None) -> Array:
 
 # --- The hinge
 def hinge(
-    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free", top: int | None = None
+    K: ArrayLike,
+    Y: ArrayLike,
+    C: Weight = 1.0,
+    bias: Bias = "free",
+    top: int | None = None,
+    X: Any = None,
 ) -> Solution:
     """Solve max u^T alpha - 1/2 alpha^T Theta alpha over 0 <= alpha <= c; H alpha = 0 if free.
 
     With a top, the pairs of a relevant label share min(top, r_i) c between them.
     """
-    return _hinge(problem_of(K, Y, C, bias, top), top)
+    return _hinge(problem_of(K, Y, C, bias, top, X), top)
 
 
 def _hinge(problem: Problem, top: int | None) -> Solution:
@@ -116,12 +139,14 @@ def _hinge(problem: Problem, top: int | None) -> Solution:
     if top is not None:
         point = below(point, problem, most)
     B = ep.expansion(point, pairs, n, q)
-    scores = problem.K @ B
+    scores = image(problem, B)
     # The multipliers of H alpha = 0 belong to the centred scores.
     free = constraints[-1].dual_value - scores.mean(axis=0) if bias == "free" else None
     b = bias_of(problem, B, free)
-    value = float(point.sum() - 0.5 * np.sum(B * (problem.Kt @ B)))
-    return Solution(value, _hinge_objective(problem, B, b), point, B, b, scores + b)
+    squares = _squares(problem, B, B.sum(axis=0))
+    value, primal = float(point.sum()) - squares, _hinge_objective(problem, B, b)
+    rounding = _rounding(problem, B, b, float(point.sum()) + primal)
+    return Solution(value, primal, rounding, point, B, b, scores + b)
 
 
 def hinge_objective(
@@ -133,7 +158,7 @@ def hinge_objective(
 
 def _hinge_objective(problem: Problem, B: Array, b: Array) -> float:
     return _squares(problem, B, b) + _loss(
-        problem, np.maximum(0.0, 1.0 - margins(problem, problem.K @ B + b))
+        problem, np.maximum(0.0, 1.0 - margins(problem, image(problem, B) + b))
     )
 
 
@@ -152,24 +177,34 @@ def below(alpha: Array, problem: Problem, most: Array) -> Array:
 
 # --- The squared hinge and the optimal margin
 def squared_hinge(
-    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "penalized", top: int | None = None
+    K: ArrayLike,
+    Y: ArrayLike,
+    C: Weight = 1.0,
+    bias: Bias = "penalized",
+    top: int | None = None,
+    X: Any = None,
 ) -> Solution:
     """Solve max u^T alpha - 1/2 alpha^T Theta alpha - 1/2 sum alpha^2 / c over alpha >= 0.
 
     With a top, c is shared out: c theta with theta <= 1, which a relevant label has `top` of.
     """
-    return _quadratic(problem_of(K, Y, C, bias, top), 0.0, 0.0, shared=top is not None)
+    return _quadratic(problem_of(K, Y, C, bias, top, X), 0.0, 0.0, shared=top is not None)
 
 
 def optimal_margin(
-    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, theta: float = 0.2, mu: float = 0.5
+    K: ArrayLike,
+    Y: ArrayLike,
+    C: Weight = 1.0,
+    theta: float = 0.2,
+    mu: float = 0.5,
+    X: Any = None,
 ) -> Solution:
     """Solve (18) of Tan et al. 2019; `alpha` of the solution is alpha - beta."""
     if not 0.0 <= theta < 1.0:
         raise ValueError(f"theta is {theta}, expected 0 <= theta < 1")
     if not 0.0 < mu <= 1.0:
         raise ValueError(f"mu is {mu}, expected 0 < mu <= 1")
-    return _quadratic(problem_of(K, Y, C, "none", None), theta, mu, shared=False)
+    return _quadratic(problem_of(K, Y, C, "none", None, X), theta, mu, shared=False)
 
 
 def _quadratic(problem: Problem, theta: float, mu: float, *, shared: bool) -> Solution:
@@ -219,16 +254,18 @@ def _recovered(problem: Problem, t: Array, theta: float, mu: float) -> Solution:
     B = ep.expansion(t, problem.pairs, n, q)
     b = bias_of(problem, B)
     alpha, beta = np.maximum(t, 0.0), np.maximum(-t, 0.0)
+    size = (1.0 + theta) * float(np.abs(t).sum())
     value = (1.0 - theta) * alpha.sum() - (1.0 + theta) * beta.sum()
-    value -= 0.5 * np.sum(B * (problem.Kt @ B)) + _least_squares(problem, alpha)
+    value -= _squares(problem, B, B.sum(axis=0)) + _least_squares(problem, alpha)
     if mu > 0.0:
         value -= np.sum(beta**2 / (2.0 * mu * problem.c))
     primal = _quadratic_objective(problem, B, b, theta, mu)
-    return Solution(float(value), primal, t, B, b, problem.K @ B + b)
+    rounding = _rounding(problem, B, b, size + primal)
+    return Solution(float(value), primal, rounding, t, B, b, image(problem, B) + b)
 
 
 def _quadratic_objective(problem: Problem, B: Array, b: Array, theta: float, mu: float) -> float:
-    z = margins(problem, problem.K @ B + b)
+    z = margins(problem, image(problem, B) + b)
     xi, eps = np.maximum(0.0, 1.0 - theta - z), np.maximum(0.0, z - 1.0 - theta)
     return _squares(problem, B, b) + _loss(problem, 0.5 * (xi**2 + mu * eps**2))
 
@@ -254,7 +291,9 @@ def _least_squares(problem: Problem, alpha: Array) -> float:
 
 
 # --- The zero label
-def zero_label(K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free") -> Solution:
+def zero_label(
+    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free", X: Any = None
+) -> Solution:
     """Solve the hinge of pairs with the zero label: (k, q) where k is relevant, (q, k) where not.
 
     The zero label is the last column of B, b and F.
@@ -265,7 +304,8 @@ def zero_label(K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free")
     relevant = signs(Y)[i, k] > 0
     pairs = Pairs(i, np.where(relevant, k, q), np.where(relevant, q, k))
     group = np.arange(len(i))
-    return _hinge(_problem(K, pairs, c[i, k], group, np.ones(len(i)), bias, (n, q + 1)), top=None)
+    top, shape = np.ones(len(i)), (n, q + 1)
+    return _hinge(_problem(K, pairs, c[i, k], group, top, bias, shape, X), top=None)
 
 
 def signs(Y: ArrayLike) -> Array:
@@ -304,9 +344,25 @@ def margins(problem: Problem, F: Array) -> Array:
     return ep.differences(F, problem.pairs)
 
 
+def image(problem: Problem, B: Array) -> Array:
+    """K B, by the weights where there are features."""
+    return np.asarray(problem.K @ B if problem.X is None else problem.X @ (problem.X.T @ B))
+
+
+def _rounding(problem: Problem, B: Array, b: Array, size: float) -> float:
+    """Bound the rounding of primal and dual value, whose terms have a size."""
+    X = abs(problem.K) if problem.X is None else abs(problem.X)
+    scores = X @ np.abs(B if problem.X is None else problem.X.T @ B)
+    size += float(np.sum(np.abs(B) * (scores + np.abs(b))))
+    return sum(problem.shape) * float(np.finfo(np.float64).eps) * size
+
+
 def _squares(problem: Problem, B: Array, b: Array) -> float:
     """1/2 sum_k ||w_k||^2, and 1/2 ||b||^2 if it is penalized."""
-    squares = float(np.sum(B * (problem.K @ B)))
+    if problem.X is None:
+        squares = float(np.sum(B * (problem.K @ B)))
+    else:
+        squares = float(np.sum(np.square(problem.X.T @ B)))
     return 0.5 * (squares + float(b @ b) if problem.bias == "penalized" else squares)
 
 

@@ -89,6 +89,17 @@ def joint_objective(
     return hinge(K @ A + b, y, shares(Y) if h is None else h) + lam / 2 * float(trace_norm) ** 2
 
 
+def rounding(K: ArrayLike, found: Solution, lam: float, h: Array) -> float:
+    """Bound the rounding of (6) and (10) by the sizes of what they sum up."""
+    K = np.abs(np.asarray(K))
+    A, Z = np.abs(found.A), np.abs(found.Z)
+    largest = np.abs(found.Omega).max(initial=1.0)
+    size = lam * np.sum(A.sum(axis=1) * (K @ A.sum(axis=1)))
+    size += largest / lam * np.sum(Z.sum(axis=1) * (K @ Z.sum(axis=1)))
+    size += np.sum(h * (1.0 + np.abs(found.F))) + Z.sum()
+    return float(sum(found.Z.shape) * np.finfo(np.float64).eps * size)
+
+
 def shares(Y: ArrayLike) -> Array:
     """Weights h of the hinges: a row's share of all rows with a known label."""
     known = ep.label_matrix(Y) >= 0

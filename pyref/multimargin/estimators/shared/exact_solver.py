@@ -96,7 +96,7 @@ def best_of(attempts: Sequence[Callable[[], Any]]) -> Any:
         except ExactSolverError as error:
             failed = error
             continue
-        gap = relative_gap(found.primal, found.objective)
+        gap = relative_gap(found.primal, found.objective, found.rounding)
         if best is None or gap < smallest:
             best, smallest = found, gap
         if smallest <= CERTIFIED:
@@ -107,13 +107,13 @@ def best_of(attempts: Sequence[Callable[[], Any]]) -> Any:
     return best
 
 
-def relative_gap(primal: float, dual: float, loss_at_zero: float = 0.0) -> float:
+def relative_gap(primal: float, dual: float, rounding: float, loss_at_zero: float = 0.0) -> float:
     """(primal - dual) / primal; 0 if the difference is rounding of the objective of the model 0.
 
-    It is infinite where the bound is above the objective by more than the solvers' rounding.
+    It is infinite where the bound is above the objective by more than the rounding of their terms.
     """
     if abs(primal - dual) <= 1e-14 * loss_at_zero or primal == dual:
         return 0.0
-    if not dual - primal <= 1e-6 * abs(primal):
+    if not dual - primal <= min(rounding, CERTIFIED * abs(primal)):
         return float("inf")
     return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)

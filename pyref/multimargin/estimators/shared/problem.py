@@ -22,6 +22,7 @@ class Report:
     primal: float  # Objectives and relative duality gap
     dual_objective: float
     gap: float
+    rounding: float  # How far rounding of their terms may have moved both past each other
     history: dict[str, NDArray[Any]]  # Columns "epoch", "seconds", "primal" and "dual"
 
 

@@ -283,6 +283,7 @@ def _nothing_to_learn(n: int) -> RelationshipFit:
         primal=0.0,
         dual_objective=0.0,
         gap=0.0,
+        rounding=0.0,
         history=history_of([empty] * 4),
         expansion=none,
         bias=empty,
@@ -316,7 +317,8 @@ def _solve_exactly(
         y: Matrix = np.where(indicator == 1, 1.0, -1.0)
         regulariser = solution.objective - mlrl.hinge(solution.F, y, h)
         primal = mlrl.hinge(K @ solution.A + solution.b, y, h) + regulariser
-    solved = relative_gap(primal, dual_objective, loss_at_zero=float(h.sum())) <= tol
+    rounding = mlrl.rounding(K, solution, lam, h)
+    solved = relative_gap(primal, dual_objective, rounding, loss_at_zero=float(h.sum())) <= tol
     if solved:
         # A bound may be lower than it has to be, but not above the objective.
         dual_objective = min(dual_objective, primal)
@@ -330,7 +332,8 @@ def _solve_exactly(
         n_iter=1,
         primal=primal,
         dual_objective=dual_objective,
-        gap=relative_gap(primal, dual_objective),
+        gap=relative_gap(primal, dual_objective, rounding),
+        rounding=rounding,
         history=history_of(np.array([[1.0], [np.nan], [primal], [dual_objective]])),
     )
 

@@ -113,6 +113,11 @@ pub fn row_sum(matrix: &[f64], q: usize) -> Vec<f64> {
     sum
 }
 
+/// `sum of |x_k y_k|`: the size of the terms of [`dot`].
+pub fn size_of_terms(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x * y).abs()).sum()
+}
+
 /// `sum of x_k y_k`, in eight interleaved partial sums.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {

@@ -11,7 +11,7 @@
 //! `|t| max |G| <= beta` is taken; without coupling each label has its own.
 
 use super::problem::Problem;
-use crate::report::{Status, verdict};
+use crate::report::{Objectives, Status, rounding_of};
 
 /// Objectives and residual at a point.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,8 @@ pub struct Certificate {
     pub primal: f64,
     /// Lower bound of the optimum; minus infinity when the problem is not convex.
     pub dual: f64,
+    /// How far rounding may have moved both past each other.
+    pub rounding: f64,
     /// Largest violation of the optimality conditions.
     pub kkt_residual: f64,
 }
@@ -32,6 +34,8 @@ pub(super) struct Sums {
     curvature: f64,
     l1: f64,
     largest: f64,
+    /// Of the terms of the form.
+    size: f64,
     pub(super) kkt_residual: f64,
 }
 
@@ -56,6 +60,7 @@ impl Sums {
                 sums.fit += c * w;
                 sums.curvature += w * (g + c);
                 sums.l1 += w.abs();
+                sums.size += (c * w).abs() + (w * (g + c)).abs();
             }
         }
         sums
@@ -66,6 +71,7 @@ impl Sums {
         self.fit += other.fit;
         self.curvature += other.curvature;
         self.l1 += other.l1;
+        self.size += other.size;
         self.largest = self.largest.max(other.largest);
         self.kkt_residual = self.kkt_residual.max(other.kkt_residual);
     }
@@ -125,10 +131,23 @@ pub(super) fn combine(problem: &Problem<'_>, of_labels: impl Iterator<Item = Sum
     } else {
         total.dual(problem.beta, problem.anchor.unwrap_or(total.squared_norm))
     };
+    let size = total.squared_norm + total.size + problem.beta * total.l1;
     Certificate {
         primal: total.primal(problem.beta),
         dual,
+        rounding: rounding_of(size, problem.dimension() + problem.labels()),
         kkt_residual: total.kkt_residual,
+    }
+}
+
+impl Certificate {
+    /// The objectives.
+    pub(super) fn objectives(&self) -> Objectives {
+        Objectives {
+            primal: self.primal,
+            dual: self.dual,
+            rounding: self.rounding,
+        }
     }
 }
 
@@ -137,8 +156,8 @@ impl Problem<'_> {
     pub(super) fn certified(&self, certificate: &Certificate) -> bool {
         // A form that was made convex has no negative curvature but by rounding.
         let (quadratic, rounding) = (0.0, || f64::INFINITY);
-        let Certificate { primal, dual, .. } = *certificate;
-        let found = verdict(primal, dual, quadratic, self.settings.tolerance, rounding);
+        let found = certificate.objectives();
+        let found = found.verdict(quadratic, self.settings.tolerance, rounding);
         self.convex
             && found == Some(Status::Converged)
             && certificate.kkt_residual <= self.largest_residual()

@@ -32,7 +32,6 @@ use crate::error::SolverError;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Report, Status};
 use admm::Eigenpairs;
-use certificate::Certificate;
 pub use problem::Problem;
 use quadratic::Quadratic;
 
@@ -87,11 +86,12 @@ impl Problem<'_> {
             (Status::Stalled, true) => Status::Converged,
             (status, _) => status,
         };
-        let Certificate { primal, dual, .. } = certificate;
         Ok(Solution {
             weights: end.weights,
             kkt_residual: certificate.kkt_residual,
-            report: end.trace.report(status, end.epochs, primal, dual),
+            report: end
+                .trace
+                .report(status, end.epochs, certificate.objectives()),
         })
     }
 }

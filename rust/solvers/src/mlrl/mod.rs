@@ -29,7 +29,7 @@ pub use splitting::{fixed, splitting};
 
 use crate::error::{SolverError, refused};
 use crate::kernel::rows::KernelRows;
-use crate::report::{Report, Status, verdict};
+use crate::report::{Objectives, Report, Status};
 
 /// Largest number of pair steps of one label in one round: this many and so many for each instance, within a limit.
 const STEPS: usize = 100_000;
@@ -148,8 +148,7 @@ impl<'a> Problem<'a> {
 /// The objectives at a point.
 #[derive(Clone, Copy, Debug)]
 struct Values {
-    primal: f64,
-    dual: f64,
+    found: Objectives,
     /// The quadratic form of the dual, negative for indefinite kernels only.
     quadratic: f64,
 }
@@ -158,7 +157,7 @@ impl Values {
     /// The status with which the rounds end at this point; `None` when they go on. `rounding` is that of the quadratic
     /// form.
     fn ending(&self, tolerance: f64, rounding: impl FnOnce() -> f64) -> Option<Status> {
-        verdict(self.primal, self.dual, self.quadratic, tolerance, rounding)
+        self.found.verdict(self.quadratic, tolerance, rounding)
     }
 }
 

@@ -31,7 +31,7 @@ use crate::error::{SolverError, check_size};
 use crate::linalg::vector::{dot, transposed};
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
+use crate::report::{Monitor, Objectives, Settings, Status, Trace, relative_gap, rounding_of};
 
 /// The penalty changes when one relative residual is this many times the other.
 const UNBALANCED: f64 = 2.0;
@@ -136,9 +136,13 @@ pub(super) fn drive(
         if !made.finished {
             break (monitor.status(), None);
         }
+        // The rounding is that of the point that is computed anew.
         let objectives = Values {
-            primal: made.primal,
-            dual: made.dual,
+            found: Objectives {
+                primal: made.primal,
+                dual: made.dual,
+                rounding: f64::INFINITY,
+            },
             quadratic: 0.0,
         };
         let found = objectives.ending(settings.tolerance, || 0.0);
@@ -169,15 +173,15 @@ pub(super) fn drive(
             state.point(problem)?
         }
     };
-    let Values { primal, dual, .. } = point.objectives;
-    trace.amend(primal, dual);
+    let found = point.objectives.found;
+    trace.amend(found.primal, found.dual);
     Ok(Solution {
         expansion: point.weights.expansion,
         scores: point.weights.scores,
         bias: point.bias,
         dual: point.dual,
         covariance: point.covariance,
-        report: trace.report(status, rounds, primal, dual),
+        report: trace.report(status, rounds, found),
     })
 }
 
@@ -308,8 +312,8 @@ impl State {
         let made = Made {
             finished,
             stalled: self.patience.is_over(),
-            primal: point.objectives.primal,
-            dual: point.objectives.dual,
+            primal: point.objectives.found.primal,
+            dual: point.objectives.found.dual,
         };
         Ok((made, point.covariance))
     }
@@ -502,10 +506,16 @@ impl State {
         let (loss, bias) = loss_and_bias(problem, &weights.scores);
         let quadratic = judged.quadratic(dual, problem)?;
         let (bound, t) = best_multiple(problem, &dual.expansion, quadratic);
+        let of_forms = rounding(problem, &dual.expansion, 1.0 / problem.lambda)
+            + rounding(problem, &weights.expansion, problem.lambda);
+        let size = loss + penalty + bound.abs();
         Ok(Point {
             objectives: Values {
-                primal: loss + 0.5 * penalty,
-                dual: bound,
+                found: Objectives {
+                    primal: loss + 0.5 * penalty,
+                    dual: bound,
+                    rounding: of_forms + rounding_of(size, n + q),
+                },
                 quadratic: dot(&dual.expansion, &dual.scores) / problem.lambda,
             },
             weights,

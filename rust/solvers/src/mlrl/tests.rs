@@ -1,6 +1,6 @@
 use super::*;
 use crate::parallel::threads::Threads;
-use crate::report::{Settings, Status};
+use crate::report::{Objectives, Settings, Status};
 
 const N: usize = 30;
 const Q: usize = 4;
@@ -48,8 +48,11 @@ fn what_rounding_explains_is_no_indefinite_kernel() {
     let floor = certificate::rounding(&problem, &[0.5, -0.5], 10.0);
     assert!(floor > 0.0 && floor < 1e-13);
     let point = |quadratic: f64| Values {
-        primal: 1.0,
-        dual: 0.5,
+        found: Objectives {
+            primal: 1.0,
+            dual: 0.5,
+            rounding: 0.0,
+        },
         quadratic,
     };
     let ending = |quadratic: f64| point(quadratic).ending(1e-3, || 1e-8);

@@ -19,10 +19,10 @@ use super::scores::DenseScores;
 use super::setup::{Setup, prepare};
 use crate::error::{SolverError, refused};
 use crate::labels::Labels;
-use crate::linalg::vector::{axpy, dot, row_sum};
+use crate::linalg::vector::{axpy, dot, row_sum, size_of_terms};
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Solution, Status, Trace, verdict};
+use crate::report::{Monitor, Objectives, Solution, Status, Trace, rounding_of};
 
 /// The vertex that minimises the linear function at these scores: its `B`, and its `u^T alpha`.
 fn vertex(labels: &Labels, scores: &[f64]) -> (Vec<f64>, f64) {
@@ -94,17 +94,25 @@ pub fn solve<S: DenseScores>(
     // Whether the scores have been computed from B itself, not by adding up steps.
     let (mut at, mut exact) = (image(scores, &dual, bias, &threads), true);
     let mut iterations = 0;
-    let (status, primal, bound) = loop {
+    let (status, found) = loop {
         let quadratic = dot(&dual, &at);
-        let primal = 0.5 * quadratic + sum_of_losses(&Hinge, labels, &at, &vec![0.0; q]);
-        let bound = total - 0.5 * quadratic;
+        let loss = sum_of_losses(&Hinge, labels, &at, &vec![0.0; q]);
+        let (primal, bound) = (0.5 * quadratic + loss, total - 0.5 * quadratic);
+        let size = loss + total.abs() + size_of_terms(&dual, &at);
+        let found = Objectives {
+            primal,
+            dual: bound,
+            rounding: rounding_of(size, n + q),
+        };
         let used_up = (iterations == settings.max_epochs).then_some(Status::MaxIterations);
         let last = used_up.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
         let rounding = || scores.rounding(&dual);
         let status = if monitor.interrupted() {
             Some(Status::Interrupted)
         } else {
-            verdict(primal, bound, quadratic, settings.tolerance, rounding).or(last)
+            found
+                .verdict(quadratic, settings.tolerance, rounding)
+                .or(last)
         };
         if status.is_some() && !exact {
             scores.recompute(&dual, &threads, &mut ());
@@ -113,19 +121,19 @@ pub fn solve<S: DenseScores>(
         }
         trace.record(iterations, primal, bound, n, monitor);
         if let Some(status) = status {
-            break (status, primal, bound);
+            break (status, found);
         }
         let (mut direction, of_vertex) = vertex(labels, &at);
         axpy(-1.0, &dual, &mut direction);
         if !scores.recompute(&direction, &threads, monitor) {
-            break (Status::Interrupted, primal, bound);
+            break (Status::Interrupted, found);
         }
         let change = image(scores, &direction, bias, &threads);
         // The slope z (eq. (62)) and the curvature (eq. (43)).
         let slope = dot(&direction, &at) - (of_vertex - total);
         let curvature = dot(&direction, &change);
         if slope >= 0.0 {
-            break (Status::Stalled, primal, bound);
+            break (Status::Stalled, found);
         }
         let length = if -slope < curvature {
             -slope / curvature
@@ -143,6 +151,6 @@ pub fn solve<S: DenseScores>(
     Ok(Solution {
         bias: bias_of(bias, &dual, q),
         dual,
-        report: trace.report(status, iterations, primal, bound),
+        report: trace.report(status, iterations, found),
     })
 }

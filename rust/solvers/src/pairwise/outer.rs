@@ -5,9 +5,7 @@ use super::admm::Beside;
 use super::bcd::{Certificate, Engine, Epoch, Snapshot, Step, certifies_slowly};
 use super::prompt::Prompt;
 use super::scores::Scores;
-use crate::report::{
-    Monitor, Report, Settings, Solution, Status, Trace, contradict, relative_gap, verdict,
-};
+use crate::report::{Monitor, Objectives, Report, Settings, Solution, Status, Trace, relative_gap};
 use std::time::Duration;
 
 /// A point of the outer loop: its objectives and their gap.
@@ -23,6 +21,8 @@ pub(super) struct Point {
     pub quadratic: f64,
     /// A lower bound of the optimum, whatever comes next.
     pub bound: f64,
+    /// How far rounding may have moved the objectives past each other.
+    pub rounding: f64,
     /// Whether primal and dual objective certify each other.
     pub certified: bool,
 }
@@ -38,13 +38,23 @@ impl Point {
             gap: relative_gap(primal, dual),
             quadratic: sums.quadratic,
             bound: dual,
+            rounding: sums.rounding,
             certified: true,
+        }
+    }
+
+    /// The objectives.
+    pub fn objectives(&self) -> Objectives {
+        Objectives {
+            primal: self.primal,
+            dual: self.dual,
+            rounding: self.rounding,
         }
     }
 
     /// Whether the gap is within the tolerance, and none that rounding has made negative.
     pub fn is_good(&self, tolerance: f64) -> bool {
-        self.gap <= tolerance && !contradict(self.primal, self.dual)
+        self.gap <= tolerance && !self.objectives().contradict()
     }
 }
 
@@ -163,12 +173,17 @@ pub(super) fn run<S: Scores, T: Step>(
     let mut trace = Trace::default();
     engine.may_estimate = rule.may_estimate();
     let (mut epochs, mut bound) = (0, 0.0);
-    let (status, primal, dual) = loop {
+    let known = |primal, dual, rounding| Objectives {
+        primal,
+        dual,
+        rounding,
+    };
+    let (status, found) = loop {
         let went = engine.epoch(monitor);
         epochs += 1;
         if went == Epoch::Interrupted && certifies_slowly(engine.labels) {
             // The bound of the epoch before holds; what this point costs stays unknown.
-            break (Status::Interrupted, f64::INFINITY, bound);
+            break (Status::Interrupted, known(f64::INFINITY, bound, 0.0));
         }
         let another = went == Epoch::Moved && epochs < settings.max_epochs;
         if another && engine.is_far(tolerance * bound) && !monitor.breaks_off() {
@@ -181,7 +196,7 @@ pub(super) fn run<S: Scores, T: Step>(
         if let Some(at_zero) = engine.diverged(point.dual) {
             engine.move_to_zero(monitor);
             trace.record(epochs, at_zero, 0.0, engine.active(), monitor);
-            break (Status::IndefiniteKernel, at_zero, 0.0);
+            break (Status::IndefiniteKernel, known(at_zero, 0.0, 0.0));
         }
         let mut judge = Judge {
             went,
@@ -208,7 +223,7 @@ pub(super) fn run<S: Scores, T: Step>(
                 (point.primal, point.dual) = (engine.objective_at_zero(), 0.0);
             }
             trace.amend(point.primal, point.dual);
-            break (status, point.primal, point.dual);
+            break (status, point.objectives());
         }
         rule.follow(engine, went == Epoch::Unmoved);
         if went.is_still() || engine.active() == 0 {
@@ -219,13 +234,16 @@ pub(super) fn run<S: Scores, T: Step>(
             epochs += count;
             if let Some(point) = found {
                 trace.record(epochs, point.primal, point.dual, active, monitor);
-                break (Status::Converged, point.primal, point.dual);
+                break (Status::Converged, point.objectives());
             }
         }
     };
+    let mut report = trace.report(status, epochs, found);
+    // What computes them anew meets the rounding of the scores as well.
+    report.rounding += engine.rounding_of_scores();
     Ended {
         bias: rule.bias(engine),
-        report: trace.report(status, epochs, primal, dual),
+        report,
     }
 }
 
@@ -291,7 +309,14 @@ fn model<S: Scores, T: Step>(
     let (beside, kept) = (rule.beside(engine), engine.snapshot());
     let primal = engine.take_model(beside, monitor)?;
     engine.restore(&kept);
-    let good = |bound: f64| relative_gap(primal, bound) <= tolerance && !contradict(primal, bound);
+    // The model has other scores than the matrix that bounds it.
+    let rounding = at.rounding + engine.rounding_of_model(primal);
+    let with = |dual| Objectives {
+        primal,
+        dual,
+        rounding,
+    };
+    let good = |bound: f64| with(bound).certify(tolerance);
     if !good(at.dual) {
         return None;
     }
@@ -302,6 +327,7 @@ fn model<S: Scores, T: Step>(
         dual: bound,
         gap: relative_gap(primal, bound),
         bound,
+        rounding,
         certified: true,
         ..*at
     })
@@ -412,13 +438,9 @@ fn ending(
     if finite && !good && last.is_none() {
         return None;
     }
-    let found = verdict(
-        point.primal,
-        point.dual,
-        point.quadratic,
-        tolerance,
-        rounding,
-    );
+    let found = point
+        .objectives()
+        .verdict(point.quadratic, tolerance, rounding);
     if finite && last.is_none() && found == Some(Status::Stalled) {
         return None;
     }

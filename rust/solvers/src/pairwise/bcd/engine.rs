@@ -11,7 +11,7 @@ use crate::memory;
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::{DenseScores, Moved, Scores};
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, ROUNDING, Settings};
+use crate::report::{Monitor, ROUNDING, Settings, rounding_of};
 
 /// Rows whose gap terms one chunk of work computes.
 pub(super) const CHUNK: usize = 64;
@@ -51,6 +51,8 @@ pub(crate) struct Certificate {
     pub quadratic: f64,
     /// The sum of the instances' gap terms.
     pub gap: f64,
+    /// How far rounding may have moved these sums; of a part, the sizes of their terms together.
+    pub rounding: f64,
 }
 
 impl Certificate {
@@ -60,6 +62,7 @@ impl Certificate {
         self.dual_terms += others.dual_terms;
         self.quadratic += others.quadratic;
         self.gap += others.gap;
+        self.rounding += others.rounding;
     }
 }
 
@@ -494,9 +497,17 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         self.uncertified = 0;
         self.shortlists = None;
         let by_hard_labels = self.has_shortlists().then(|| self.certify_hard_labels());
-        if let Some(certificate) = by_hard_labels.flatten() {
-            return certificate;
-        }
+        let mut total = match by_hard_labels.flatten() {
+            Some(certificate) => certificate,
+            None => self.certify_all(),
+        };
+        let (n, q) = (self.labels.instances(), self.labels.count());
+        total.rounding = rounding_of(total.rounding, q + CHUNK + n.div_ceil(CHUNK));
+        total
+    }
+
+    /// The certificate by the scores of all labels.
+    fn certify_all(&mut self) -> Certificate {
         let q = self.labels.count();
         let (labels, loss, bias) = (self.labels, self.chains[0].loss(), self.bias());
         let (scores, dual, dual_terms) = (&*self.scores, &self.dual, &self.dual_terms);
@@ -520,11 +531,13 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                         if !labels.has_pairs(i) {
                             continue;
                         }
-                        let (mut quadratic, mut linear) = (0.0, 0.0);
+                        let (mut quadratic, mut linear, mut size) = (0.0, 0.0, 0.0);
                         let block = dual.row(i, q, &mut of_dual);
                         for ((score, beta), b) in row.iter_mut().zip(block).zip(&bias) {
                             quadratic += *score * beta;
-                            *score += factors[i] * b;
+                            let shift = factors[i] * b;
+                            size += (score.abs() + shift.abs()) * beta.abs();
+                            *score += shift;
                             linear += *score * beta;
                         }
                         let known = labels.gather(i, row, &mut gathered);
@@ -534,6 +547,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                         part.dual_terms += dual_terms[i];
                         part.quadratic += quadratic;
                         part.gap += *gap;
+                        part.rounding += size + phi + dual_terms[i].abs();
                     }
                     first += gaps.len();
                 }
@@ -570,9 +584,26 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         self.scores.rounding(&self.dual)
     }
 
+    /// What the rounding of the scores makes of the objectives.
+    pub fn rounding_of_scores(&self) -> f64 {
+        let size = self.scores.size(&self.dual);
+        rounding_of(size * size, self.labels.count() + CHUNK)
+    }
+
+    /// How far rounding may move the objective of a linear model past the bound of this point.
+    pub fn rounding_of_model(&self, primal: f64) -> f64 {
+        // Its weights are no longer than the root of twice the objective.
+        let of_scores = (2.0 * primal).sqrt() * self.scores.size(&self.dual);
+        rounding_of(primal + of_scores, self.labels.count() + CHUNK)
+    }
+
     /// Computes the scores anew from the dual matrix; `false` (and no change but by rounding) when interrupted.
     pub fn recompute(&mut self, monitor: &mut dyn Monitor) -> bool {
-        self.scores.refresh(&self.dual, self.threads, monitor)
+        let done = self.scores.refresh(&self.dual, self.threads, monitor);
+        if done {
+            self.sum = weighted_sum(&self.dual, &self.factors, self.labels.count()).0;
+        }
+        done
     }
 
     /// Whether a dual objective shows that the problem has no minimum; then the primal objective of `B = 0`. Only a box

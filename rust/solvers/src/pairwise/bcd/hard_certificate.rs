@@ -11,7 +11,7 @@ use super::shortlist::{Shortlists, longest, room};
 use super::{Certificate, Engine, Step};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
-use crate::linalg::vector::{axpy, dot};
+use crate::linalg::vector::{axpy, dot, size_of_terms};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::{Few, Scores};
 
@@ -112,8 +112,10 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 scores.resize(active.len(), 0.0);
                 point.few.scores(i, &active, &mut scores);
                 let quadratic = dot(&scores, &beta);
+                let mut size = size_of_terms(&scores, &beta);
                 point.add_bias(i, &active, &mut scores);
                 let linear = dot(&scores, &beta);
+                size += size_of_terms(&scores, &beta);
                 point.scores(i, labels.relevant(i), &mut scores);
                 scores.extend(hardest.trimmed().iter().map(|(_, score)| *score));
                 let value = loss.value(&scores, labels.pairs_of(i));
@@ -124,6 +126,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 sums.dual_terms += dual_terms[i];
                 sums.quadratic += quadratic;
                 sums.gap += *gap;
+                sums.rounding += size + phi + dual_terms[i].abs();
                 lists.list(labels, i, &active, hardest);
             }
             Some((sums, lists))

@@ -20,7 +20,7 @@ use crate::pairwise::loss::{Loss, sum_of_losses};
 use crate::pairwise::outer::{self, Point, Rule};
 use crate::pairwise::scores::DenseScores;
 use crate::pairwise::setup::{Setup, prepare};
-use crate::report::{Monitor, Solution, Status, contradict, relative, relative_gap, verdict};
+use crate::report::{Monitor, Solution, Status, relative, relative_gap};
 use std::borrow::Cow;
 
 /// Weight of the augmentation, relative to the mean of the kernel's diagonal.
@@ -156,9 +156,9 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
         let quadratic = 2.0 * (report.primal - before);
         report.amend(0.5 * quadratic + after);
         if report.status == Status::Converged {
-            let (primal, dual, tolerance) = (report.primal, report.dual, settings.tolerance);
+            let (found, tolerance) = (report.objectives(), settings.tolerance);
             let rounding = || scores.rounding(&solution.dual);
-            let found = verdict(primal, dual, quadratic, tolerance, rounding);
+            let found = found.verdict(quadratic, tolerance, rounding);
             report.status = found.unwrap_or(Status::Stalled);
         }
     }
@@ -303,7 +303,7 @@ impl Free<'_> {
                 if good(&found) {
                     return Some(found);
                 }
-                let rank = |point: &Point| (contradict(point.primal, point.dual), point.gap);
+                let rank = |point: &Point| (point.objectives().contradict(), point.gap);
                 let better = |(other, _): &(Point, _)| rank(&found) < rank(other);
                 if best.as_ref().is_none_or(better) {
                     best = Some((found, engine.snapshot()));
@@ -331,6 +331,7 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
             gap: relative(AFTER_REPAIR * sums.gap, primal),
             quadratic: sums.quadratic,
             bound: self.bound,
+            rounding: sums.rounding,
             certified: false,
         }
     }

@@ -135,13 +135,17 @@ pub trait Scores: Sync {
         if Self::WEIGHTS {
             return f64::INFINITY;
         }
+        ROUNDING_UNITS * f64::EPSILON * self.size(dual).powi(2)
+    }
+
+    /// `sum_i ||beta_i|| sqrt(K_ii)`, whose square is the size of the terms of `<B, K B>` at most.
+    fn size(&self, dual: &Self::Dual) -> f64 {
         let (q, mut buffer) = (self.labels(), Vec::new());
         let term = |(i, kappa): (usize, &f64)| {
             let row = dual.row(i, q, &mut buffer);
             (dot(row, row) * kappa.abs()).sqrt()
         };
-        let total: f64 = self.given_diagonal().iter().enumerate().map(term).sum();
-        ROUNDING_UNITS * f64::EPSILON * total * total
+        self.given_diagonal().iter().enumerate().map(term).sum()
     }
 
     /// Access to the scores of some labels, where that takes less time than all.
