@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from multimargin.estimators import LLSF
 from multimargin.estimators.shared import exact_features
@@ -130,9 +131,9 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
     difference = abs(fast.objective_ - exact_objective)
     scale = abs(exact_objective) or 1.0
     return Verification(
-        n_samples=X.shape[0],
-        n_features=X.shape[1],
-        n_labels=y.shape[1],
+        n_samples=_num_samples(X),
+        n_features=fast.n_features_in_,
+        n_labels=fast.classes_.size,
         objective=float(fast.objective_),
         bound=float(fast.dual_objective_),
         exact_objective=float(exact_objective),

@@ -92,7 +92,7 @@ def test_words_of_texts_that_are_scaled_to_unit_length():
 
 
 def test_what_cannot_be_explained_is_refused():
-    with pytest.raises(TypeError, match=r"model: found RankLSVM with kernel='rbf', .* linear"):
+    with pytest.raises(TypeError, match=r"model is RankLSVM with kernel='rbf', .* linear"):
         explain(RankLSVM().fit(X, LISTED), X, "a")
     model = make_pipeline(MinMaxScaler(), LINEAR).fit(X, LISTED)
     with pytest.raises(ValueError, match="label is 'z'; expected one of 'a', 'b', 'c', 'd'"):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from multimargin.checks.names import listed, places_of
+from multimargin.cli.table_options import is_table
 
 if TYPE_CHECKING:
     from multimargin.model_files import ModelInfo
@@ -19,7 +20,7 @@ def features_of(info: "ModelInfo", data: Any) -> Any:
             "the model was saved in Python, without a word about the data that it takes; "
             "expected one that multimargin fit wrote: use this one in Python, by load_model"
         )
-    if (info.table is not None) != hasattr(data, "kinds"):
+    if (info.table is not None) != is_table(data):
         found, expected = ("another kind of file", "a table, as the model was fitted to one")
         if info.table is None:
             found, expected = ("a table", "the kind of file that the model was fitted to")

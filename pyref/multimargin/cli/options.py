@@ -213,11 +213,12 @@ def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
     """Put the scaler of a command line before an estimator, and for a table an encoder as well."""
     from scipy import sparse
 
+    from multimargin.cli.table_options import is_table
     from multimargin.datasets.table_encoder import with_encoder
     from multimargin.scaling import with_scaler
 
     try:
-        if hasattr(data, "kinds"):
+        if is_table(data):
             return with_encoder(estimator, data.kinds, scale, n_rows=data.n_samples)
         return with_scaler(estimator, scale, sparse=sparse.issparse(data.X))
     except ValueError as error:
@@ -227,8 +228,9 @@ def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
 def hint_at_linear(estimator: Any, chosen: Collection[str], data: Any) -> None:
     """Say what suits text where the kernel is rbf by default: not among the parameters `chosen`."""
     from multimargin.cli.output import tell
+    from multimargin.cli.table_options import is_table
 
-    text = "text" in getattr(data, "kinds", {}).values()
+    text = is_table(data) and "text" in data.kinds.values()
     if text and "kernel" not in chosen and getattr(estimator, "kernel", None) == "rbf":
         better = "--set kernel=linear --scale unit"
         tell(f"the kernel is rbf; text is usually learned better with {better}")
@@ -242,7 +244,9 @@ def check_complete(data: Any, rows: Any) -> None:
     import numpy as np
     from scipy import sparse
 
-    if hasattr(data, "kinds"):
+    from multimargin.cli.table_options import is_table
+
+    if is_table(data):
         say_what_is_missing(data, rows)
         return
     X = data.X[rows]

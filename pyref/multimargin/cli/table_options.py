@@ -266,7 +266,9 @@ def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
 
 def is_table(data: Any) -> "TypeGuard[Table]":
     """Return whether data are a table whose columns are no numbers yet."""
-    return hasattr(data, "kinds")
+    from multimargin.datasets.tables import Table
+
+    return isinstance(data, Table)
 
 
 def rows_of(X: Any, rows: Any) -> Any:

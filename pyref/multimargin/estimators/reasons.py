@@ -216,7 +216,7 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
         kernel = getattr(model, "kernel", None)
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")
         raise TypeError(
-            f"model: found {kind}, whose features have no weights; expected a linear model, with "
+            f"model is {kind}, whose features have no weights; expected a linear model, with "
             "`coef_`, such as one of kernel='linear'"
         )
     return X, features, model

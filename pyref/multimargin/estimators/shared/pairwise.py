@@ -39,7 +39,7 @@ from multimargin.thresholds.base import spread
 _SOLVERS_OF_TOP_K = ("bcd", "exact")
 
 
-class _Unless:
+class _Fallbacks:
     """Values for methods without these parameters, and before the first fit."""
 
     pair_weights: str = "balanced"
@@ -50,7 +50,7 @@ class _Unless:
 
 
 @dataclass(repr=False, eq=False)
-class PairwiseClassifier(_Unless, KernelExpansionClassifier):
+class PairwiseClassifier(_Fallbacks, KernelExpansionClassifier):
     """Base of the pairwise family: a method names its `Model`, or overrides `_solve`."""
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "exact")
