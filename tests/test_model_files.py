@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
@@ -28,6 +27,7 @@ from multimargin import RankSVM, ThresholdedClassifier, __version__, model_files
 from multimargin.cli.model_data import features_of, labels_of
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.datasets.table_encoder import make_encoder
+from multimargin.datasets.tables import Table
 from multimargin.methods import BASELINES, METHODS, make_method
 from multimargin.model_files import ModelInfo, _is_known_type, load_model, read_info, save_model
 from multimargin.scaling import with_scaler
@@ -361,7 +361,8 @@ def test_nothing_is_unpacked_that_the_file_cannot_need(
 
 
 def test_tables_and_other_files_are_told_apart() -> None:
-    table = SimpleNamespace(name="new", kinds={"a": "number"})
+    Y = np.zeros((1, 2), dtype=np.uint8)
+    table = Table(np.zeros((1, 1)), Y, ("b", "c"), {"a": "number"}, "new")
     with pytest.raises(ValueError, match="new is a table, expected the kind of file that the mod"):
         features_of(INFO, table)
     info = replace(INFO, table={"kinds": {"a": "number"}})

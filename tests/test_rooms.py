@@ -127,3 +127,9 @@ def test_tests_mirror_the_package() -> None:
         if not any(module.exists() for module in modules):
             others.add(file.as_posix())
     assert others == SUBJECTS
+
+
+def test_errors_are_worded_in_one_way() -> None:
+    """An argument "is" or "has" what was found; what is expected follows."""
+    worded = [file for file in PACKAGE.rglob("*.py") if ": found " in file.read_text("utf-8")]
+    assert worded == []

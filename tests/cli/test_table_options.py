@@ -137,7 +137,7 @@ def test_messages(command, files, monkeypatch):
         (
             f"{tags} --text tags,about",
             1,
-            "--text: found the column 'tags', which is given as --tags-column too",
+            "--text has the column 'tags', which is given as --tags-column too",
         ),
         (f"{tags} --group no", 1, "--group: there is no"),
         ("info digits --drop x", 2, "--drop is for tables"),

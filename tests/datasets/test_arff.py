@@ -318,12 +318,12 @@ def test_encoding(load):
 def test_bad_labels(load, tmp_path):
     for labels, error, message in (
         (tmp_path / "none.xml", FileNotFoundError, r"labels: there is no file '.*none.xml'"),
-        (0, ValueError, r"labels: found 0 of 6 attributes of .*, expected 1 to 5"),
-        (6, ValueError, "labels: found 6 of 6 attributes"),
-        (-6, ValueError, "labels: found -6 of 6 attributes"),
-        (True, TypeError, "labels: found True"),
-        (2.0, TypeError, "labels: found float"),
-        (["happy"], TypeError, "labels: found list"),
+        (0, ValueError, r"labels is 0, of 6 attributes of .*; expected 1 to 5"),
+        (6, ValueError, "labels is 6, of 6 attributes"),
+        (-6, ValueError, "labels is -6, of 6 attributes"),
+        (True, TypeError, "labels is True"),
+        (2.0, TypeError, "labels is a float"),
+        (["happy"], TypeError, "labels is a list"),
         (-3, ValueError, r"the label 'outlook' of .* has the values \('sunny'"),
         (1, ValueError, r"the label 'first feature' of .* is 1.5 in row 0, expected 0, 1 or \?"),
         (

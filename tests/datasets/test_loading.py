@@ -105,7 +105,7 @@ def test_labels_of_an_arff_file(tmp_path):
     xml.rename(tmp_path / "other name.xml")
     assert load(file).label_names == ("p", "q")  # the only XML file
     (tmp_path / "third.xml").write_text("<labels/>")
-    with pytest.raises(ValueError, match=r"labels: found None.* -k for the last k"):
+    with pytest.raises(ValueError, match=r"labels is None.* -k for the last k"):
         load(file)
     assert load(file, labels=tmp_path / "other name.xml").label_names == ("p", "q")
     # The header goes before a stray XML file.
@@ -127,10 +127,10 @@ def test_bad_arguments(tmp_path, monkeypatch):
             FileNotFoundError,
             r"did you mean 'digits'\?\); expected one of debian-tags, digits, birds",
         ),
-        (3, {}, TypeError, "source: found int"),
+        (3, {}, TypeError, "source is a int"),
         (__file__, {}, ValueError, r"ends in '\.py', expected one of \.arff, \.npz"),
-        ("a.npz", {"labels": 3}, ValueError, r"labels: found 3 for a\.npz, expected it for ARFF"),
-        ("digits", {"labels": 3}, ValueError, r"labels: found 3 for 'digits', expected it for ARF"),
+        ("a.npz", {"labels": 3}, ValueError, r"labels is 3 for a\.npz; expected it for ARFF"),
+        ("digits", {"labels": 3}, ValueError, r"labels is 3 for 'digits'; expected it for ARF"),
         ("a.npz", {"test": "b.npz"}, FileNotFoundError, r"test: there is no file 'b\.npz'"),
         ("digits", {"test": "a.npz"}, ValueError, "expected it for a file"),
     ):

@@ -59,26 +59,26 @@ def test_errors_name_the_argument():
     for wrong, error, message in (
         ({"X": [1.0, 2.0, 3.0]}, ValueError, "2D array"),
         ({"X": [[np.inf, 0.0]] * 3}, ValueError, "X contains infinity"),
-        ({"Y": Y[:2]}, ValueError, "Y: found 2 rows, expected 3"),
-        ({"Y": [0, 1, 0]}, ValueError, r"Y: found 1 dimension\(s\)"),
-        ({"Y": np.empty((3, 0))}, ValueError, "Y: found no column"),
-        ({"Y": np.array([["a"], ["b"], ["c"]])}, ValueError, "Y: found dtype <U1"),
-        ({"Y": Y * 2}, ValueError, "Y: found 2 in row 0, column 1, expected 0 or 1$"),
-        ({"Y": 2 * Y - 1}, ValueError, r"Y: found -1 in row 0, column 0.*pass Y > 0"),
-        ({"Y": [[np.inf], [0], [1]]}, ValueError, "Y: found inf in row 0"),
-        ({"feature_names": ["a"]}, ValueError, "feature_names: found 1 names, expected 2"),
-        ({"feature_names": "ab"}, TypeError, "feature_names: found one string"),
-        ({"label_names": ["a", "b"]}, ValueError, "label_names: found 2 names, expected 3"),
+        ({"Y": Y[:2]}, ValueError, "Y has 2 rows; expected 3"),
+        ({"Y": [0, 1, 0]}, ValueError, r"Y has 1 dimension\(s\)"),
+        ({"Y": np.empty((3, 0))}, ValueError, "Y has no column"),
+        ({"Y": np.array([["a"], ["b"], ["c"]])}, ValueError, "Y has dtype <U1"),
+        ({"Y": Y * 2}, ValueError, "Y has 2 in row 0, column 1; expected 0 or 1$"),
+        ({"Y": 2 * Y - 1}, ValueError, r"Y has -1 in row 0, column 0.*pass Y > 0"),
+        ({"Y": [[np.inf], [0], [1]]}, ValueError, "Y has inf in row 0"),
+        ({"feature_names": ["a"]}, ValueError, "feature_names has 1 names; expected 2"),
+        ({"feature_names": "ab"}, TypeError, "feature_names is one string"),
+        ({"label_names": ["a", "b"]}, ValueError, "label_names has 2 names; expected 3"),
         ({"label_names": ["a", "b", "a"]}, ValueError, "label_names: 'a' occurs twice"),
-        ({"sample_names": ["a"]}, ValueError, "sample_names: found 1 names, expected 3"),
-        ({"sample_names": "abc"}, TypeError, "sample_names: found one string"),
-        ({"splits": [[0, 1]]}, TypeError, "splits: found list, expected a mapping"),
-        ({"splits": {"train": [0, 3]}}, ValueError, r"splits\['train'\]: found indices 0..3"),
-        ({"splits": {"train": [-1]}}, ValueError, r"splits\['train'\]: found indices -1..-1"),
+        ({"sample_names": ["a"]}, ValueError, "sample_names has 1 names; expected 3"),
+        ({"sample_names": "abc"}, TypeError, "sample_names is one string"),
+        ({"splits": [[0, 1]]}, TypeError, "splits is a list; expected a mapping"),
+        ({"splits": {"train": [0, 3]}}, ValueError, r"splits\['train'\] has indices 0..3"),
+        ({"splits": {"train": [-1]}}, ValueError, r"splits\['train'\] has indices -1..-1"),
         ({"splits": {"train": [1, 1]}}, ValueError, r"splits\['train'\]: a row occurs twice"),
-        ({"splits": {"train": [0.0]}}, TypeError, r"splits\['train'\]: found dtype float64"),
-        ({"splits": {"train": [True, False, True]}}, TypeError, "found dtype bool"),
-        ({"splits": {"train": [[0], [1]]}}, TypeError, r"with 2 dimension\(s\)"),
+        ({"splits": {"train": [0.0]}}, TypeError, r"splits\['train'\] has dtype float64"),
+        ({"splits": {"train": [True, False, True]}}, TypeError, "has dtype bool"),
+        ({"splits": {"train": [[0], [1]]}}, TypeError, r"and 2 dimension\(s\)"),
     ):
         with case(wrong), pytest.raises(error, match=message):
             MultilabelData(**{"X": X, "Y": Y, **wrong})
@@ -109,7 +109,7 @@ def test_concatenate_refuses_other_columns():
         parts = {"a": MultilabelData(X, Y), "b": MultilabelData(**{"X": X, "Y": Y, **other})}
         with pytest.raises(ValueError, match=message):
             MultilabelData.concatenate(parts)
-    with pytest.raises(ValueError, match="parts: found no part"):
+    with pytest.raises(ValueError, match="parts is empty"):
         MultilabelData.concatenate({})
 
 

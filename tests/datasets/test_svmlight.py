@@ -62,20 +62,20 @@ def test_two_files_share_counts_and_base(file, tmp_path):
 
 def test_bad_content(file, tmp_path):
     for content, arguments, message in (
-        ("1.5 1:1\n", {}, "found the label 1.5 in .*tiny.svm"),
-        ("-1 1:1\n", {}, "found the label -1"),
-        ("inf 1:1\n", {}, "found the label inf"),
-        ("1,7 1:1\n", {"n_labels": 5}, r"labels 1..7 in .*tiny.svm, expected 1..5 \(n_labels=5"),
-        ("0,1 1:1\n", {"labels_zero_based": False}, "labels 0..1 in .*tiny.svm, expected 1..1"),
+        ("1.5 1:1\n", {}, "tiny.svm has the label 1.5"),
+        ("-1 1:1\n", {}, "has the label -1"),
+        ("inf 1:1\n", {}, "has the label inf"),
+        ("1,7 1:1\n", {"n_labels": 5}, r"tiny.svm has labels 1..7; expected 1..5 \(n_labels=5"),
+        ("0,1 1:1\n", {"labels_zero_based": False}, "tiny.svm has labels 0..1; expected 1..1"),
         (
             "1 9:1\n",
             {"n_features": 5},
-            r"found features 9\.\.9 in .*tiny\.svm, expected 1\.\.5 \(n_features=5",
+            r"tiny\.svm has features 9\.\.9; expected 1\.\.5 \(n_features=5",
         ),
-        ("1 0:1\n", {"zero_based": False}, r"found features 0\.\.0 .*, expected 1\.\.1"),
+        ("1 0:1\n", {"zero_based": False}, r"has features 0\.\.0; expected 1\.\.1"),
         ("1 a:1\n", {}, "tiny\\.svm: line \\d+: expected lines such as"),
         ("1,b 1:1\n", {}, "tiny\\.svm: line \\d+: expected lines such as"),
-        (" 1:1\n 2:1\n", {}, "n_labels: found None"),
+        (" 1:1\n 2:1\n", {}, "n_labels is None"),
     ):
         file.write_text(content)
         with case(content), pytest.raises(ValueError, match=message):
@@ -85,19 +85,19 @@ def test_bad_content(file, tmp_path):
     file.write_text(ONE_BASED)
     test = tmp_path / "test.svm"
     test.write_text("0.5 1:1\n")
-    with pytest.raises(ValueError, match=r"^test: found the label 0\.5 in .*test\.svm"):
+    with pytest.raises(ValueError, match=r"^test: .*test\.svm has the label 0\.5"):
         load_svmlight(file, test=test)
 
 
 def test_bad_arguments(file):
     for arguments, error, message in (
-        ({"n_features": "4"}, TypeError, "n_features: found '4'"),
-        ({"n_labels": True}, TypeError, "n_labels: found True"),
-        ({"n_labels": 0}, ValueError, "n_labels: found 0, expected at least 1"),
-        ({"zero_based": "yes"}, ValueError, "zero_based: found 'yes'"),
-        ({"labels_zero_based": 1}, ValueError, "labels_zero_based: found 1"),
+        ({"n_features": "4"}, TypeError, "n_features is '4'"),
+        ({"n_labels": True}, TypeError, "n_labels is True"),
+        ({"n_labels": 0}, ValueError, "n_labels is 0; expected at least 1"),
+        ({"zero_based": "yes"}, ValueError, "zero_based is 'yes'"),
+        ({"labels_zero_based": 1}, ValueError, "labels_zero_based is 1"),
         ({"test": "nowhere.svm"}, FileNotFoundError, "test: there is no file 'nowhere.svm'"),
-        ({"test": 3}, TypeError, "test: found int, expected a path"),
+        ({"test": 3}, TypeError, "test is a int; expected a path"),
     ):
         with case(arguments), pytest.raises(error, match=message):
             load_svmlight(file, **arguments)

@@ -115,21 +115,21 @@ def test_a_column_of_tags():
 def test_messages():
     for arguments, message in (
         ({}, r"labels: not given.*the last 3 hold 0 and 1 \(labels last:3\?\)"),
-        ({"labels": "tag:x"}, "labels: found one column, 'tag:x'; expected at least two"),
+        ({"labels": "tag:x"}, "labels has one column, 'tag:x'; expected at least two"),
         ({"labels": "tagx,z"}, r"labels: there is no column 'tagx' \(did you mean 'tag:x'\?\)"),
         ({"labels": "kind,z"}, "labels: the column 'kind' has .* in row 0; expected 0 or 1"),
         ({"labels": "id,z"}, "labels: the column 'id' has .*7.* in row 0; expected 0 or 1"),
-        ({"labels": "last:9"}, "labels: found 'last:9', but there are 7 columns"),
+        ({"labels": "last:9"}, "labels is 'last:9', but there are 7 columns"),
         ({"labels": "*"}, "labels: the column 'id'"),
         ({"labels": "tag:*", "drop": "nothing"}, "drop: there is no column 'nothing'"),
         ({"labels": "tag:*", "drop": "id,size,kind,about,z"}, "no column is left"),
         ({"labels": "tag:*", "tags_column": "kind"}, "labels and tags_column are both given"),
-        ({"tags_column": "kind", "separator": ""}, "separator: found an empty text"),
-        ({"tags_column": "kin*"}, r"tags_column: found 'kin\*', expected the name of one"),
+        ({"tags_column": "kind", "separator": ""}, "separator is empty"),
+        ({"tags_column": "kin*"}, r"tags_column is 'kin\*'; expected the name of one"),
     ):
         with case(arguments), pytest.raises(ValueError, match=message):
             MultilabelData.from_frame(FRAME, **arguments)
-    with pytest.raises(ValueError, match=r"group: found 'kin\*', expected the name of one"):
+    with pytest.raises(ValueError, match=r"group is 'kin\*'; expected the name of one"):
         table_of(FRAME, TableColumns(tags_column="kind", group="kin*"))
     data = MultilabelData.from_frame(FRAME, text="about", tags_column="z", separator="e")
     assert data.n_labels == 3
@@ -155,7 +155,7 @@ def test_a_column_is_one_thing_and_nothing_else_if_dropped(pattern):
             assert found.label_names == ("tag:x", "tag:y", "z")
             assert (found.groups is not None) == (use == "group")
             continue
-        message = r"found the column 'kind', .* given as \w+ too"
+        message = r"has the column 'kind', .* given as \w+ too"
         if use == "tags_column" and other in ("labels", "drop"):
             message = f"(labels|drop).* {use}"
         with case(use, other), pytest.raises(ValueError, match=message):
@@ -210,7 +210,7 @@ def test_what_is_passed_in_is_not_modified():
     MultilabelData.from_frame(FRAME, "last:3", drop="id", text="about")
     pd.testing.assert_frame_equal(FRAME, before)
     assert MultilabelData.from_frame({"n": [1], "x": [0], "y": [1]}, "x,y").n_samples == 1
-    with pytest.raises(TypeError, match="frame: found list, expected a data frame"):
+    with pytest.raises(TypeError, match="frame is a list; expected a data frame"):
         MultilabelData.from_frame([[1]], "last:3")
 
 

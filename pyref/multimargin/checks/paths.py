@@ -23,5 +23,5 @@ def existing_file(path: object, argument: str) -> Path:
 def as_path(path: object, argument: str) -> Path:
     """Return what the caller passed as `argument` as a `Path`; raise TypeError if it is none."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{argument}: found {type(path).__name__}, expected a path to a file")
+        raise TypeError(f"{argument} is a {type(path).__name__}; expected a path to a file")
     return Path(path)

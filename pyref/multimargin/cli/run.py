@@ -102,14 +102,17 @@ def _show_error(error: Exception, command: str) -> int:
 
 def _in_options(message: str) -> str:
     """Return what a function says of its arguments, said of the options of the command."""
-    argument, colon, rest = message.partition(": ")
-    if colon and argument == "path":
+    begun = re.match(r"(\w+)(: | is | has )", message)
+    if begun is None:
+        return message
+    (argument, between), rest = begun.groups(), message[begun.end() :]
+    if argument == "path" and between == ": ":
         return rest
-    if not colon or argument not in _ARGUMENTS:
+    if argument not in _ARGUMENTS:
         return message
     rest = rest.replace(" tags_column", " --tags-column")
     rest = re.sub(r"(?<=given as )(?=\w)", "--", rest)
-    return f"--{argument.replace('_', '-')}: {rest}"
+    return f"--{argument.replace('_', '-')}{between}{rest}"
 
 
 def _show_warning(

@@ -360,18 +360,18 @@ def _label_columns(labels: object, table: _Table, file: Path) -> list[int]:
         option = _MEKA_OPTION.search(table.relation)
         if option is None:
             raise ValueError(
-                f"labels: found None, and no '-C k' in the relation {table.relation!r} of {file}; "
+                f"labels is None, and the relation {table.relation!r} of {file} has no '-C k'; "
                 "expected the XML file that names the labels, or a number: k for the first k "
                 "attributes, -k for the last k"
             )
         labels = int(option[1])
     if isinstance(labels, bool):
-        raise TypeError(f"labels: found {labels}, expected a path, an integer or None")
+        raise TypeError(f"labels is {labels}; expected a path, an integer or None")
     if isinstance(labels, int | np.integer):
         count = int(labels)
         if not 0 < abs(count) < n_attributes:
             raise ValueError(
-                f"labels: found {count} of {n_attributes} attributes of {file}, expected 1 to "
+                f"labels is {count}, of {n_attributes} attributes of {file}; expected 1 to "
                 f"{n_attributes - 1} for the first or -1 to {1 - n_attributes} for the last ones"
             )
         return list(range(count) if count > 0 else range(n_attributes + count, n_attributes))

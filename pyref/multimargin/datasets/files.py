@@ -105,7 +105,7 @@ def load_file(
             raise ValueError(f"{argument}: the file {str(read)!r} is empty")
     if labels is not None and kind not in (".arff", *TABLE_KINDS):
         raise ValueError(
-            f"labels: found {labels!r} for {file}, expected it for ARFF files and tables only"
+            f"labels is {labels!r} for {file}; expected it for ARFF files and tables only"
         )
     return _read(file, kind, labels, test, name, options)
 

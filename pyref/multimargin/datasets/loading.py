@@ -71,7 +71,7 @@ def load(
     7
     """
     if not isinstance(source, str | os.PathLike):
-        raise TypeError(f"source: found {type(source).__name__}, expected a path or a name")
+        raise TypeError(f"source is a {type(source).__name__}; expected a path or a name")
     path = Path(source)
     if test is not None and not Path(test).is_file():
         raise FileNotFoundError(f"test: there is no file {str(test)!r}")
@@ -79,7 +79,7 @@ def load(
         test_file = None if test is None else Path(test)
         return load_file(path, labels=labels, test=test_file, name=name, **options)
     if test is not None:
-        raise ValueError(f"test: found {str(test)!r} for {str(source)!r}, expected it for a file")
+        raise ValueError(f"test is {str(test)!r} for {str(source)!r}; expected it for a file")
     if path.is_dir():
         return load_folder(path, labels=labels, name=name, **options)
     if path.exists():
@@ -89,7 +89,7 @@ def load(
     known = own is not None or text.lower() in {name.lower() for name in available()}
     if known and labels is not None:
         raise ValueError(
-            f"labels: found {labels!r} for {text!r}, expected it for ARFF files and tables only"
+            f"labels is {labels!r} for {text!r}; expected it for ARFF files and tables only"
         )
     if own is not None:
         return own()

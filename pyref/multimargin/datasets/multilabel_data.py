@@ -79,7 +79,7 @@ class MultilabelData:
         Y = _label_indicator(self.Y)
         if Y.shape[0] != X.shape[0]:
             raise ValueError(
-                f"Y: found {Y.shape[0]} rows, expected {X.shape[0]}, the number of rows of X"
+                f"Y has {Y.shape[0]} rows; expected {X.shape[0]}, the number of rows of X"
             )
         stored: dict[str, Any] = {
             "X": X,
@@ -132,7 +132,7 @@ class MultilabelData:
             Their labels.
         """
         if name not in self.splits:
-            raise KeyError(f"name: found {name!r}, expected one of {sorted(self.splits)}")
+            raise KeyError(f"name is {name!r}; expected one of {sorted(self.splits)}")
         rows = self.splits[name]
         X, Y = self.X[rows], self.Y[rows]
         return self._framed(X, Y, rows) if as_frame else (X, Y)
@@ -281,7 +281,7 @@ class MultilabelData:
             If there is no part, or feature or label names differ between parts.
         """
         if not parts:
-            raise ValueError("parts: found no part, expected at least one")
+            raise ValueError("parts is empty; expected at least one part")
         (first_key, first), *others = parts.items()
         for key, part in others:
             for kind in ("feature_names", "label_names"):
@@ -324,19 +324,19 @@ def _label_indicator(Y: object) -> NDArray[Any]:
     dense: Any = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)  # type: ignore[attr-defined]
     if dense.ndim != 2:
         raise ValueError(
-            f"Y: found {dense.ndim} dimension(s), expected a label indicator of shape (n, q)"
+            f"Y has {dense.ndim} dimension(s); expected a label indicator of shape (n, q)"
         )
     if dense.shape[1] == 0:
-        raise ValueError("Y: found no column, expected at least one label")
+        raise ValueError("Y has no column; expected at least one label")
     if dense.dtype.kind not in "buif":
-        raise ValueError(f"Y: found dtype {dense.dtype}, expected the numbers 0 and 1")
+        raise ValueError(f"Y has dtype {dense.dtype}; expected the numbers 0 and 1")
     unknown = np.isnan(dense)
     wrong = (dense != 0) & (dense != 1) & ~unknown
     if wrong.any():
         row, label = np.argwhere(wrong)[0]
         remedy = " (for labels in {-1, +1} pass Y > 0)" if (dense == -1).any() else ""
         raise ValueError(
-            f"Y: found {dense[row, label]} in row {row}, column {label}, expected 0 or 1{remedy}"
+            f"Y has {dense[row, label]} in row {row}, column {label}; expected 0 or 1{remedy}"
         )
     kind = np.float64 if unknown.any() else np.int32
     indicator: NDArray[Any] = dense.astype(kind, copy=False)
@@ -348,30 +348,30 @@ def _names(
 ) -> tuple[str, ...]:
     """Return names of what is counted; where there are none, numbers after the prefix, or none."""
     if isinstance(names, str):
-        raise TypeError(f"{argument}: found one string, expected a sequence of {count} strings")
+        raise TypeError(f"{argument} is one string; expected a sequence of {count} strings")
     if len(names) == 0:
         return tuple(f"{prefix}{number}" for number in range(count if prefix else 0))
     if len(names) != count:
-        raise ValueError(f"{argument}: found {len(names)} names, expected {count}, one {each}")
+        raise ValueError(f"{argument} has {len(names)} names; expected {count}, one {each}")
     return tuple(map(printable, names))
 
 
 def _row_indices(splits: object, n_samples: int) -> dict[str, NDArray[np.intp]]:
     if not isinstance(splits, Mapping):
         raise TypeError(
-            f"splits: found {type(splits).__name__}, expected a mapping of names to row indices"
+            f"splits is a {type(splits).__name__}; expected a mapping of names to row indices"
         )
     checked = {}
     for name, rows in splits.items():
         indices = np.asarray(rows)
         if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
             raise TypeError(
-                f"splits[{name!r}]: found dtype {indices.dtype} with {indices.ndim} dimension(s), "
+                f"splits[{name!r}] has dtype {indices.dtype} and {indices.ndim} dimension(s); "
                 "expected one dimension of integer row indices"
             )
         if indices.size and (indices.min() < 0 or indices.max() >= n_samples):
             raise ValueError(
-                f"splits[{name!r}]: found indices {indices.min()}..{indices.max()}, "
+                f"splits[{name!r}] has indices {indices.min()}..{indices.max()}; "
                 f"expected 0..{n_samples - 1}"
             )
         if np.unique(indices).size < indices.size:

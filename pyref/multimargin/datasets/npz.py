@@ -126,7 +126,7 @@ def check_size_of_array(
 def _features(arrays: dict[str, Any]) -> Any:
     if "X" in arrays:
         if arrays["X"].ndim != 2:
-            raise ValueError(f"X: found {arrays['X'].ndim} dimension(s), expected 2")
+            raise ValueError(f"X has {arrays['X'].ndim} dimension(s); expected 2")
         return arrays["X"]
     data, indices, indptr, shape = (arrays[key] for key in _CSR)
     if indices.ndim != 1 or indptr.ndim != 1 or not indptr.dtype.kind == indices.dtype.kind == "i":

@@ -78,12 +78,12 @@ def load_svmlight(
     """
     for argument, count in (("n_features", n_features), ("n_labels", n_labels)):
         if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-            raise TypeError(f"{argument}: found {count!r}, expected an integer or None")
+            raise TypeError(f"{argument} is {count!r}; expected an integer or None")
         if count is not None and count < 1:
-            raise ValueError(f"{argument}: found {count}, expected at least 1")
+            raise ValueError(f"{argument} is {count}; expected at least 1")
     for argument, choice in (("zero_based", zero_based), ("labels_zero_based", labels_zero_based)):
         if choice != "auto" and not isinstance(choice, bool):
-            raise ValueError(f"{argument}: found {choice!r}, expected True, False or 'auto'")
+            raise ValueError(f"{argument} is {choice!r}; expected True, False or 'auto'")
     files = {"path": existing_file(path, "path")}
     if test is not None:
         files["test"] = existing_file(test, "test")
@@ -101,7 +101,7 @@ def load_svmlight(
     ]
     numbers = np.concatenate(labels)
     if numbers.size == 0 and n_labels is None:
-        raise ValueError("n_labels: found None, expected a number as no line has a label")
+        raise ValueError("n_labels is None; expected a number, as no line has a label")
     lowest, highest = (int(numbers.min()), int(numbers.max())) if numbers.size else (1, 0)
     first_label, q = _numbering("labels", lowest, highest, n_labels, labels_zero_based, files)
     if n_labels is None:
@@ -197,7 +197,7 @@ def _numbering(
         listed = " and ".join(map(str, files.values()))
         option = "zero_based" if what == "features" else "labels_zero_based"
         raise ValueError(
-            f"path: found {what} {lowest}..{highest} in {listed}, expected {first}.."
+            f"path: {listed} has {what} {lowest}..{highest}; expected {first}.."
             f"{first + n - 1} (n_{what}={count}, {option}={zero_based})"
         )
     return first, n
@@ -217,6 +217,6 @@ def checked_labels(
     wrong = ~((labels >= 0) & (labels < below) & (labels == np.floor(labels)))
     if wrong.any():
         raise ValueError(
-            f"{argument}: found the label {labels[wrong][0]:g} in {file}, expected {expected}"
+            f"{argument}: {file} has the label {labels[wrong][0]:g}; expected {expected}"
         )
     return labels.astype(np.intp)

@@ -55,14 +55,14 @@ def uses_of_columns(frame: Any, columns: Any) -> dict[str, list[str]]:
     for use, wanted in (("tags_column", columns.tags_column), ("group", columns.group)):
         uses[use] = [] if wanted is None else chosen_columns(frame, [wanted], use)
         if wanted is not None and uses[use] != [wanted]:
-            raise ValueError(f"{use}: found {wanted!r}, expected the name of one column")
+            raise ValueError(f"{use} is {wanted!r}; expected the name of one column")
     if uses["tags_column"] and uses["tags_column"][0] in dropped:
-        raise ValueError(f"drop: found {uses['tags_column'][0]!r}, which is given as tags_column")
+        raise ValueError(f"drop has {uses['tags_column'][0]!r}, which is given as tags_column")
     for (use, of), (other, of_other) in combinations(uses.items(), 2):
         both = [column for column in of if column in of_other]
         if both:
             raise ValueError(
-                f"{use}: found the column {both[0]!r}, which is given as {other} too; expected "
+                f"{use} has the column {both[0]!r}, which is given as {other} too; expected "
                 "one of them"
             )
     return {**uses, "drop": dropped}
@@ -99,7 +99,7 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
     place, colon, count = item.partition(":")
     if colon and place in ("first", "last") and count.isdigit():
         if not 0 < int(count) <= len(columns):
-            raise ValueError(f"{argument}: found {item!r}, but there are {len(columns)} columns")
+            raise ValueError(f"{argument} is {item!r}, but there are {len(columns)} columns")
         return columns[: int(count)] if place == "first" else columns[-int(count) :]
     matching = [column for column in columns if fnmatchcase(column, item)]
     if not matching:
@@ -120,7 +120,7 @@ def indicator_of_columns(
     """
     if len(names) < 2:
         raise ValueError(
-            f"labels: found {f'one column, {names[0]!r}' if names else 'no column'}; expected at "
+            f"labels has {f'one column, {names[0]!r}' if names else 'no column'}; expected at "
             "least two, or tags_column for a column that lists the tags of each row"
         )
     check_choice("blank", "unknown" if blank is None else blank, ("unknown", "0"))

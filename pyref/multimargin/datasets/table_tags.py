@@ -44,7 +44,7 @@ def indicator_of_tags(
     `known` are the only tags to take, in their order.
     """
     if separator == "":
-        raise ValueError("separator: found an empty text, expected what stands between two tags")
+        raise ValueError("separator is empty; expected what stands between two tags")
     rows, separator = _tags_of_rows(column, separator)
     counts = Counter(tag for tags in rows for tag in tags)
     names = sorted(counts) if known is None else list(known)

@@ -402,7 +402,7 @@ def to_pandas(frame: Any) -> Any:
         result = pandas.DataFrame(dict(frame))
     else:
         raise TypeError(
-            f"frame: found {type(frame).__name__}, expected a data frame of pandas or polars"
+            f"frame is a {type(frame).__name__}; expected a data frame of pandas or polars"
         )
     result.columns = [str(column) for column in result.columns]
     _check_different(result.columns, "frame")
