@@ -38,7 +38,7 @@ HEADER = (
 
 
 def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:
-    """Return one row a method for one data set and C."""
+    """Return one row per method for one data set and C."""
     X, X_test, Y, Y_test = load_official(name).train_test()
     X, X_test = normalize(X), normalize(X_test)
     Y = np.asarray(Y, dtype=np.int64)

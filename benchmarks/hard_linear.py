@@ -35,7 +35,7 @@ HEADER = ("data", "C", "method", "s", "peer s", "ratio", "epochs", "status", "AP
 
 
 def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:
-    """Return one row a method for one data set and C."""
+    """Return one row per method for one data set and C."""
     X, X_test, Y, Y_test = load(name, None)
     if name in COLUMNS:
         scaler = StandardScaler().fit(X)

@@ -148,7 +148,7 @@ TABLES = {"biases": biases, "thousands": thousands}
 
 
 def main(names: list[str]) -> None:
-    """Print one table a data set, and others by their names."""
+    """Print one table per data set, and others by their names."""
     for name in names or (*SETS, *TABLES):
         if name in TABLES:
             TABLES[name]()

@@ -1,4 +1,4 @@
-"""One number a method: our time in that of the peer, over data and C in {1, 10, 100}, and a plot.
+"""One number per method: our time in that of the peer, over data and C in {1, 10, 100}, and a plot.
 
     python benchmarks/summary.py [--repeats 3] [--figure figures/summary.png]
 
@@ -21,7 +21,7 @@ COSTS = ("1", "10", "100")
 
 
 def draw(grids: dict[str, list[tuple[str, ...]]], path: Path) -> None:
-    """Draw the ratios of each method, one mark a data set, from left to right by C."""
+    """Draw the ratios of each method, one mark per data set, from left to right by C."""
     figure, axes = plt.subplots(
         1, len(grids), figsize=(11, 4.5), sharey=True, layout="constrained", squeeze=False
     )
@@ -43,7 +43,7 @@ def draw(grids: dict[str, list[tuple[str, ...]]], path: Path) -> None:
 
 
 def main() -> None:
-    """Run both grids, print a table each and a number a method, and draw."""
+    """Run both grids, print a table each and a number per method, and draw."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--figure", type=Path, default=Path("figures/summary.png"))

@@ -1,4 +1,4 @@
-"""Tables in the form of the papers': one a measure, a line a data set, a column a method."""
+"""Tables in the form of the papers': one a measure, a line per data set, a column per method."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mode
@@ -12,12 +12,12 @@ from published.statistics import t_tests
 
 # By data set and method, one list of measures a run.
 Found = Mapping[tuple[str, str], Sequence[Sequence[float]]]
-# Gets the means, one row a data set, and returns lines of a name and a cell a method.
+# Gets the means, one row per data set, and returns lines of a name and a cell a method.
 Footer = Callable[[pd.DataFrame, Measure], list[tuple[str, dict[str, str]]]]
 
 
 def means(found: Found, measures: Sequence[Measure]) -> dict[str, pd.DataFrame]:
-    """Return our tables: by key of the measure, one row a data set, one column a method.
+    """Return our tables: by key of the measure, one row per data set, one column per method.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def w_test(table: pd.DataFrame, reference: str, *, larger_is_better: bool) -> di
     Parameters
     ----------
     table : DataFrame
-        One row a data set, one column a method.
+        One row per data set, one column per method.
     reference : str
         The method compared with the others.
     larger_is_better : bool
@@ -42,7 +42,7 @@ def counts(
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        By measure: one row a data set, one column a method.
+        By measure: one row per data set, one column per method.
     reference : str
         The method that is counted for.
     larger : mapping of str to bool
@@ -75,7 +75,7 @@ def t_tests(
     Parameters
     ----------
     values : mapping of str to DataFrame
-        By data set: one row a split, one column a method.
+        By data set: one row per split, one column per method.
     reference : str
         The method compared with the others.
     larger_is_better : bool
@@ -103,7 +103,7 @@ def total_order(table: pd.DataFrame, *, larger_is_better: bool) -> str:
     Parameters
     ----------
     table : DataFrame
-        One row a data set, one column a method.
+        One row per data set, one column per method.
     larger_is_better : bool
         Direction of the measure.
 
@@ -130,7 +130,7 @@ def pairwise_counts(
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        By measure: one row a data set, one column a method.
+        By measure: one row per data set, one column per method.
     method, other : str
         The methods compared.
     larger : mapping of str to bool

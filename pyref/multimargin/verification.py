@@ -80,7 +80,7 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
         An unfitted estimator of this package. Its `tol` is lowered to 1e-7 where it is above, so
         that the fit can agree at all. It is cloned, not changed.
     X : {array-like, sparse matrix} of shape (n, d)
-        Features of a small problem: the exact solver keeps a variable a pair of labels.
+        Features of a small problem: the exact solver keeps a variable per pair of labels.
     y : array-like of shape (n, q)
         Label indicator.
     tolerance : float, default=1e-6

@@ -334,7 +334,7 @@ def test_a_column_without_its_separator_is_told():
     cells = ["a; b", "b; c", "c"]
     with pytest.warns(UserWarning, match="no cell of 'tags' has the separator '#'.*was ';' meant"):
         assert tags_of(cells, "#") == cells
-    assert len(tags_of(["science", "fiction", "old books"])) == 3  # one tag a row, most of a word
+    assert len(tags_of(["science", "fiction", "old books"])) == 3  # one tag per row, most of a word
     with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
         tags_of(["a", "a", ""])
     cells = ["science fiction", "historical novel", "short stories"] * 4

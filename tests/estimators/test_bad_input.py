@@ -38,7 +38,7 @@ every_estimator = pytest.mark.parametrize(
 
 
 X, Y = noisy_linear_problem(0, 60, 4, 4, noise=0.5)
-NO_MATRIX = "X is not a matrix of finite real numbers, one row an instance: "
+NO_MATRIX = "X is not a matrix of finite real numbers, one row per instance: "
 
 
 def precomputed(estimator):

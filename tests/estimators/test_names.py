@@ -72,7 +72,7 @@ def test_pipelines_and_searches():
 
 def test_what_has_no_names_is_refused():
     model = RankLSVM(kernel="linear").fit(X, X[:, 0] > 0)
-    with pytest.raises(ValueError, match="model predicts one class a row"):
+    with pytest.raises(ValueError, match="model predicts one class per row"):
         predict_names(model, X)
     with pytest.raises(ValueError, match="top is 0; expected an integer"):
         predict_names(model, X, top=0)
@@ -107,7 +107,7 @@ def test_classifiers_of_scikit_learn_name_what_they_predict(model, make):
 def test_what_predicts_no_labels_is_refused_by_its_type():
     one_class = LogisticRegression().fit(X, Y[:, 0])
     for ask in (predict_names, predict_top):
-        with pytest.raises(ValueError, match=r"one class a row \(LogisticRegression\)"):
+        with pytest.raises(ValueError, match=r"one class per row \(LogisticRegression\)"):
             ask(one_class, X)
     other_codes = DecisionTreeClassifier().fit(X, Y + 1)
     with pytest.raises(TypeError, match=r"DecisionTreeClassifier whose output 0 has the cl.*1, 2"):

@@ -379,5 +379,5 @@ def test_the_best_labels_of_texts_by_probability():
     with pytest.raises(ValueError, match="k is 0; expected an integer"):
         predict_top(tagger, texts, 0)
     one_class = RankSVM(kernel="linear").fit(np.eye(3), [0, 1, 2])
-    with pytest.raises(ValueError, match="model predicts one class a row"):
+    with pytest.raises(ValueError, match="model predicts one class per row"):
         predict_top(one_class, np.eye(3))

@@ -1,4 +1,4 @@
-"""What the papers print, one file a paper: a line a measure and data set, a column a method.
+"""What the papers print, one file per paper: a line a measure and data set, a column per method.
 
 Of Zhang & Yeung 2013 the files hold emotions, scene, yeast and rcv1(subset1); of the others all
 data sets. Values that a paper prints in percent are divided by 100.
@@ -20,7 +20,7 @@ def printed(name: str) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        By key of `multimargin.measures.all_measures`: one row a data set, one column a method.
+        By key of `multimargin.measures.all_measures`: one row per data set, one column per method.
     """
     lines = pd.read_csv(Path(__file__).parent / f"{name}.csv")
     return {

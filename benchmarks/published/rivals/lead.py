@@ -61,7 +61,7 @@ class LEAD(BaselineClassifier):
     Notes
     -----
     Zhang & Zhang 2010. The errors are those on the training rows: where the classifiers of step
-    1 make none, there is nothing to learn a structure from, and LEAD is one classifier a label.
+    1 make none, there is nothing to learn a structure from, and LEAD is one classifier per label.
 
     Examples
     --------

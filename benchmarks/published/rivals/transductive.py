@@ -37,7 +37,7 @@ class TransductiveClassifier(LabelScoringClassifier):
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features of labelled and unlabelled rows.
         y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            Label indicator of 0 and 1, or one class per row, which is one-hot encoded and predicted
             by the largest score. Rows of -1 are unlabelled.
         **metadata : object
             There is none: no weights of rows, for instance.

@@ -3,7 +3,7 @@
 - `arrays`: features and matrices in general;
 - `given`: what labels are given as, an indicator, lists of names or classes;
 - `labels`: label indicators and label scores;
-- `targets`: what an estimator is fitted to, label indicators or one class a row;
+- `targets`: what an estimator is fitted to, label indicators or one class per row;
 - `texts`: texts that list labels, where classes were expected;
 - `weights`: weights of rows;
 - `names`: hints at the nearest known name;

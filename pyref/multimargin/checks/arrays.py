@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 # Squares of larger numbers, summed over some millions of features, overflow.
 _LARGEST = 1e150
 
-MATRIX_OF_NUMBERS = "a matrix of finite real numbers, one row an instance"
+MATRIX_OF_NUMBERS = "a matrix of finite real numbers, one row per instance"
 
 
 @contextmanager

@@ -169,7 +169,7 @@ def _of_scalars(values: Any, rows: Any, scalars: list[int], names: Any, name: st
         raise TypeError(
             f"{name} has a {type(rows[mappings[0]]).__name__} in row {mappings[0]}, "
             f"{repr(rows[mappings[0]])[:60]}; expected a list of names in each row, or numbers 0 "
-            "and 1 with a column a label (pandas.DataFrame makes one of dictionaries)."
+            "and 1 with a column per label (pandas.DataFrame makes one of dictionaries)."
         )
     if isinstance(values, list | tuple):
         # NumPy makes a text of each row of a list of which one is a text.

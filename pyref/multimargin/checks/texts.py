@@ -36,7 +36,7 @@ def _lists_labels(classes: Sequence[str], listing: Sequence[str], separator: str
 
 def _warn(classes: Sequence[Any], n: int, example: str, split: str) -> None:
     warn(
-        f"y is one text a row, {len(classes)} different ones in {n} rows, such as "
+        f"y is one text per row, {len(classes)} different ones in {n} rows, such as "
         f"{example[:60]!r}, and each is taken for a class; for lists of labels hand over lists: "
         f"{split} of a column."
     )

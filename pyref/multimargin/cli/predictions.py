@@ -28,7 +28,7 @@ class Predictions:
     kept: Mapping[str, Sequence[Any]]  # Further columns, copied from the data
     form: str  # See `FORMATS`
     top: int | None  # For "tags" the number of labels a row; None takes those that are predicted
-    # For "tags" the reasons of each of them, a list a row
+    # For "tags" the reasons of each of them, a list per row
     reasons: "list[list[Reasons]] | None" = None
     separator: str | None = ","  # What stands between tags; None writes a list of JSON
     probabilities: NDArray[np.float64] | None = None  # (n, q): Written in place of the scores

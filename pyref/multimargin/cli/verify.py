@@ -12,7 +12,7 @@ from multimargin.cli.table_options import ColumnOptions
 if TYPE_CHECKING:
     from multimargin.verification import Verification
 
-# The exact solver keeps a variable a pair of labels; so many take it seconds.
+# The exact solver keeps a variable per pair of labels; so many take it seconds.
 _MANY_PAIRS = 10_000
 
 

@@ -93,7 +93,7 @@ class Call:
         results: list[Held] | None = None,
         needed: tuple[int, ...] | None = None,
     ) -> list[Future]:
-        """Run a function for each part; a list of functions has one entry a part."""
+        """Run a function for each part; a list of functions has one entry per part."""
         size = _size(arguments)
         large = size > _LARGE
         self.names.bytes_moved += size * (len({*self.homes.values()}) if large else len(self.homes))

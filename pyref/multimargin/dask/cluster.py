@@ -1,6 +1,6 @@
 """Parts on the workers of a dask cluster.
 
-Data and dual rows stay where they are; one result a round, summed in a tree of fixed shape, comes
+Data and dual rows stay where they are; one result per round, summed in a tree of fixed shape, comes
 to the client. The workers decide nothing, so neither their number nor their pace changes a bit.
 """
 

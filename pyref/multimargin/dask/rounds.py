@@ -133,7 +133,7 @@ class Point:
 
 
 class _History:
-    """Columns of one entry a round."""
+    """Columns of one entry per round."""
 
     NAMES = ("epoch", "seconds", "primal", "dual", "growth", "step", "bytes", "rho")
 

@@ -32,16 +32,16 @@ class MultilabelData:
         (scikit-learn's one-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends
         at 255). NaN marks an unknown label; `Y` is then stored as float64.
     feature_names : sequence of str, default=()
-        One name a feature; empty means ``x0, x1, ...``.
+        One name per feature; empty means ``x0, x1, ...``.
     label_names : sequence of str, default=()
-        One name a label, all different; empty means ``y0, y1, ...``.
+        One name per label, all different; empty means ``y0, y1, ...``.
     name : str, default=""
         Name of the data set.
     splits : mapping of str to array-like of int, default={}
         Row indices in 0..n-1 of named subsets, such as "train" and "test". No row may occur twice
         in one split; splits may overlap each other.
     sample_names : sequence of str, default=()
-        One name an instance; empty where they have none.
+        One name per instance; empty where they have none.
 
     Raises
     ------
@@ -205,7 +205,7 @@ class MultilabelData:
         Parameters
         ----------
         frame : pandas.DataFrame, polars.DataFrame or mapping of str to sequence
-            The table, one row an instance.
+            The table, one row per instance.
         labels : str, sequence of str or None, default=None
             Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
             ``"last:6"``; a text holds several, with commas between them.
@@ -272,7 +272,7 @@ class MultilabelData:
         Returns
         -------
         MultilabelData
-            The stacked data, with one split a part; with names of the instances if every part has
+            The stacked data, with one split per part; with names of the instances if every part has
             them.
 
         Raises

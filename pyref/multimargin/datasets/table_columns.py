@@ -30,7 +30,7 @@ from multimargin.notices import warn
 
 _TRUE = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
 _FALSE = {"false", "no", "n", "f", "off"}
-# A column of names with more different ones than this is more likely text, or one name a row.
+# A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
 # Names have no more words than this, text has more.
 _FEW_WORDS = 3

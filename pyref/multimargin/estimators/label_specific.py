@@ -57,14 +57,14 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Select each label's features, then fit one classifier a label on them.
+        """Select each label's features, then fit one classifier per label on them.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features. Sparse ones stay sparse.
         y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            Label indicator of 0 and 1, or one class per row, which is one-hot encoded and predicted
             by the largest score.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows, not negative; selector and classifiers are fitted with these

@@ -142,7 +142,7 @@ default="scores"
         "converged", "max_iterations", "stalled" (rounding allows no further step), "diverged"
         (published loop only), "time_limit" (`max_time` is over) or "interrupted".
     history_ : dict of ndarray
-        One entry an epoch: "epoch", "seconds", "primal", "dual".
+        One entry per epoch: "epoch", "seconds", "primal", "dual".
 
     Notes
     -----
@@ -206,7 +206,7 @@ default="scores"
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features. Sparse ones stay sparse.
         y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            Label indicator of 0 and 1, or one class per row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows, not negative: a row of weight 2 counts as two rows, in the squared

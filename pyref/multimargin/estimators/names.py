@@ -96,7 +96,7 @@ def predict_names(
     Raises
     ------
     ValueError
-        If the model predicts one class a row, `X` is malformed or `top` is below 1.
+        If the model predicts one class per row, `X` is malformed or `top` is below 1.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArr
     Raises
     ------
     ValueError
-        If the model predicts one class a row, `X` is malformed or `k` is below 1.
+        If the model predicts one class per row, `X` is malformed or `k` is below 1.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def _check_multilabel(model: Any, X: Any) -> None:
         )
     if not several:
         raise ValueError(
-            f"model predicts one class a row ({type(last).__name__}); expected labels: predict "
+            f"model predicts one class per row ({type(last).__name__}); expected labels: predict "
             "names a class."
         )
 

@@ -15,9 +15,9 @@ BIASES = ("free", "penalized", "none")
 class RankSVM(PairwiseClassifier):
     """Rank-SVM: large-margin label ranking with a threshold.
 
-    Learns one score a label such that the relevant labels of an instance score higher, by a margin
-    of 1, than its irrelevant ones, and a threshold t(x) that decides how many of the ranked labels
-    are relevant.
+    Learns one score per label such that the relevant labels of an instance score higher than its
+    irrelevant ones, by a margin of 1, and a threshold t(x) that decides how many of the ranked
+    labels are relevant.
 
     Parameters
     ----------

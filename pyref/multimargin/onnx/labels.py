@@ -61,7 +61,7 @@ def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> 
 def add_largest(graph: Graph, scores: Node, q: int) -> Node:
     """Append the choice of the class with the largest score, the first of several.
 
-    Returns booleans of shape (n, q), one true a row.
+    Returns booleans of shape (n, q), one true per row.
     """
     winner = graph.add("ArgMax", scores, axis=1, keepdims=1)
     return graph.add("Equal", winner, integers([range(q)]))

@@ -26,7 +26,7 @@ class ConvergenceDisplay:
     Parameters
     ----------
     histories : dict of str to dict of str to array-like
-        `history_` of each model: "epoch", "seconds", "primal" and "dual", one entry an epoch.
+        `history_` of each model: "epoch", "seconds", "primal" and "dual", one entry per epoch.
 
     Attributes
     ----------

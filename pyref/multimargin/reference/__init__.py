@@ -1,6 +1,6 @@
 """Plain versions of every method, to be read beside the papers.
 
-One file a method, in its paper's letters and with its equation numbers: the primal and the dual
+One file per method, in its paper's letters and with its equation numbers: the primal and the dual
 problem as CVXPY models, the published loop in NumPy, and the way from the dual variables to the
 model. They are slow on purpose; the fast solvers are tested against them. Each file begins with a
 dictionary of its symbols. `binary` has the machines for two classes that Rank-SVM and Rank-CVM

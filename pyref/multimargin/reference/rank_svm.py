@@ -68,7 +68,7 @@ def upper_bounds(Y: Labels, C: float) -> Array:
 
 
 def coefficients(Y: Labels) -> Array:
-    """c_imn^k of (20) in row k, one column a pair: H of (25)."""
+    """c_imn^k of (20) in row k, one column per pair: H of (25)."""
     _, m, n = pairs(Y)
     c = np.zeros((Y.shape[1], len(m)))
     c[m, np.arange(len(m))] = 1

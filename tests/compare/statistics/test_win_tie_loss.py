@@ -11,7 +11,7 @@ from multimargin.compare.statistics.win_tie_loss import paired_t_test, win_tie_l
 
 
 def by_split(**columns):
-    """One data set "d" with a row a split."""
+    """One data set "d" with a row per split."""
     n = len(next(iter(columns.values())))
     index = pd.MultiIndex.from_product([["d"], [f"fold {i}" for i in range(n)]])
     return pd.DataFrame(columns, index=index.set_names(["data", "split"]))

@@ -38,7 +38,7 @@ def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[
     if data.n_samples < folds:
         raise ValueError(
             f"cv is {folds}, but data {data.name!r} has {data.n_samples} rows; expected at least "
-            "one row a fold."
+            "one row per fold."
         )
     stratified = MultilabelStratifiedKFold(n_splits=folds, shuffle=True, random_state=seed)
     splits = []

@@ -1,4 +1,4 @@
-"""Results as tables: one row a split or a data set, one column a method."""
+"""Results as tables: one row per split or a data set, one column per method."""
 
 from collections.abc import Sequence
 

@@ -125,7 +125,7 @@ def _messages_table(
 
 
 def parameters_table(results: Sequence[Result]) -> Table:
-    """Lay out the estimators with all their parameters, a row a method."""
+    """Lay out the estimators with all their parameters, a row per method."""
     estimators = {result.method: result.estimator for result in results}
     texts = [_expression(estimator) for estimator in estimators.values()]
     index = pd.Index(list(estimators), name="method")

@@ -60,7 +60,7 @@ def results_frame(results: Sequence[Result]) -> pd.DataFrame:
 def results_tables(
     results: Sequence[Result], measures: str | Sequence[str] = DEFAULT
 ) -> list[Table]:
-    """Lay out means and standard deviations over the splits, one row a method.
+    """Lay out means and standard deviations over the splits, one row per method.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """Statistics over data sets: ranks, the tests of Friedman and Nemenyi, Wilcoxon's signed ranks.
 
 They follow Demšar 2006.
-Every function takes a table with one row a data set and one column a method, and leaves out methods
-without any value, then data sets that lack a value, all of which its result names. One row must be
-one data set: the folds of one data set are not independent, and these tests would find differences
-that are not there.
+Every function takes a table with one row per data set and one column per method, and leaves out
+methods without any value, then data sets that lack a value, all of which its result names. One row
+must be one data set: the folds of one data set are not independent, and these tests would find
+differences that are not there.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _PERMUTED = 13
 class Ranks:
     """Ranks of methods, 1 is best; ties share the mean of their ranks."""
 
-    ranks: pd.DataFrame  # One row a data set, one column a method
+    ranks: pd.DataFrame  # One row per data set, one column per method
     average: pd.Series  # Mean rank by method; empty without a complete data set
     # Data sets that are not ranked, and the methods that lack a value there
     left_out: dict[str, tuple[str, ...]]
@@ -122,7 +122,7 @@ def friedman_test(
     Parameters
     ----------
     table : DataFrame
-        One row a data set, one column a method; NaN where there is no value.
+        One row per data set, one column per method; NaN where there is no value.
     larger_is_better : bool
         Direction of the measure.
     alpha : float, default=0.05

@@ -31,7 +31,7 @@ class WinTieLoss:
     counts : DataFrame
         One row a compared method; columns "win", "tie", "loss" and "untested", over data sets.
     details : DataFrame
-        One row a data set and compared method: "data", "method", "outcome", "advantage" (mean,
+        One row per data set and compared method: "data", "method", "outcome", "advantage" (mean,
         positive where the reference is better), "p_value", "n_splits", "note".
     """
 

@@ -127,8 +127,8 @@ class LabelRankerCV(LabelScoringClassifier):
     random_state : int, RandomState instance or None, default=None
         Order in which the solvers visit the rows; an int makes the result reproducible.
     verbose : int, default=0
-        1 prints a line a setting: how many are done of how many at most, the best so far, the time
-        left.
+        1 prints a line per setting: how many are done of how many at most, the best so far, and
+        the time left.
     max_time : float, default=None
         Seconds that a fit may take; None is no limit. The search takes at most half of them and
         ends with the best so far; classifiers of the stack that would take longer than what is left
@@ -242,7 +242,7 @@ class LabelRankerCV(LabelScoringClassifier):
         y : array-like, sparse matrix or data frame of shape (n, q), lists of label names, or \
                 array-like of shape (n,)
             Label indicator of 0 and 1, NaN for unknown labels; or the names of the labels of each
-            row; or one class a row, the best of which is predicted.
+            row; or one class per row, the best of which is predicted.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows in fits, calibration and scores; None gives each row the weight 1.
         groups : array-like of shape (n,), default=None

@@ -117,7 +117,7 @@ class PairwiseClassifier(_Fallbacks, KernelExpansionClassifier):
             Features; the kernel matrix of shape (n, n) for ``kernel="precomputed"``.
         y : array-like, sparse matrix or data frame of shape (n, q), lists of label names, or \
                 array-like of shape (n,)
-            Label indicator of 0 and 1; the names of the labels of each row; or one class a row,
+            Label indicator of 0 and 1; the names of the labels of each row; or one class per row,
             which is one-hot encoded and predicted by the largest score. Names, and columns of a
             data frame, become `label_names_in_`. NaN in an indicator stands for an unknown label:
             pairs with it are left out.

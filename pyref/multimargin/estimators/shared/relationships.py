@@ -83,7 +83,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features of all rows; the kernel matrix of shape (n, n) for ``kernel="precomputed"``.
         y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            Label indicator of 0 and 1, or one class per row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`. For `SSMLRL`,
             unlabelled rows are rows of -1, or the class -1; at least one row must be labelled. NaN
             in an indicator stands for an unknown label, whose loss is left out.
