@@ -9,6 +9,7 @@ ORDER = (
     "choose_a_method.py",
     "tune_parameters.py",
     "thresholds.py",
+    "guarantees.py",
     "compare_methods.py",
     "certificate_in_motion.py",
     "certified_convergence.py",

@@ -118,3 +118,19 @@ def test_a_time_limit_ends_with_a_certified_model(command, folder, tmp_path):
     options = "-m llsf-bsvm --time-limit 1e-9 --set tol=1e-12 --json"
     found = fit(command, folder, options)
     assert found.json["parameters"]["selector__max_time"] == 1e-9
+
+
+def test_a_recall_is_asked_for_and_kept_in_the_file(command, folder, tmp_path):
+    file = tmp_path / "a.model"
+    few = "--set Cs=[1] --set stack=None --set loss=hinge --set class_weight=None --set top_k=None"
+    assert fit(command, folder, f"--recall 0.8 {few} -o", file).code == 0
+    assert load_model(file)[-1].threshold_.recall == 0.8
+    for line, message in (
+        ("--recall 0.9 -m rank-svm", "rank-svm learns its threshold from rows that it was fitted"),
+        ("--recall 0.9 --precision 0.9", "--recall and --precision are both given"),
+        ("--precision 1.5", "--precision is 1.5; expected a number between 0 and 1"),
+        ("--precision 0.5 --set threshold=macro", "--precision and --set threshold are both given"),
+    ):
+        answer = fit(command, folder, line)
+        assert answer.code == 2
+        assert message in answer.err

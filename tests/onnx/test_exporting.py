@@ -40,7 +40,7 @@ from multimargin import (
 from multimargin.datasets import load_debian_tags, load_digit_attributes
 from multimargin.datasets.table_encoder import with_encoder
 from multimargin.onnx import export
-from multimargin.thresholds import CountThreshold, LabelsThreshold, Threshold
+from multimargin.thresholds import CountThreshold, LabelsThreshold, RecallGuarantee, Threshold
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
@@ -188,7 +188,7 @@ def test_a_search_and_a_precomputed_kernel(kernel, tmp_path):
 
 
 @pytest.mark.parametrize("at_least_one", [False, True])
-@pytest.mark.parametrize("threshold", ["micro", 0.9, LabelsThreshold()])
+@pytest.mark.parametrize("threshold", ["micro", 0.9, LabelsThreshold(), RecallGuarantee(0.8)])
 def test_probabilities(digits, tmp_path, threshold, at_least_one):
     X, X_test, Y, _ = digits
     inner = RankSVM(kernel="linear", random_state=0)

@@ -15,6 +15,48 @@ if TYPE_CHECKING:
     from multimargin.interrupts import Interrupts
 
 
+def _share(text: str) -> Any:
+    return typer.Option(metavar="SHARE", help=text)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Recall or precision of the predicted label sets on new rows."""
+
+    recall: Annotated[
+        float | None,
+        _share("Predict as few labels as find this share of the relevant ones of a new row."),
+    ] = None
+    precision: Annotated[
+        float | None,
+        _share("Predict as many labels as are right in this share of those of a new row."),
+    ] = None
+
+    def give(self, method: Any, estimator: Any, settings: list[str] | None) -> None:
+        """Set the threshold of an unfitted estimator."""
+        from multimargin.cli.options import WrongUsage, method_parameters
+        from multimargin.thresholds import PrecisionGuarantee, RecallGuarantee
+
+        if self.recall is None and self.precision is None:
+            return
+        option = "--precision" if self.recall is None else "--recall"
+        if self.recall is not None and self.precision is not None:
+            raise WrongUsage("--recall and --precision are both given; expected one of them")
+        if method.name != "label-ranker":
+            raise WrongUsage(
+                f"{option} is given, but {method.name} learns its threshold from rows that it was "
+                "fitted to; expected label-ranker"
+            )
+        if "threshold" in method_parameters(method, settings):
+            raise WrongUsage(f"{option} and --set threshold are both given; expected one of them")
+        share = self.precision if self.recall is None else self.recall
+        assert share is not None
+        if not 0.0 < share < 1.0:
+            raise WrongUsage(f"{option} is {share:g}; expected a number between 0 and 1")
+        guarantee = PrecisionGuarantee if self.recall is None else RecallGuarantee
+        estimator.set_params(threshold=guarantee(share))
+
+
 @by_subject
 def command(
     source: Data,
@@ -37,6 +79,7 @@ def command(
     ] = None,
     *,
     put_aside: PartsOfData,
+    promise: Promise,
     time_limit: TimeLimit = None,
     columns: ColumnOptions,
     as_json: Json = False,
@@ -44,20 +87,24 @@ def command(
     """Fit a method, show how far it is from the optimum.
 
     Without --method it is label-ranker: selection by cross-validation, calibration, threshold.
-    With --holdout the model is measured on the rows that were put aside. Ctrl-C stops the fit,
-    keeps what it has reached in the file of -o, with its certificate, and ends with exit code 130.
+    With --holdout the model is measured on the rows that were put aside; --recall and --precision
+    are what its sets of labels have on new rows. Ctrl-C stops the fit, keeps what it has reached in
+    the file of -o, with its certificate, and ends with exit code 130.
 
     \b
     Examples:
       multimargin fit digits -o digits.model
       multimargin fit digits --method mlodm --set C=8 -o digits.model
       multimargin fit songs.csv --tags-column genres --text lyrics --holdout 0.25 -o songs.model
+      multimargin fit songs.csv --tags-column genres --text lyrics --recall 0.9 -o songs.model
       multimargin fit emotions/ -m rank-svm --set C=2 --set gamma=0.5 -o emotions.model
       multimargin fit text.svm -m rank-svm --scale unit --set kernel=linear
     """
     from multimargin.cli.output import check_outputs
 
-    wanted = Wanted(source, method_name, settings, time_limit, scale, split, output, as_json)
+    wanted = Wanted(
+        source, method_name, settings, promise, time_limit, scale, split, output, as_json
+    )
     check_outputs({"--output": output}, [source], columns.labels, streams=False)
     _fit(wanted, columns.columns(put_aside.group), put_aside.holdout)
 
@@ -69,6 +116,7 @@ class Wanted:
     source: str
     method: str
     settings: list[str] | None  # Parameters of the method
+    promise: "Promise"
     time_limit: float | None
     scale: str
     split: str | None
@@ -80,6 +128,7 @@ class Wanted:
         from multimargin.cli.options import limit_time, make_named_method
 
         method, estimator = make_named_method(self.method, self.settings)
+        self.promise.give(method, estimator, self.settings)
         limit_time(method, estimator, self.time_limit)
         return method, estimator
 

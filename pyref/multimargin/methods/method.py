@@ -1,6 +1,8 @@
 """A method by its name: what the command line, tuning and comparisons are made of."""
 
+from ast import literal_eval
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -85,8 +87,8 @@ class Method:
         ----------
         **parameters
             Parameters by name or alias. A text, as it comes from the command line, is read as the
-            number, truth value or None that the parameter takes: "8", "1e-3", "2^-3", "true",
-            "none". Values are checked by `fit`.
+            number, truth value, None or list that the parameter takes: "8", "1e-3", "2^-3", "true",
+            "None", "[0.1, 1]". Values are checked by `fit`.
 
         Returns
         -------
@@ -127,8 +129,13 @@ class Method:
 def parse(text: str, default: Any) -> Any:
     """Read a parameter's value from text."""
     word = text.strip().lower()
-    if default is None and word in _NONE:
+    may_be_none = default is None or (isinstance(default, tuple) and None in default)
+    # Some parameters have "none" among their names.
+    if text.strip() == "None" or (may_be_none and word in _NONE):
         return None
+    if word[:1] in ("[", "("):
+        with suppress(ValueError, SyntaxError):
+            return literal_eval(text.strip())
     if isinstance(default, bool) and word in _TRUE + _FALSE + ("0", "1"):
         return word in (*_TRUE, "1")
     number = _number(word)

@@ -12,6 +12,8 @@ from multimargin.thresholds import (
     F1Threshold,
     FeaturesThreshold,
     LabelsThreshold,
+    PrecisionGuarantee,
+    RecallGuarantee,
     ScoresThreshold,
     ShrunkenThreshold,
     Threshold,
@@ -41,8 +43,9 @@ def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> 
     """
     if type(threshold) is ConstantThreshold:
         return float(threshold.value)
-    if type(threshold) is F1Threshold:
-        return float(threshold.value_)
+    if type(threshold) in (F1Threshold, PrecisionGuarantee, RecallGuarantee):
+        common: Any = threshold
+        return float(common.value_)
     if type(threshold) in (LabelsThreshold, ShrunkenThreshold):
         own: Any = threshold
         return np.asarray(own.thresholds_, dtype=np.float64)
@@ -53,8 +56,8 @@ def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> 
         return graph.add("Add", graph.add("MatMul", source, weights), float(of.intercept_))
     raise TypeError(
         f"threshold is a {type(threshold).__name__}; expected a ConstantThreshold, F1Threshold, "
-        "LabelsThreshold, ShrunkenThreshold, ScoresThreshold, FeaturesThreshold or, after label "
-        "scores, CountThreshold."
+        "RecallGuarantee, PrecisionGuarantee, LabelsThreshold, ShrunkenThreshold, "
+        "ScoresThreshold, FeaturesThreshold or, after label scores, CountThreshold."
     )
 
 

@@ -4,7 +4,8 @@ A threshold is learned after the scores, which may come from any model. `ScoresT
 (Elisseeff & Weston 2001, as Xu 2013 restates it after eq. (27)) and `FeaturesThreshold` (Chen et
 al. 2009, section 3.4) depend on the row, `LabelsThreshold` (SCut) on the label, and
 `CountThreshold` (RCut) lets the same number of labels pass in each row; `F1Threshold` is the same
-for all rows and labels, and a constant needs no learning. `ThresholdedClassifier` adds one to any
+for all rows and labels, `RecallGuarantee` and `PrecisionGuarantee` keep a promise on new rows, and
+a constant needs no learning. `ThresholdedClassifier` adds one to any
 classifier that scores labels, `CalibratedClassifier` learns probabilities in the same way.
 """
 
@@ -15,6 +16,7 @@ from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.count import CountThreshold
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.features import FeaturesThreshold
+from multimargin.thresholds.guarantees import PrecisionGuarantee, RecallGuarantee
 from multimargin.thresholds.labels import LabelsThreshold
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.pooled import PooledCalibration
@@ -29,6 +31,8 @@ __all__ = [
     "FeaturesThreshold",
     "LabelsThreshold",
     "PooledCalibration",
+    "PrecisionGuarantee",
+    "RecallGuarantee",
     "ScoresThreshold",
     "ShrunkenThreshold",
     "Threshold",

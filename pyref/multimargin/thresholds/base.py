@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.checks.weights import check_sample_weight
@@ -107,6 +108,21 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         """
         scores = check_scores(scores)
         return np.asarray(scores > over_labels(self.predict(scores, X)), dtype=np.intp)
+
+
+class CommonThreshold(Threshold):
+    """Base of thresholds that are one number for all rows and labels."""
+
+    value_: float
+
+    def predict(self, scores: Any, X: Any = None) -> Vector:
+        check_is_fitted(self)
+        return np.full(check_scores(scores).shape[0], self.value_)
+
+    def rescale(self, factor: float) -> Self:
+        check_is_fitted(self)
+        self.value_ *= factor
+        return self
 
 
 def check_rows(

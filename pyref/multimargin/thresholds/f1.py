@@ -5,17 +5,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_scores
+from multimargin.checks.labels import UNKNOWN
 from multimargin.checks.parameters import check_choice
-from multimargin.thresholds.base import Threshold, Vector, check_rows, middle
+from multimargin.thresholds.base import CommonThreshold, Vector, check_rows, middle
 
 AVERAGES = ("micro", "macro", "samples")
 
 
 @dataclass(repr=False, eq=False)
-class F1Threshold(Threshold):
+class F1Threshold(CommonThreshold):
     """The same threshold for all rows and labels, chosen by F1.
 
     Parameters
@@ -78,15 +77,6 @@ class F1Threshold(Threshold):
             shares,
             relevant_weight,
         )
-        return self
-
-    def predict(self, scores: Any, X: Any = None) -> Vector:
-        check_is_fitted(self)
-        return np.full(check_scores(scores).shape[0], self.value_)
-
-    def rescale(self, factor: float) -> Self:
-        check_is_fitted(self)
-        self.value_ *= factor
         return self
 
 

@@ -1,0 +1,202 @@
+"""Thresholds whose label sets keep a promise on new rows: a recall, or a precision."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit, rel_entr
+from scipy.stats import binom
+
+from multimargin.checks.labels import UNKNOWN
+from multimargin.checks.parameters import check_real
+from multimargin.notices import warn
+from multimargin.thresholds.base import CommonThreshold, check_rows, middle
+
+# What a precision is tried at: probabilities, as logarithms of their odds, from the highest down.
+_CANDIDATES = logit(np.linspace(0.995, 0.005, 199))
+# Of sums of shares such as 1/3.
+_ROUNDING = 1e-9
+
+
+@dataclass(repr=False, eq=False)
+class RecallGuarantee(CommonThreshold):
+    """The highest threshold with which new rows have a wanted recall, by conformal risk control.
+
+    Parameters
+    ----------
+    recall : float, default=0.9
+        Share of a row's relevant labels that are predicted, on average over rows with a relevant
+        label, between 0 and 1.
+
+    Attributes
+    ----------
+    value_ : float
+        The threshold, the same for all rows and labels.
+    n_rows_ : int
+        Number n of rows with a relevant label that it was learned from.
+    guaranteed_ : bool
+        True if n is large enough, (n + 1) (1 - recall) >= 1. If not, `value_` lies below every
+        relevant label of these rows.
+
+    Warns
+    -----
+    UserWarning
+        If the rows are too few for the guarantee.
+
+    Notes
+    -----
+    The threshold is the highest with ``(L_1 + ... + L_n + 1) / (n + 1) <= 1 - recall``, where L_i
+    is the share of the relevant labels of row i that lie at or below it (Angelopoulos et al. 2022,
+    "Conformal risk control", eq. (4)). If the n rows and a new one are exchangeable and the model
+    has seen neither, the expected recall of the new row is at least `recall`, whatever the model
+    and the distribution, and at most ``recall + 2 / (n + 1)`` where scores do not tie. The
+    expectation is over both: for one fixed set of n rows the recall varies around it.
+
+    In `ThresholdedClassifier` around `sklearn.frozen.FrozenEstimator`, fitted to rows that the
+    frozen model has not seen, this holds exactly. Otherwise `CalibratedClassifier`,
+    `ThresholdedClassifier` and `LabelRankerCV` learn the threshold from models of folds and apply
+    it to one that was fitted to all rows, which the theorem does not cover.
+
+    Unknown labels do not count. Row weights must be 0 or equal: rows that count differently are not
+    exchangeable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multimargin.thresholds import RecallGuarantee
+    >>> y = np.eye(3, dtype=int)[np.arange(99) % 3]
+    >>> cut = RecallGuarantee(0.9).fit(y + np.arange(99)[:, None] / 99, y)
+    >>> cut.n_rows_, cut.guaranteed_, round(cut.value_, 3)
+    (99, True, 1.086)
+    """
+
+    recall: float = 0.9
+
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+        share = 1.0 - check_real("recall", self.recall, above=0.0, below=1.0)
+        scores, indicator = _exchangeable(scores, y, sample_weight)
+        relevant = indicator == 1
+        counts = np.count_nonzero(relevant, axis=1)
+        self.n_rows_ = int(np.count_nonzero(counts))
+        if self.n_rows_ == 0:
+            raise ValueError("y has no relevant label; expected some to be found.")
+        rows, labels = np.nonzero(relevant)
+        order = np.argsort(scores[rows, labels], kind="stable")
+        found = scores[rows, labels][order].astype(np.float64)
+        # Entry j: the j lowest relevant labels are missed.
+        missed = np.r_[0.0, np.cumsum(1.0 / counts[rows[order]])]
+        lower, upper = np.r_[-np.inf, found], np.r_[found, np.inf]
+        allowed = share * (self.n_rows_ + 1) - 1.0
+        possible = (missed <= allowed + _ROUNDING) & (lower < upper)
+        self.guaranteed_ = allowed >= -_ROUNDING
+        best = int(np.flatnonzero(possible)[-1]) if self.guaranteed_ else 0
+        self.value_ = float(middle(lower[best : best + 1], upper[best : best + 1])[0])
+        if not self.guaranteed_:
+            least = int(np.ceil(1.0 / share - _ROUNDING)) - 1
+            warn(
+                f"a recall of {self.recall:g} needs {least} rows with a relevant label to learn "
+                f"from; found {self.n_rows_}, so that it is not guaranteed."
+            )
+        return self
+
+
+@dataclass(repr=False, eq=False)
+class PrecisionGuarantee(CommonThreshold):
+    """The lowest threshold with which new rows have a wanted precision, by learning and testing.
+
+    Parameters
+    ----------
+    precision : float, default=0.8
+        One minus the share of a row's predicted labels that are wrong, on average over all rows;
+        none is wrong where none is predicted. Between 0 and 1.
+    confidence : float, default=0.9
+        Probability, over the rows that it is learned from, that the threshold keeps the promise.
+
+    Attributes
+    ----------
+    value_ : float
+        The threshold, the same for all rows and labels.
+    n_rows_ : int
+        Number of rows that it was learned from.
+    guaranteed_ : bool
+        True if a threshold passed its test. If not, `value_` is the highest that was tried.
+
+    Warns
+    -----
+    UserWarning
+        If no threshold passed.
+
+    Notes
+    -----
+    For scores that are logarithms of odds, as those of `CalibratedClassifier` and `LabelRankerCV`.
+    The share of wrong labels is not monotone in the threshold, so that it is tested: from the
+    probability 0.995 down in steps of 0.005, as long as the hypothesis that the share is above
+    1 - `precision` is rejected at level 1 - `confidence` (Angelopoulos et al. 2021, "Learn then
+    test"; the p-values are those of Hoeffding and Bentkus, Bates et al. 2021). On rows like those
+    that it was learned from, which the model has not seen, the expected precision is then at least
+    `precision` with probability `confidence`. What `RecallGuarantee` says of folds, unknown labels
+    and weights holds here, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multimargin.thresholds import PrecisionGuarantee
+    >>> y = np.eye(3, dtype=int)[np.arange(99) % 3]
+    >>> cut = PrecisionGuarantee(0.8).fit(4.0 * y - 2.0, y)
+    >>> cut.n_rows_, cut.guaranteed_, cut.value_ > -2.1
+    (99, True, True)
+    """
+
+    precision: float = 0.8
+    confidence: float = 0.9
+
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+        share = 1.0 - check_real("precision", self.precision, above=0.0, below=1.0)
+        level = 1.0 - check_real("confidence", self.confidence, above=0.0, below=1.0)
+        scores, indicator = _exchangeable(scores, y, sample_weight)
+        known = indicator != UNKNOWN
+        has_known = known.any(axis=1)
+        self.n_rows_ = int(np.count_nonzero(has_known))
+        if self.n_rows_ == 0:
+            raise ValueError("y has no known label in a row of positive weight; expected some.")
+        self.value_, self.guaranteed_ = float(_CANDIDATES[0]), False
+        for candidate in _CANDIDATES:
+            predicted = (scores > candidate) & known
+            n_predicted = np.count_nonzero(predicted, axis=1)
+            wrong = np.count_nonzero(predicted & (indicator == 0), axis=1)
+            risk = float((wrong / np.maximum(n_predicted, 1))[has_known].mean())
+            if _p_value(risk, share, self.n_rows_) > level:
+                break
+            self.value_, self.guaranteed_ = float(candidate), True
+        if not self.guaranteed_:
+            warn(
+                f"no threshold has a precision of {self.precision:g} with confidence "
+                f"{self.confidence:g} on the {self.n_rows_} rows to learn from; the highest that "
+                "was tried is taken, without a guarantee."
+            )
+        return self
+
+
+def _exchangeable(
+    scores: Any, y: Any, sample_weight: Any
+) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Return scores and indicator of the rows that count, each once."""
+    scores, indicator, weights = check_rows(scores, y, sample_weight)
+    if weights is None:
+        return scores, indicator
+    counted = weights > 0.0
+    if counted.any() and np.ptp(weights[counted]) > 0.0:
+        raise ValueError(
+            "sample_weight has different positive weights; expected 0 or one other value: a "
+            "guarantee is for exchangeable rows."
+        )
+    return scores[counted], indicator[counted]
+
+
+def _p_value(risk: float, share: float, n: int) -> float:
+    """Return how likely a mean loss of at most `risk` is if its expectation is above `share`."""
+    low = min(risk, share)
+    divergence = rel_entr(low, share) + rel_entr(1.0 - low, 1.0 - share)
+    bentkus = np.e * binom.cdf(np.ceil(n * risk - _ROUNDING), n, share)
+    return float(min(np.exp(-n * divergence), bentkus, 1.0))
