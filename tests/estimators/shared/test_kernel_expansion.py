@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
-from multimargin import MLRL, SSMLRL, RankSVM, RelationshipOptions
-from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
+from multimargin import MLRL, SSMLRL, RelationshipOptions
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
@@ -45,10 +40,3 @@ def test_keep_rows_is_true_or_false() -> None:
     model = MLRL(options=RelationshipOptions(keep_rows=1))
     with pytest.raises(TypeError, match=r"options\.keep_rows is 1; expected True or False"):
         model.fit(np.eye(2), np.eye(2, dtype=int))
-
-
-def test_whether_labels_may_be_unknown_is_asked_of_the_last_step():
-    for inner, expected in ((RankSVM(), True), (KNeighborsClassifier(), False)):
-        pipeline = make_pipeline(MinMaxScaler(), inner)
-        assert takes_unknown_labels(pipeline) == expected
-        assert takes_unknown_labels(GridSearchCV(pipeline, {})) == expected
