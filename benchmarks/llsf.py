@@ -27,7 +27,6 @@ from threadpoolctl import threadpool_limits
 
 from common import DATA, in_turn, load_official, print_table
 from multimargin import LLSF
-from multimargin.estimators.shared import exact_features
 from multimargin.reference import llsf
 
 Matrix = NDArray[np.float64]
@@ -57,7 +56,7 @@ def agreement(count: int = 300) -> None:
     """Compare the convex form with CVXPY."""
     rows = []
     problems = [random_problem(seed) for seed in range(count)]
-    optima = [exact_features.solve_exactly(*problem)[0] for problem in problems]
+    optima = [llsf.problem_3(*problem)[0] for problem in problems]
     for solver in ("auto", "admm", "apg"):
         worst, shifted, wide = 0.0, 0, 0
         for (X, Y, alpha, beta), optimum in zip(problems, optima, strict=True):

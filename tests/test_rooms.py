@@ -107,7 +107,7 @@ SUBJECTS = {
     "estimators/test_scikit_learn.py",
     "estimators/test_thousands_of_labels.py",
     "measures/test_measures.py",
-    "reference/test_plain_and_robust.py",
+    "reference/test_identities.py",
     "reference/test_slips.py",
     "thresholds/test_thresholds.py",
 }

@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from multimargin.estimators import LLSF
-from multimargin.estimators.shared import exact_features
-from multimargin.estimators.shared.exact_solver import import_cvxpy
+from multimargin.reference import llsf
+from multimargin.reference.interior_point import import_cvxpy
 
 __all__ = ["Verification", "verify"]
 
@@ -165,7 +165,7 @@ def _solve_llsf(model: LLSF, X: Any, Y: Any) -> tuple[float, NDArray[np.float64]
             "no minimum where it is not convex"
         )
     dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    objective, W = exact_features.solve_exactly(dense, Y, model.alpha, model.beta)
+    objective, W = llsf.problem_3(dense, np.asarray(Y, dtype=np.float64), model.alpha, model.beta)
     return objective, dense @ W
 
 

@@ -8,10 +8,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import _rust
-from multimargin.estimators.shared import exact_models
-from multimargin.estimators.shared import exact_pairs as ep
 from multimargin.kernels import rust_matrix
-from multimargin.reference import rank_hlapsvm, rank_svm
+from multimargin.reference import exact, rank_hlapsvm, rank_svm
+from multimargin.reference.matrices import root
 from tests.support import certificates
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import fast_only, first_fast
@@ -170,7 +169,7 @@ def test_number_of_threads_does_not_change_a_bit(geometry, bias, solver):
 def test_start_outside_the_constraints_does_not_spoil_the_certificate(solver):
     X, Y = random_problem(36)
     K = pairwise_kernels(X, metric="rbf")
-    optimum = exact_models.hinge(K, Y, 1.0, "free").objective
+    optimum = exact.hinge(K, Y, 1.0, "free").lower
     penalized = solve(K, Y, bias="penalized").dual
     assert np.abs(penalized.sum(axis=0)).max() > 0.1
     outside = np.random.default_rng(0).normal(size=Y.shape)
@@ -260,20 +259,20 @@ def test_labels_in_several_components(groups, solver, seed):
     Y = np.ascontiguousarray(Y[:, order])
     K = pairwise_kernels(X, metric="rbf")
     run = solve(K, Y, c=2.0, solver=solver, tolerance=1e-7)
-    optimum = exact_models.hinge(K, Y, 2.0, "free").objective
+    optimum = exact.hinge(K, Y, 2.0, "free").lower
     assert run.status == "converged"
     assert run.primal == pytest.approx(optimum, rel=1.1e-7)
     assert run.dual_objective <= optimum * (1 + 1e-9)
     assert run.bias.sum() == pytest.approx(0.0, abs=1e-10 * np.abs(run.bias).max())
-    arguments = (K, Y, 2.0, run.dual, run.bias, "free")
-    assert run.primal == pytest.approx(exact_models.hinge_objective(*arguments), rel=1e-9)
+    expected = rank_svm.objective_18(K, Y, 2.0, run.dual, run.bias)
+    assert run.primal == pytest.approx(expected, rel=1e-9)
     assert certificates.dual_infeasibility(Y, 2.0, run.dual, "free") <= 1e-9
     # No pair across components suffers a loss.
     group_of = np.repeat(np.arange(len(groups)), groups)[order]
-    pairs = ep.pairs(Y)
-    across = group_of[pairs.m] != group_of[pairs.n]
+    i, m, n = rank_svm.pairs(Y)
+    across = group_of[m] != group_of[n]
     F = K @ run.dual + run.bias
-    margins = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
+    margins = F[i, m] - F[i, n]
     assert across.any()
     assert (margins[across] >= 1 - 1e-9).all()
 
@@ -284,7 +283,7 @@ def test_labels_that_biases_alone_separate(solver):
     run = solve(np.eye(5), Y, solver=solver)
     assert (run.status, run.primal, run.dual_objective, run.gap) == ("converged", 0.0, 0.0, 0.0)
     np.testing.assert_array_equal(run.dual, 0.0)
-    assert exact_models.hinge_objective(np.eye(5), Y, 1.0, run.dual, run.bias, "free") == 0.0
+    assert rank_svm.objective_18(np.eye(5), Y, 1.0, run.dual, run.bias) == 0.0
 
 
 def test_several_components_share_the_epochs():
@@ -294,7 +293,7 @@ def test_several_components_share_the_epochs():
     assert run.status == "max_iterations"
     assert run.n_iter <= 5
     K = pairwise_kernels(X, metric="rbf", gamma=1.0)
-    expected = exact_models.hinge_objective(K, Y, 100.0, run.dual, run.bias, "free")
+    expected = rank_svm.objective_18(K, Y, 100.0, run.dual, run.bias)
     assert run.primal == pytest.approx(expected, rel=1e-9)
 
 
@@ -325,7 +324,7 @@ def test_interruption_in_the_first_of_several_components_is_honest():
     whole = solve(K, Y, c=5.0)
     run = solve(K, Y, c=5.0, start=whole.dual / 2, callback=lambda epoch, *_: epoch == 2)
     assert run.status == "interrupted"
-    expected = exact_models.hinge_objective(K, Y, 5.0, run.dual, run.bias, "free")
+    expected = rank_svm.objective_18(K, Y, 5.0, run.dual, run.bias)
     assert run.primal == pytest.approx(expected, rel=1e-9)
     assert run.dual_objective <= whole.primal
     # The start of the component that was not reached is kept.
@@ -340,7 +339,7 @@ def test_an_interrupted_fit_with_a_free_bias_has_a_bound(solver, kernel, groups)
     random = np.random.default_rng(9)
     X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, groups)
     K = pairwise_kernels(X, metric=kernel)
-    optimum = exact_models.hinge(K, Y, 5.0, "free").objective
+    optimum = exact.hinge(K, Y, 5.0, "free").lower
     options = {"c": 5.0, "solver": solver, "tolerance": 1e-4}
     # Of several components, all but the last are solved by then.
     stop = solve(K, Y, **options).n_iter - 1
@@ -350,7 +349,7 @@ def test_an_interrupted_fit_with_a_free_bias_has_a_bound(solver, kernel, groups)
     assert run.dual_objective == pytest.approx(certificates.dual_objective(K, Y, run.dual, "free"))
     assert certificates.dual_infeasibility(Y, 5.0, run.dual, "free") <= 1e-9
     assert 0.3 * optimum <= run.dual_objective <= optimum * (1 + 1e-9)
-    expected = exact_models.hinge_objective(K, Y, 5.0, run.dual, run.bias, "free")
+    expected = rank_svm.objective_18(K, Y, 5.0, run.dual, run.bias)
     assert run.primal == pytest.approx(expected, rel=1e-9)
 
 
@@ -363,7 +362,7 @@ def test_dcd_follows_the_published_loop(kernel, block_size, bias):
     K = pairwise_kernels(X, metric=kernel)
     Kt = K + 1 if bias == "penalized" else K
     # Without a Laplacian the loop is Rank-SVM's, on features with these inner products.
-    features, no_edge = ep.factor(Kt), np.zeros(K.shape)
+    features, no_edge = root(Kt), np.zeros(K.shape)
     _, alphas = rank_hlapsvm.algorithm_1(features, Y, 2.0, 0.0, no_edge, passes=6)
     plain = {"shuffle": False, "shrinking": False, "acceleration": False, "tolerance": 1e-15}
     for epoch, alpha in enumerate(alphas, start=1):

@@ -23,7 +23,7 @@ from multimargin import (
     RelationshipOptions,
 )
 from multimargin.baselines import BPMLL, MLkNN
-from multimargin.estimators.shared import exact_features
+from multimargin.reference import llsf
 
 # The other methods and options have their weights judged in tests/optimum.
 CASES = [
@@ -81,7 +81,7 @@ def test_weights_of_llsf_are_numbers_of_rows(solver, alpha, storage):
     settings = {"alpha": alpha, "beta": 0.4, "solver": solver, "tol": 1e-8, "max_iter": 100_000}
     weighted = LLSF(**settings).fit(storage(X), Y, sample_weight=weights)
     repeated = LLSF(**settings).fit(storage(X[rows]), Y[rows])
-    exact, _ = exact_features.solve_exactly(X[rows], Y[rows], alpha, 0.4)
+    exact, _ = llsf.problem_3(X[rows], Y[rows], alpha, 0.4)
     assert weighted.objective_ == pytest.approx(exact, rel=1e-6)
     assert weighted.dual_objective_ == pytest.approx(exact, rel=1e-6)
     assert weighted.dual_gap_ <= 1e-8

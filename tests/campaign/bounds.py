@@ -8,17 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
-from multimargin.estimators.shared import exact_features, exact_models
-from multimargin.estimators.shared import exact_relationships as mlrl
-from multimargin.estimators.shared.exact_pairs import (
-    INDEFINITE,
-    Array,
-    Pairs,
-    factor,
-    pair_weights,
-    pairs,
-)
-from multimargin.reference import llsf, rank_hlapsvm
+from multimargin.reference import exact, llsf, mlrl, rank_hlapsvm, rank_svmz
+from multimargin.reference.matrices import INDEFINITE, root
+from multimargin.reference.rank_svm import Array, by_label, pairs, upper_bounds
 from tests.campaign.tasks import Task
 
 EPS = float(np.finfo(np.float64).eps)
@@ -52,30 +44,27 @@ def optimum(task: Task) -> Interval:
         # In the units of the features; the objective is the same.
         alpha = task.parameters["alpha"] / task.scale**2
         beta = task.parameters["beta"] / task.scale
-        value, _ = exact_features.solve_exactly(task.features, task.Y, alpha, beta)
+        value, _ = llsf.problem_3(task.features, task.Y, alpha, beta)
         return Interval(value - TRUST * abs(value), value, 0.5 * float(np.sum(task.Y)))
     if task.estimator in (MLRL, SSMLRL):
         return _relationship_optimum(task)
-    K, Y, C, bias = _kernel_of(task), task.Y, _weight_of_the_loss(task), _bias(task)
+    K, Y, C, top = _kernel_of(task), task.Y, _weight_of_the_loss(task), task.top
     if task.estimator is RankSVMz:
-        zero = exact_models.zero_label(K, Y, C, bias)  # type: ignore[arg-type]
-        loss_at_zero = float(np.sum(exact_models.label_weights(Y, C)))
-        return Interval(zero.objective, zero.primal, loss_at_zero)
-    weight = float(pair_weights(pairs(Y), C).sum())
+        found = exact.zero_label(K, Y, C, _bias(task))
+        return Interval(found.lower, found.upper, float(np.sum(rank_svmz.weights(Y, C))))
+    weight = float(upper_bounds(Y, C).sum())
     if task.estimator is MLODM:
         theta, mu = task.parameters["theta"], task.parameters["mu"]
-        odm = exact_models.optimal_margin(K, Y, C, theta, mu)
-        return Interval(odm.objective, odm.primal, 0.5 * (1 - theta) ** 2 * weight)
+        found = exact.optimal_margin(K, Y, C, theta, mu)
+        return Interval(found.lower, found.upper, 0.5 * (1 - theta) ** 2 * weight)
     if task.estimator in (RankSVM, RankHLapSVM):
-        hinge = exact_models.hinge(K, Y, C, bias, task.top)  # type: ignore[arg-type]
-        return Interval(hinge.objective, hinge.primal, weight)
-    squared = exact_models.squared_hinge(K, Y, C, top=task.top)
-    lower, upper = squared.objective, squared.primal
+        found = exact.hinge(K, Y, C, _bias(task), top)
+        return Interval(found.lower, found.upper, weight)
     if task.estimator is RankCVM:
-        # (37) has the optimum 1/(2 S) where the squared hinge has S/2.
-        largest = 1.0 / (4.0 * lower) if lower > 0.0 else np.inf
-        return Interval(1.0 / (4.0 * upper), largest, largest)
-    return Interval(lower, upper, 0.5 * weight)
+        found = exact.margin_rho(K, Y, C, top)
+        return Interval(found.lower, found.upper, found.upper)
+    found = exact.squared_hinge(K, Y, C, top)
+    return Interval(found.lower, found.upper, 0.5 * weight)
 
 
 def returned(task: Task, model: Any) -> Value:
@@ -115,13 +104,8 @@ def returned(task: Task, model: Any) -> Value:
 
 def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
     """Return the loss of scores, and how much it moves where they move by their rounding."""
-    of = _pairs(task)
-    C = _weight_of_the_loss(task)
-    if np.ndim(C) == 2 and task.estimator is RankSVMz:
-        # Beside an irrelevant label the zero label is the relevant one.
-        C = np.column_stack([C, np.broadcast_to(_weight_of_rows(task), len(C))])
-    c = pair_weights(of, C)
-    z = F[of.i, of.m] - F[of.i, of.n]
+    i, m, n, c = _pairs(task)
+    z = F[i, m] - F[i, n]
     moved = 2.0 * EPS * (len(A) * (np.abs(task.K) + 1.0) @ np.abs(A) + np.abs(F)).max(axis=1)
 
     def values(z: Array) -> Array:
@@ -133,14 +117,14 @@ def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
             return np.asarray(0.5 * (xi**2 + mu * eps**2))
         return np.asarray(0.5 * np.maximum(0.0, 1.0 - z) ** 2)
 
-    here, delta = values(z), 2.0 * moved[of.i]
+    here, delta = values(z), 2.0 * moved[i]
     apart = np.maximum(np.abs(values(z - delta) - here), np.abs(values(z + delta) - here))
     if task.top is None:
         return float(c @ here), float(c @ apart)
     # Those of the highest irrelevant labels are the largest of a relevant one.
     total = rounding = 0.0
-    for label in np.unique(np.stack([of.i, of.m]), axis=1).T:
-        own = np.flatnonzero((of.i == label[0]) & (of.m == label[1]))
+    for label in np.unique(np.stack([i, m]), axis=1).T:
+        own = np.flatnonzero((i == label[0]) & (m == label[1]))
         number = min(task.top, own.size)
         weight = float(c[own[0]]) * own.size / number
         total += weight * float(np.sort(here[own])[own.size - number :].sum())
@@ -148,13 +132,16 @@ def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
     return total, rounding
 
 
-def _pairs(task: Task) -> Pairs:
+def _pairs(task: Task) -> tuple[Any, Any, Any, Array]:
+    """Return i, m, n and the weight of each pair, of which a label and the zero label are one."""
+    C = _weight_of_the_loss(task)
     if task.estimator is not RankSVMz:
-        return pairs(task.Y)
+        return *pairs(task.Y), upper_bounds(task.Y, C)
     q = task.Y.shape[1]
     i, k = np.nonzero(np.isin(task.Y, (0, 1)))
     relevant = task.Y[i, k] == 1
-    return Pairs(i, np.where(relevant, k, q), np.where(relevant, q, k))
+    c = by_label(task.Y, C)[i, k] / np.bincount(i)[i]
+    return i, np.where(relevant, k, q), np.where(relevant, q, k), c
 
 
 def _with_zero_label(differences: Array) -> Array:
@@ -191,7 +178,7 @@ def _bias(task: Task) -> str:
 def _hyperedge_weights(task: Task) -> Array:
     # Hyperedges are weighted by distances of features, or those of a kernel that is given.
     given = task.parameters["kernel"] == "precomputed"
-    X = factor(task.K) if given else task.scale * task.features
+    X = root(task.K) if given else task.scale * task.features
     return rank_hlapsvm.hyperedge_weights(X, task.Y, task.parameters["nu"])
 
 
@@ -217,22 +204,8 @@ def _kernel_of(task: Task) -> Array:
     if task.estimator is not RankHLapSVM:
         # With a large C, a dual value is no bound for eigenvalues as small as -1e-9.
         return np.asarray(task.K + _negative_part(task.K))
-    # Factors of the terms, not of their sums: beside K at 1e13 nothing would be left of the 1.
-    G = np.c_[factor(task.K), np.ones(len(task.K))]
-    relevant = (task.Y == 1).astype(float)
-    W_c = (relevant * _hyperedge_weights(task)) @ relevant.T
-    i, j = np.triu_indices(len(W_c), k=1)
-    roots = np.sqrt(task.parameters["lam"] * W_c[i, j])
-    return _damped(G, roots[:, None] * (G[i] - G[j]))
-
-
-def _damped(G: Array, F: Array) -> Array:
-    """Return G (I + F^T F)^-1 G^T by singular values of F: those of F^T F have half the digits."""
-    _, values, Vt = np.linalg.svd(F, full_matrices=F.shape[0] < F.shape[1])
-    damping = np.ones(len(Vt))
-    damping[: len(values)] += values**2
-    half = (G @ Vt.T) / np.sqrt(damping)
-    return np.asarray(half @ half.T)
+    L = rank_hlapsvm.laplacian(task.Y, _hyperedge_weights(task))
+    return rank_hlapsvm.kernel_27(task.K, task.parameters["lam"], L, one=1.0)
 
 
 def _llsf_value(task: Task, model: Any) -> Value:
@@ -282,14 +255,10 @@ def _relationship_optimum(task: Task) -> Interval:
         return Interval(0.0, 0.0, 0.0)
     if not labelled.all():
         order = np.r_[np.flatnonzero(labelled), np.flatnonzero(~labelled)]
-        # (22) without its difference: K = G G^T.
-        G = factor(K[order][:, order])
-        K = _damped(G[: len(Y)], np.sqrt(lam2 / lam1) * G[len(Y) :])
-    found = mlrl.solve_model(K, Y, lam1, Omega, h)
-    upper = found.objective
-    if Omega is None:
-        upper = mlrl.joint_objective(K, Y, lam1, found.A, found.b, h)
-    return Interval(mlrl.dual_objective(K, found.Z, lam1, Omega), upper, float(h.sum()))
+        reduced = mlrl.data_dependent_kernel(K[order][:, order], len(Y), lam1 / lam2)
+        K = reduced[: len(Y), : len(Y)]
+    found = exact.relationship(K, Y, lam1, Omega, h)
+    return Interval(found.lower, found.upper, float(h.sum()))
 
 
 def _relationship_value(task: Task, A: Array, F: Array) -> Value:
@@ -297,7 +266,7 @@ def _relationship_value(task: Task, A: Array, F: Array) -> Value:
     A, F = A[:, learned], F[:, learned]
     f = (K @ A)[~labelled]
     M = lam1 * A.T @ K @ A + lam2 * f.T @ f
-    loss = mlrl.hinge(F[labelled], exact_models.signs(Y), h)
+    loss = mlrl.hinge(F[labelled], Y, h)
     # Rounding of the unlabelled rows' scores, of which lam2 makes something.
     rounding = float(np.linalg.norm(EPS * len(A) * (np.abs(K) @ np.abs(A))[~labelled]))
     if Omega is None:

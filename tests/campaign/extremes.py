@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import LLSF, MLODM, MLRL, RankCVM, RankLSVM, RankSVM
-from multimargin.estimators.shared.exact_pairs import Array
-from multimargin.estimators.shared.exact_solver import ExactSolverError
 from multimargin.reference import llsf
+from multimargin.reference.interior_point import ExactSolverError
+from multimargin.reference.rank_svm import Array
 from tests.campaign.tasks import SOLVERS, SOLVERS_OF_TOP_K
 
 METHODS = (RankSVM, RankLSVM, RankCVM, MLODM)

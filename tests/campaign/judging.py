@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import MLRL, SSMLRL, RankCVM, RelationshipOptions, UnknownLabelsWarning
-from multimargin.estimators.shared.exact_solver import ExactSolverError
+from multimargin.reference.interior_point import ExactSolverError
 from tests.campaign.bounds import Interval, optimum, returned
 from tests.campaign.tasks import Task
 from tests.support.ctrl_c import PressesCtrlC

@@ -22,7 +22,7 @@ from multimargin import (
     RankSVMz,
     RelationshipOptions,
 )
-from multimargin.estimators.shared.exact_pairs import Array
+from multimargin.reference.rank_svm import Array
 from tests.campaign.random_problems import BIASES, KERNELS, RandomProblem, draw_problem
 
 SOLVERS: dict[type, tuple[str, ...]] = {

@@ -67,7 +67,7 @@ def test_the_mean_margin_leads_to_the_margin_distribution():
     assert squares <= (1 + 1e-6) * np.sum(of_largest**2)  # (11) of the sum
     np.testing.assert_allclose(of_sum.sum(axis=1), 0, atol=1e-6)
     # The variance costs nothing at C = 0, and the mean of 1 costs something.
-    assert mlodm.problem_12(X, Y, 1e-6)[0] == pytest.approx(squares, rel=1e-4)
+    assert mlodm.problem_12(X, Y, 1e-4)[0] == pytest.approx(squares, rel=1e-3)
     assert mlodm.problem_12(X, Y, 2.0)[0] >= mlodm.problem_13(X, Y, 2.0, 0.0)[0] + 0.01
     # theta and mu forgive; with them it is the problem that is solved.
     values = [mlodm.problem_13(X, Y, 2.0, theta)[0] for theta in (0.0, 0.3, 0.6)]

@@ -19,10 +19,11 @@ def model(K, X, Y, C):
 def test_primal_and_dual_agree(seed):
     X, Y = unrelated_problem(seed, 12, 3, 3)
     value, W, b = rank_svmz.primal(X, Y, 2.0)
-    minus, Z = rank_svmz.dual(X @ X.T, Y, 2.0)
+    minus, Z, multipliers = rank_svmz.dual(X @ X.T, Y, 2.0)
     assert value == pytest.approx(-minus, rel=1e-6)
     B = np.hstack([Z, -Z.sum(axis=1, keepdims=True)])
     np.testing.assert_allclose(X.T @ B, W, atol=1e-4)
+    np.testing.assert_allclose(multipliers, b, atol=1e-4)
     f = X @ W + b
     np.testing.assert_array_equal(rank_svmz.predict(f), f[:, :3] > f[:, 3:])
 

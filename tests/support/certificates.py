@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from multimargin.estimators.shared import exact_pairs as ep
-
 
 def hinge(margins: Any) -> Any:
     return np.maximum(0.0, 1.0 - margins)
@@ -37,7 +35,7 @@ def objective(model: Any, X: Any, Y: Any) -> float:
 
 def dual_objective(K, Y, B, bias):
     """Minus W(alpha) of Xu 2013, eq. (19), for the hinge: u^T alpha is B over relevant labels."""
-    Kt = ep.kernel_matrix(K, bias)
+    Kt = K + 1.0 if bias == "penalized" else K
     return float(np.sum(B[np.asarray(Y) == 1]) - 0.5 * np.sum(B * (Kt @ B)))
 
 
@@ -48,11 +46,10 @@ def dual_infeasibility(Y, C, B, bias):
     # not negative, have the same sum, and no cut is too small: for all s and t the s largest
     # supplies are at most the sum of the t smallest demands and of the capacity C_i s (r_i - t)
     # between the s labels and the others. An instance without pairs has beta_i = 0.
-    Y = ep.label_matrix(Y)
     C = np.broadcast_to(C, len(Y))
     violation = 0.0
     for i in range(Y.shape[0]):
-        violation = max(violation, float(np.abs(B[i, Y[i] == -1]).max(initial=0.0)))
+        violation = max(violation, float(np.abs(B[i, np.isnan(Y[i])]).max(initial=0.0)))
         supply = np.sort(B[i, Y[i] == 1])[::-1]
         demand = np.sort(-B[i, Y[i] == 0])
         p_i, r_i = len(supply), len(demand)

@@ -10,6 +10,7 @@ from multimargin import _rust
 from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.certificate import at_margin_1, bounds_at_the_margin
 from multimargin.estimators.shared.engine import solve
+from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.options import FrankWolfeOptions, checked_options
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
@@ -169,6 +170,10 @@ class RankCVM(PairwiseClassifier):
         checked_options(self.options, FrankWolfeOptions)
 
     def _solve(self, problem: Problem) -> Fit:
+        if self.solver == "exact":
+            fit = solve_exactly(problem, rewarded_margin=True)
+            rho = 2.0 * fit.primal
+            return replace(fit, margin=rho, attributes={"rho_": rho})
         if self.solver != "frank-wolfe":
             return _solve_by_scaling(problem, self.solver)
         epsilon = checked_options(self.options, FrankWolfeOptions).epsilon

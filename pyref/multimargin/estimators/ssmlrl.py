@@ -19,6 +19,7 @@ from multimargin.estimators.shared.relationships import (
     RelationshipFit,
 )
 from multimargin.kernels import check_precomputed, is_indefinite
+from multimargin.reference import mlrl
 
 # Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
 _CANCELLED = 1e-6
@@ -187,7 +188,14 @@ class SSMLRL(RelationshipClassifier):
             if training.indefinite:
                 training.make_definite()
             assert training.matrix is not None
-            reduced, influence = reduced_kernel(training.matrix, rows, others, c)
+            if self.solver == "exact":
+                order = np.r_[rows, others]
+                K = training.matrix[np.ix_(order, order)]
+                labelled = slice(rows.size)
+                reduced = mlrl.data_dependent_kernel(K, rows.size, c)[labelled, labelled]
+                influence = mlrl.gamma(K, np.eye(rows.size), c)
+            else:
+                reduced, influence = reduced_kernel(training.matrix, rows, others, c)
             among_labelled = self._training_kernel(X[rows], kernel, matrix=reduced)
         fit = self._fit_labelled(among_labelled, task)
         expansion[others] = influence @ fit.expansion

@@ -22,6 +22,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from multimargin.reference.interior_point import minimum
+
 Array = npt.NDArray[np.float64]
 
 
@@ -33,8 +35,7 @@ def problem_10(X: Array, y: Array, C: float) -> tuple[float, Array, float]:
     w, b, xi = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable(len(X))
     constraints = [cp.multiply(y, X @ w + b) >= 1 - xi, xi >= 0]
     objective = cp.sum_squares(w) / 2 + C * cp.sum(xi)
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, w.value, float(b.value)
+    return minimum(objective, constraints), w.value, float(b.value)
 
 
 def problem_11(K: Array, y: Array, C: float) -> tuple[float, Array]:
@@ -44,8 +45,7 @@ def problem_11(K: Array, y: Array, C: float) -> tuple[float, Array]:
     alpha = cp.Variable(len(y))
     objective = cp.quad_form(alpha, cp.psd_wrap(K * np.outer(y, y))) / 2 - cp.sum(alpha)
     constraints = [y @ alpha == 0, alpha >= 0, alpha <= C]
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, alpha.value
+    return minimum(objective, constraints), alpha.value
 
 
 # --- The core vector machine
@@ -57,8 +57,7 @@ def problem_12(X: Array, y: Array, C: float, nu: float = 1.0) -> tuple[float, Ar
     rho = cp.Variable(nonneg=True)
     constraints = [cp.multiply(y, X @ w + b) >= rho - xi]
     objective = (cp.sum_squares(w) + b**2 + C * cp.sum_squares(xi)) / 2 - nu * rho
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, w.value, float(b.value), float(rho.value)
+    return minimum(objective, constraints), w.value, float(b.value), float(rho.value)
 
 
 def quadratic_form(K: Array, y: Array, C: float) -> Array:
@@ -73,8 +72,7 @@ def problem_13(K: Array, y: Array, C: float, nu: float = 1.0) -> tuple[float, Ar
     alpha = cp.Variable(len(y))
     objective = cp.quad_form(alpha, cp.psd_wrap(quadratic_form(K, y, C))) / 2
     constraints = [cp.sum(alpha) >= nu, alpha >= 0]
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, alpha.value
+    return minimum(objective, constraints), alpha.value
 
 
 def problem_14(K: Array, y: Array, C: float) -> tuple[float, Array]:
@@ -84,5 +82,4 @@ def problem_14(K: Array, y: Array, C: float) -> tuple[float, Array]:
     alpha = cp.Variable(len(y))
     objective = cp.quad_form(alpha, cp.psd_wrap(quadratic_form(K, y, C))) / 2
     constraints = [cp.sum(alpha) == 1, alpha >= 0]
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, alpha.value
+    return minimum(objective, constraints), alpha.value

@@ -34,6 +34,9 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
+from multimargin.reference.interior_point import minimum
+from multimargin.reference.matrices import root
+
 Array = npt.NDArray[np.float64]
 
 
@@ -91,13 +94,18 @@ def problem_3(X: Array, Y: Array, alpha: float, beta: float) -> tuple[float, Arr
     import cvxpy as cp
 
     p, l = X.shape[1], Y.shape[1]  # noqa: E741
-    R = label_dissimilarity(Y) + shift(X, Y, alpha) * np.eye(l)
-    w = cp.Variable(p * l)  # W, column after column
-    # Twice the quadratic part of (7); psd_wrap: it is convex, though rounding may hide it.
-    Q = np.kron(np.eye(l), X.T @ X) + alpha * np.kron(R, np.eye(p))
-    smooth = cp.quad_form(w, cp.psd_wrap(Q)) / 2 - (X.T @ Y).T.ravel() @ w + np.sum(Y**2) / 2  # (7)
-    problem = cp.Problem(cp.Minimize(smooth + beta * cp.norm1(w)))
-    return problem.solve(solver="CLARABEL"), w.value.reshape(l, p).T
+    delta = shift(X, Y, alpha)
+    R = label_dissimilarity(Y) + delta * np.eye(l)
+    W = cp.Variable((p, l))
+    # The two squares of (7), ||X W||^2 and alpha tr(R W^T W), by factors of their matrices. Where
+    # R has a negative eigenvalue, lambda_min(X^T X) I is moved from the first to the second.
+    moved = max(np.linalg.eigvalsh(X.T @ X)[0], 0.0) if delta == 0.0 and alpha > 0 else 0.0
+    squares = cp.sum_squares(root(X.T @ X - moved * np.eye(p)).T @ W)
+    squares += cp.sum_squares(W @ root(alpha * R + moved * np.eye(l)))
+    smooth = squares / 2 - cp.sum(cp.multiply(X.T @ Y, W)) + np.sum(Y**2) / 2
+    minimum(smooth + beta * cp.sum(cp.abs(W)))
+    found = np.asarray(W.value).reshape(p, l)
+    return objective(X, Y, found, R, alpha, beta), found
 
 
 # --- Algorithm 1: accelerated proximal gradient

@@ -24,6 +24,9 @@ Dictionary::
     eta    2 l_i       [alpha_i; beta_i]                                                  (24)
     H, v   2 l_i x 2 l_i, 2 l_i  matrix and vector of its programme                       (24)
     lam    2 l_i       factors lambda_j                                           algorithm 2
+
+C may be one number, one an instance or one an instance and relevant label, and NaN in Y is an
+unknown label, as in `rank_svm`.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ from typing import Any
 
 import numpy as np
 
-from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, proxy
+from multimargin.reference.interior_point import SEMIDEFINITE, minimum
+from multimargin.reference.matrices import root
+from multimargin.reference.rank_svm import Array, Labels, Weight, blocks, coefficients, pairs, proxy
 from multimargin.reference.rank_svm import upper_bounds as pair_weights
 
 
@@ -72,8 +77,7 @@ def problem_10(Phi: Array, Y: Labels) -> tuple[float, Array]:
     W = cp.Variable((Phi.shape[1], Y.shape[1]))
     constraints = [gamma_bar == 1 for gamma_bar in mean_margins(Phi @ W, Y)]
     largest = cp.max(cp.norm(W[:, k] - W[:, l], axis=0))
-    value = cp.Problem(cp.Minimize(largest), constraints).solve(solver="CLARABEL")
-    return value**-2, W.value
+    return minimum(largest, constraints, SEMIDEFINITE) ** -2, W.value
 
 
 def problem_11(Phi: Array, Y: Labels) -> tuple[float, Array]:
@@ -82,11 +86,10 @@ def problem_11(Phi: Array, Y: Labels) -> tuple[float, Array]:
 
     W = cp.Variable((Phi.shape[1], Y.shape[1]))
     constraints = [gamma_bar == 1 for gamma_bar in mean_margins(Phi @ W, Y)]
-    value = cp.Problem(cp.Minimize(cp.sum_squares(W)), constraints).solve(solver="CLARABEL")
-    return value, W.value
+    return minimum(cp.sum_squares(W), constraints), W.value
 
 
-def problem_12(Phi: Array, Y: Labels, C: float) -> tuple[float, Array]:
+def problem_12(Phi: Array, Y: Labels, C: Weight) -> tuple[float, Array]:
     """Solve (12), (11) with the variance of the margins; return its value and W."""
     import cvxpy as cp
 
@@ -98,16 +101,15 @@ def problem_12(Phi: Array, Y: Labels, C: float) -> tuple[float, Array]:
     constraints += [gamma >= 1 - xi, gamma <= 1 + eps]
     variance = pair_weights(Y, C) @ (cp.square(xi) + cp.square(eps))
     objective = cp.sum_squares(W) + variance
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, W.value
+    return minimum(objective, constraints), W.value
 
 
-def problem_13(Phi: Array, Y: Labels, C: float, theta: float) -> tuple[float, Array]:
+def problem_13(Phi: Array, Y: Labels, C: Weight, theta: float) -> tuple[float, Array]:
     """Solve (13), (12) with margins within theta of 1 in place of a mean of 1: (14) for mu = 1."""
     return problem_14(Phi, Y, C, theta, 1.0)
 
 
-def problem_14(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tuple[float, Array]:
+def problem_14(Phi: Array, Y: Labels, C: Weight, theta: float, mu: float) -> tuple[float, Array]:
     """Solve (14), with the C that its print lacks; return its value, twice (15), and W."""
     import cvxpy as cp
 
@@ -117,12 +119,11 @@ def problem_14(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tupl
     gamma = f[i, k] - f[i, l]
     constraints = [gamma >= 1 - theta - xi, gamma <= 1 + theta + eps, xi >= 0, eps >= 0]
     objective = cp.sum_squares(W) + pair_weights(Y, C) @ (cp.square(xi) + mu * cp.square(eps))
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, W.value
+    return minimum(objective, constraints), W.value
 
 
 # --- Section 5: the problem
-def problem_15(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tuple[float, Array]:
+def problem_15(Phi: Array, Y: Labels, C: Weight, theta: float, mu: float) -> tuple[float, Array]:
     """Solve (15), the primal problem; return its value and W."""
     import cvxpy as cp
 
@@ -134,31 +135,29 @@ def problem_15(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tupl
     constraints = [gamma >= 1 - theta - xi, gamma <= 1 + theta + eps]
     loss = cp.multiply(pair_weights(Y, C), cp.square(xi) + mu * cp.square(eps))
     objective = cp.sum_squares(W) / 2 + cp.sum(loss) / 2
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, W.value
+    return minimum(objective, constraints), W.value
 
 
 # --- Section 5.1: the dual problem
 def problem_18(
-    K: Array, Y: Labels, C: float, theta: float, mu: float
+    K: Array, Y: Labels, C: Weight, theta: float, mu: float
 ) -> tuple[float, Array, Array]:
     """Solve (18), the dual problem; return its value, minus (15), alpha and beta."""
     import cvxpy as cp
 
-    i, _, _ = pairs(Y)
-    c, C_i = coefficients(Y), pair_weights(Y, C)
-    alpha, beta = cp.Variable(len(i)), cp.Variable(len(i))
-    # 1/2 sum_k ||w_k||^2 as in (21); psd_wrap: Q is positive semidefinite, which rounding may hide.
-    Q = (c.T @ c) * K[np.ix_(i, i)]
+    slope = 1 / np.sqrt(pair_weights(Y, C))
+    alpha, beta = cp.Variable(len(slope)), cp.Variable(len(slope))
+    B = cp.reshape(blocks(Y) @ (alpha - beta), Y.shape, order="C")  # (20)
+    # 1/2 sum_k ||w_k||^2 as in (21), with K = G G^T
     objective = (
-        cp.quad_form(alpha - beta, cp.psd_wrap(Q)) / 2
+        cp.sum_squares(root(K).T @ B) / 2
         + (theta - 1) * cp.sum(alpha)
         + (theta + 1) * cp.sum(beta)
-        + (1 / (2 * C_i)) @ (cp.square(beta) / mu + cp.square(alpha))
+        + cp.sum_squares(cp.multiply(slope, beta)) / (2 * mu)
+        + cp.sum_squares(cp.multiply(slope, alpha)) / 2
     )
     constraints = [alpha >= 0, beta >= 0]
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, alpha.value, beta.value
+    return minimum(objective, constraints), alpha.value, beta.value
 
 
 def expansion(alpha: Array, beta: Array, Y: Labels) -> Array:
@@ -166,23 +165,24 @@ def expansion(alpha: Array, beta: Array, Y: Labels) -> Array:
     return proxy(alpha - beta, Y)
 
 
-def objective_15(K: Array, Y: Labels, C: float, theta: float, mu: float, B: Array) -> float:
+def objective_15(K: Array, Y: Labels, C: Weight, theta: float, mu: float, B: Array) -> float:
     """Value of (15) at W = Phi^T B, an upper bound of the optimum."""
     i, k, l = pairs(Y)  # noqa: E741
-    f = K @ B
+    W = root(K).T @ B  # Phi with K = Phi Phi^T
+    f = root(K) @ W
     gamma = f[i, k] - f[i, l]
     xi, eps = np.maximum(0, 1 - theta - gamma), np.maximum(0, gamma - 1 - theta)
-    return float(np.sum(B * f) / 2 + pair_weights(Y, C) @ (xi**2 + mu * eps**2) / 2)
+    return float(np.sum(W**2) / 2 + pair_weights(Y, C) @ (xi**2 + mu * eps**2) / 2)
 
 
 def objective_18(
-    K: Array, Y: Labels, C: float, theta: float, mu: float, alpha: Array, beta: Array
+    K: Array, Y: Labels, C: Weight, theta: float, mu: float, alpha: Array, beta: Array
 ) -> float:
     """Value of (18); if alpha, beta >= 0, minus a lower bound of (15)."""
-    B = expansion(alpha, beta, Y)
+    W = root(K).T @ expansion(alpha, beta, Y)
     linear = (theta - 1) * alpha.sum() + (theta + 1) * beta.sum()
     squares = np.sum((beta**2 / mu + alpha**2) / (2 * pair_weights(Y, C)))
-    return float(np.sum(B * (K @ B)) / 2 + linear + squares)
+    return float(np.sum(W**2) / 2 + linear + squares)
 
 
 def algorithm_1(

@@ -22,6 +22,9 @@ Dictionary::
     lam1, lam2        regularisation, > 0                                               (14)
     F          u x m  scores of the unlabelled rows without bias                        (14)
     Gamma      u x m  multipliers of F = phi(X_u)^T W                              (16), (20)
+
+Beyond the paper, NaN in Y is an unknown label, and h (n x m) are the weights of the hinges: by
+default 1/n, with n the rows of which a label is known, and 0 for an unknown label.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from multimargin.reference.interior_point import SEMIDEFINITE, minimum
+from multimargin.reference.matrices import damped, root
 from multimargin.reference.rank_svm import check_labels
 
 Array = npt.NDArray[np.float64]
@@ -36,18 +41,20 @@ Array = npt.NDArray[np.float64]
 
 # --- Section 2.1: the problem
 def signs(Y: Array) -> Array:
-    """y_i^j: 1 where a label is relevant and -1 where it is not."""
+    """y_i^j: 1 where a label is relevant and -1 where it is not, or unknown."""
     check_labels(Y)
-    return 2.0 * Y - 1.0
+    return np.where(Y == 1, 1.0, -1.0)
 
 
-def root(Omega: Array) -> Array:
-    """S with Omega = S S^T, for a singular Omega, too: tr(W Omega^-1 W^T) = ||V||^2, W = V S^T."""
-    eigenvalues, P = np.linalg.eigh(Omega)
-    return np.asarray(P * np.sqrt(np.maximum(eigenvalues, 0.0)))
+def shares(Y: Array, h: Array | None = None) -> Array:
+    """h as it is given, or 1/n where a label is known."""
+    known = ~np.isnan(Y)
+    return known / known.any(axis=1).sum() if h is None else h
 
 
-def problem_6(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array, Array]:
+def problem_6(
+    Phi: Array, Y: Array, lam: float, h: Array | None = None
+) -> tuple[float, Array, Array, Array]:
     """Solve (6), a semidefinite programme; return its value, W, b and Omega."""
     import cvxpy as cp
 
@@ -57,40 +64,49 @@ def problem_6(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array, Ar
     trace = cp.matrix_frac(W.T, Omega)  # tr(W Omega^-1 W^T)
     scores = Phi @ W + np.ones((n, 1)) @ b
     constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0, cp.trace(Omega) == 1]
-    objective = cp.sum(eps) / n + lam / 2 * trace
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    objective = cp.sum(cp.multiply(shares(Y, h), eps)) + lam / 2 * trace
+    value = minimum(objective, constraints, SEMIDEFINITE)
     return value, W.value, b.value.ravel(), Omega.value
 
 
-def trace_norm(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array]:
-    """Solve (6) with the best Omega put in: tr(W Omega^-1 W^T) is the squared trace norm of W."""
+def trace_norm(
+    Phi: Array, Y: Array, lam: float, h: Array | None = None
+) -> tuple[float, Array, Array, Array]:
+    """Solve (6) with the best Omega put in: tr(W Omega^-1 W^T) is the squared trace norm of W.
+
+    Returns its value, W, b and Z, from the multipliers of the margins.
+    """
     import cvxpy as cp
 
     y, (n, m) = signs(Y), Y.shape
     W, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((n, m))
     scores = Phi @ W + np.ones((n, 1)) @ b
     constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0]
-    objective = cp.sum(eps) / n + lam / 2 * cp.square(cp.normNuc(W))
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, W.value, b.value.ravel()
+    objective = cp.sum(cp.multiply(shares(Y, h), eps)) + lam / 2 * cp.square(cp.normNuc(W))
+    value = minimum(objective, constraints, SEMIDEFINITE)
+    return value, W.value, b.value.ravel(), y * constraints[0].dual_value
 
 
 # --- Section 2.2: W and b for a fixed Omega, and Omega for fixed W and b
-def problem_8(Phi: Array, Y: Array, lam: float, Omega: Array) -> tuple[float, Array, Array]:
-    """Solve (8), the primal problem for a fixed Omega; return its value, W and b."""
+def problem_8(
+    Phi: Array, Y: Array, lam: float, Omega: Array, h: Array | None = None
+) -> tuple[float, Array, Array, Array]:
+    """Solve (8), the primal problem for a fixed Omega; return its value, W, b and Z, as above."""
     import cvxpy as cp
 
     y, (n, m) = signs(Y), Y.shape
-    S = root(Omega)
-    V, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((n, m))
+    S = root(Omega)  # tr(W Omega^-1 W^T) = ||V||^2 with W = V S^T, for a singular Omega, too
+    V, b, eps = cp.Variable((Phi.shape[1], S.shape[1])), cp.Variable((1, m)), cp.Variable((n, m))
     scores = Phi @ V @ S.T + np.ones((n, 1)) @ b
     constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0]
-    objective = cp.sum(eps) / n + lam / 2 * cp.sum_squares(V)
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, V.value @ S.T, b.value.ravel()
+    objective = cp.sum(cp.multiply(shares(Y, h), eps)) + lam / 2 * cp.sum_squares(V)
+    value = minimum(objective, constraints)
+    return value, V.value @ S.T, b.value.ravel(), y * constraints[0].dual_value
 
 
-def problem_10(K: Array, Y: Array, lam: float, Omega: Array) -> tuple[float, Array]:
+def problem_10(
+    K: Array, Y: Array, lam: float, Omega: Array, h: Array | None = None
+) -> tuple[float, Array]:
     """Solve (10), the dual problem for a fixed Omega; return its value, minus (8), and Z."""
     import cvxpy as cp
 
@@ -100,10 +116,9 @@ def problem_10(K: Array, Y: Array, lam: float, Omega: Array) -> tuple[float, Arr
     K_ML = np.kron(Omega, K) / lam
     Q = K_ML * np.outer(y.T.ravel(), y.T.ravel())
     constraints = [y[:, j] @ alpha[j * n : (j + 1) * n] == 0 for j in range(m)]
-    constraints += [alpha >= 0, alpha <= 1 / n]
+    constraints += [alpha >= 0, alpha <= shares(Y, h).T.ravel()]
     objective = 0.5 * cp.quad_form(alpha, cp.psd_wrap(Q)) - cp.sum(alpha)
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, y * alpha.value.reshape(m, n).T
+    return minimum(objective, constraints), y * alpha.value.reshape(m, n).T
 
 
 def omega_step(A: Array) -> Array:
@@ -133,11 +148,15 @@ def mlrl(
     return Z, b, Omega, values
 
 
-def objective_6(scores: Array, Y: Array, lam: float, WtW: Array) -> float:
+def hinge(scores: Array, Y: Array, h: Array | None = None) -> float:
+    """The first sum of (6)."""
+    return float(np.sum(shares(Y, h) * np.maximum(0.0, 1.0 - signs(Y) * scores)))
+
+
+def objective_6(scores: Array, Y: Array, lam: float, WtW: Array, h: Array | None = None) -> float:
     """Value of (6) with the best Omega for W: its squared trace norm in place of the trace."""
-    hinge = np.maximum(0.0, 1.0 - signs(Y) * scores).sum() / len(Y)
     roots = np.sqrt(np.maximum(np.linalg.eigvalsh(WtW), 0.0))
-    return float(hinge + lam / 2 * roots.sum() ** 2)
+    return hinge(scores, Y, h) + lam / 2 * float(roots.sum()) ** 2
 
 
 def bound_6(K: Array, Z: Array, lam: float) -> float:
@@ -221,8 +240,7 @@ def before_13(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array]:
     i, j, k = np.nonzero(y[:, :, None] != y[:, None, :])  # I(y_i^j != y_i^k)
     margins = cp.multiply((y[i, j] - y[i, k]) / 2, f[i, j] - f[i, k])
     objective = cp.sum(cp.pos(1 - margins)) / n + lam / 2 * cp.sum_squares(W)
-    value = cp.Problem(cp.Minimize(objective), [cp.sum(b) == 0]).solve(solver="CLARABEL")
-    return value, W.value, b.value.ravel()
+    return minimum(objective, [cp.sum(b) == 0]), W.value, b.value.ravel()
 
 
 def problem_13(K: Array, Y: Array, lam: float) -> tuple[float, Array]:
@@ -238,12 +256,13 @@ def problem_13(K: Array, Y: Array, lam: float) -> tuple[float, Array]:
     constraints = [cp.sum(Z, axis=0) == 0]
     constraints += [bound for beta_i in beta for bound in (beta_i >= 0, beta_i <= 1 / n)]
     objective = cp.quad_form(cp.vec(Z, order="F"), cp.psd_wrap(Q)) / 2 - cp.sum(alpha)
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, Z.value
+    return minimum(objective, constraints), Z.value
 
 
 # --- Section 4: SSMLRL
-def problem_14(Phi: Array, Y: Array, lam1: float, lam2: float) -> tuple[float, Array, Array, Array]:
+def problem_14(
+    Phi: Array, Y: Array, lam1: float, lam2: float, h: Array | None = None
+) -> tuple[float, Array, Array, Array]:
     """Solve (14), rows of Phi beyond those of Y unlabelled; return its value, W, b and Omega."""
     import cvxpy as cp
 
@@ -254,30 +273,33 @@ def problem_14(Phi: Array, Y: Array, lam1: float, lam2: float) -> tuple[float, A
     both = cp.vstack([np.sqrt(lam1) * W, np.sqrt(lam2) * F])
     scores = Phi[:l] @ W + np.ones((l, 1)) @ b
     constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0, cp.trace(Omega) == 1]
-    objective = cp.sum(eps) / l + cp.matrix_frac(both.T, Omega) / 2
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    objective = cp.sum(cp.multiply(shares(Y, h), eps)) + cp.matrix_frac(both.T, Omega) / 2
+    value = minimum(objective, constraints, SEMIDEFINITE)
     return value, W.value, b.value.ravel(), Omega.value
 
 
 def problem_15(
-    Phi: Array, Y: Array, lam1: float, lam2: float, Omega: Array
+    Phi: Array, Y: Array, lam1: float, lam2: float, Omega: Array, h: Array | None = None
 ) -> tuple[float, Array, Array, Array]:
     """Solve (15), the primal problem for a fixed Omega; return its value, W, b and F."""
     import cvxpy as cp
 
     y, (l, m) = signs(Y), Y.shape  # noqa: E741
     S = root(Omega)  # as in (8); F = U S^T
-    V, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((l, m))
-    U = cp.Variable((len(Phi) - l, m))
+    V, b, eps = cp.Variable((Phi.shape[1], S.shape[1])), cp.Variable((1, m)), cp.Variable((l, m))
+    U = cp.Variable((len(Phi) - l, S.shape[1]))
     scores = Phi[:l] @ V @ S.T + np.ones((l, 1)) @ b
     constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0, Phi[l:] @ V == U]
-    objective = cp.sum(eps) / l + lam1 / 2 * cp.sum_squares(V) + lam2 / 2 * cp.sum_squares(U)
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, V.value @ S.T, b.value.ravel(), U.value @ S.T
+    objective = (
+        cp.sum(cp.multiply(shares(Y, h), eps))
+        + lam1 / 2 * cp.sum_squares(V)
+        + lam2 / 2 * cp.sum_squares(U)
+    )
+    return minimum(objective, constraints), V.value @ S.T, b.value.ravel(), U.value @ S.T
 
 
 def problem_18(
-    Phi: Array, Y: Array, lam1: float, lam2: float, Omega: Array
+    Phi: Array, Y: Array, lam1: float, lam2: float, Omega: Array, h: Array | None = None
 ) -> tuple[float, Array, Array]:
     """Solve (18), the dual problem for a fixed Omega; return its value, Z and Gamma."""
     import cvxpy as cp
@@ -291,22 +313,23 @@ def problem_18(
         + cp.sum_squares(Gamma @ S) / (2 * lam2)
         - cp.sum(Theta)
     )
-    constraints = [cp.sum(cp.multiply(y, Theta), axis=0) == 0, Theta >= 0, Theta <= 1 / l]
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, y * Theta.value, Gamma.value
+    constraints = [cp.sum(cp.multiply(y, Theta), axis=0) == 0, Theta >= 0, Theta <= shares(Y, h)]
+    return minimum(objective, constraints), y * Theta.value, Gamma.value
 
 
-def gamma(K: Array, Z: Array, c: float) -> Array:
-    """Gamma at the optimum of (19): (20), with c = lam1 / lam2."""
+def gamma(K: Array, Z: Array, c: float | Array) -> Array:
+    """Gamma at the optimum of (19): (20), with c = lam1 / lam2, or one an unlabelled row."""
     l = len(Z)  # noqa: E741
     K_lu, K_uu = K[:l, l:], K[l:, l:]
     return -np.linalg.solve(c * np.eye(len(K_uu)) + K_uu, K_lu.T @ Z)
 
 
-def data_dependent_kernel(K: Array, l: int, c: float) -> Array:  # noqa: E741
+def data_dependent_kernel(K: Array, l: int, c: float | Array) -> Array:  # noqa: E741
     """Kernel k' of (22) between all rows, c = lam1 / lam2; (21) is (10) with its first l rows."""
-    K_u, K_uu = K[l:], K[l:, l:]
-    return K - K_u.T @ np.linalg.solve(c * np.eye(len(K_uu)) + K_uu, K_u)
+    # (22) is Phi (I + Phi_u^T Phi_u / c)^-1 Phi^T, where no difference loses digits.
+    G = root(K)
+    D = damped(G, G[l:] / np.sqrt(np.reshape(c, (-1, 1))))
+    return D @ D.T
 
 
 def covariance_of_weights(K: Array, Z: Array, lam1: float, c: float, Omega: Array) -> Array:

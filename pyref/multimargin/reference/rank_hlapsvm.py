@@ -24,6 +24,10 @@ Dictionary::
     A      n x n     <x_i, (I + lam X^T L X)^-1 x_j>                               (19), (27)
     G, PG            gradient of a pair, and projected gradient                    (20), (22)
     h      n         thresholds h(x_i): labels with f_j(x) > h(x) are predicted  section 3.4
+
+Beyond the paper, C, NaN in H and k are those of `rank_svm`. `counts` says how often each instance
+is there, and E is a root of the Laplacian, L = E^T E, with a row sqrt(w_c(u, v)) (e_u - e_v) an
+edge.
 """
 
 from __future__ import annotations
@@ -32,29 +36,52 @@ from typing import Any
 
 import numpy as np
 
-from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, proxy, upper_bounds
+from multimargin.reference.interior_point import minimum
+from multimargin.reference.matrices import damped, damped_solve, root
+from multimargin.reference.rank_svm import (
+    Array,
+    Labels,
+    Weight,
+    loss,
+    pairs,
+    problem_26,
+    proxy,
+    upper_bounds,
+)
 
 
 # --- Section 2: the Laplacian of a hypergraph; its weights are those of section 4.1
-def hyperedge_weights(X: Array, H: Labels, nu: float) -> Array:
+def hyperedge_weights(X: Array, H: Labels, nu: float, counts: Array | None = None) -> Array:
     """w(e), (29) and (30), for instances X as they are given: a kernel changes nothing here."""
     w = np.zeros(H.shape[1])
+    counts = np.ones(len(X)) if counts is None else counts
     for e in range(H.shape[1]):
-        rows = X[H[:, e] == 1]
-        if len(rows) == 0:
-            continue  # no hyperedge
-        distances = ((rows[:, None] - rows[None, :]) ** 2).sum()
-        d_e = distances / (len(rows) * (len(rows) - 1)) if len(rows) > 1 else 0.0  # (30)
-        w[e] = np.exp(-nu * d_e)  # (29)
+        rows = H[:, e] == 1
+        if counts[rows].any():  # else there is no hyperedge
+            w[e] = np.exp(-nu * mean_distance(X[rows], counts[rows]))  # (29)
     return w
 
 
-def laplacian(H: Labels, w: Array) -> Array:
+def mean_distance(X: Array, counts: Array) -> float:
+    """d_e, (30), of instances that are there so often."""
+    distances = ((X[:, None] - X[None, :]) ** 2).sum(axis=2)
+    number = counts.sum()
+    return float(counts @ distances @ counts / (number * (number - 1))) if number > 1 else 0.0
+
+
+def laplacian(H: Labels, w: Array, counts: Array | None = None) -> Array:
     """L_c = D_c - W_c, (5)."""
-    h = (H == 1) * 1.0
+    h = (H == 1) * (1.0 if counts is None else counts[:, None])
     W_c = (h * w) @ h.T  # (4)
     D_c = np.diag(W_c.sum(axis=1))
     return D_c - W_c
+
+
+def root_of_laplacian(L: Array) -> Array:
+    """E, from the entries of L beside the diagonal, which are -w_c(u, v)."""
+    u, v = np.nonzero(np.triu(L, 1))
+    edges = np.eye(len(L))[u] - np.eye(len(L))[v]
+    return np.asarray(np.sqrt(-L[u, v])[:, None] * edges)
 
 
 def normalized_laplacian(H: Labels, w: Array) -> Array:
@@ -73,45 +100,36 @@ def append_1(X: Array) -> Array:
     return np.hstack([X, np.ones((len(X), 1))])
 
 
-def problem_10(X: Array, H: Labels, C: float, lam: float, L: Array) -> tuple[float, Array]:
+def problem_10(
+    X: Array, H: Labels, C: Weight, lam: float, L: Array, k: int | None = None
+) -> tuple[float, Array]:
     """Solve (10), (9) if lam = 0, for instances X that end with a 1; return the value and W."""
     import cvxpy as cp
 
     i, p, q = pairs(H)
     W, xi = cp.Variable((X.shape[1], H.shape[1])), cp.Variable(len(i))
     F_hat = X @ W
-    # psd_wrap: L is positive semidefinite, though rounding may hide it.
-    trace = sum(cp.quad_form(f_p, cp.psd_wrap(L)) for f_p in F_hat.T)
-    objective = cp.sum_squares(W) / 2 + lam * trace / 2 + upper_bounds(H, C) @ xi
+    trace = cp.sum_squares(root_of_laplacian(L) @ F_hat)  # trace(F_hat^T L F_hat)
+    objective = cp.sum_squares(W) / 2 + lam * trace / 2 + loss(xi, H, C, k)
     constraints = [F_hat[i, p] - F_hat[i, q] >= 1 - xi, xi >= 0]
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, W.value
+    return minimum(objective, constraints), W.value
 
 
 # --- Section 3.2: the dual problem
 def weights(X: Array, beta: Array, lam: float, L: Array) -> Array:
     """w_p as columns, (16)."""
-    return np.linalg.solve(np.eye(X.shape[1]) + lam * X.T @ L @ X, X.T @ beta)
+    return damped_solve(np.sqrt(lam) * root_of_laplacian(L) @ X, X.T @ beta)
 
 
-def problem_17(A: Array, H: Labels, C: float) -> tuple[float, Array]:
+def problem_17(A: Array, H: Labels, C: Weight, k: int | None = None) -> tuple[float, Array]:
     """Solve (17) with A of (27); return its value, minus (10), and alpha."""
-    import cvxpy as cp
-
-    i, _, _ = pairs(H)
-    t = coefficients(H)  # (13)
-    alpha = cp.Variable(len(i))
-    form = cp.quad_form(alpha, cp.psd_wrap((t.T @ t) * A[np.ix_(i, i)]))
-    constraints = [alpha >= 0, alpha <= upper_bounds(H, C)]
-    objective = cp.Minimize(form / 2 - cp.sum(alpha))
-    value = cp.Problem(objective, constraints).solve(solver="CLARABEL")
-    return value, alpha.value
+    value, alpha, _ = problem_26(A, H, C, k, free=False)  # Rank-SVM's, without b
+    return value, alpha
 
 
 def objective_17(A: Array, H: Labels, alpha: Array) -> float:
     """g(alpha), minus a bound of (10) from below if 0 <= alpha <= C_i."""
-    beta = proxy(alpha, H)
-    return float(np.sum(beta * (A @ beta)) / 2 - alpha.sum())
+    return float(np.sum((root(A).T @ proxy(alpha, H)) ** 2) / 2 - alpha.sum())
 
 
 # --- Section 3.3: dual coordinate descent, and kernels
@@ -152,9 +170,15 @@ def algorithm_1(
     return W, iterates
 
 
-def kernel_27(K: Array, lam: float, L: Array) -> Array:
-    """A from K = X X^T, or from another kernel, plus 1 for the appended feature: (27)."""
-    return K @ np.linalg.inv(np.eye(len(K)) + lam * L @ K)
+def kernel_27(K: Array, lam: float, L: Array, one: float = 0.0) -> Array:
+    """A from K = X X^T, or from another kernel, (27); `one` is 1 if K lacks the appended feature.
+
+    Its first form, with G for X of K = G G^T, and L = E^T E: an inverse of I + lam L K loses digits
+    that `damped` keeps.
+    """
+    G = np.hstack([root(K), np.full((len(K), 1), np.sqrt(one))])
+    D = damped(G, np.sqrt(lam) * root_of_laplacian(L) @ G)
+    return D @ D.T
 
 
 def expansion(K: Array, beta: Array, lam: float, L: Array) -> Array:

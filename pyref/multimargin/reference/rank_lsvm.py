@@ -14,17 +14,28 @@ Dictionary::
     alpha    l_t       dual variables                                                     (31)
     Theta    l_t x l_t (H^T H) o K + H^T H + D with D = diag(1 / C_i)                     (38)
     K        l x l     kernel matrix
+    k, one             see `rank_svm` and `rank_cvm`
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from multimargin.reference.rank_cvm import quadratic_form
-from multimargin.reference.rank_svm import Array, Labels, pairs, upper_bounds
+from multimargin.reference.interior_point import minimum
+from multimargin.reference.matrices import root
+from multimargin.reference.rank_cvm import quadratic_form, theta, value_of_theta
+from multimargin.reference.rank_svm import (
+    Array,
+    Labels,
+    Weight,
+    loss,
+    pairs,
+    upper_bounds,
+    value_of_loss,
+)
 
 
-def primal(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
+def primal(X: Array, Y: Labels, C: Weight, k: int | None = None) -> tuple[float, Array, Array]:
     """Solve min 1/2 sum_k (||w_k||^2 + b_k^2) + 1/2 sum C_i xi^2; return the value, w and b."""
     import cvxpy as cp
 
@@ -32,21 +43,37 @@ def primal(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     w, b = cp.Variable((X.shape[1], Y.shape[1])), cp.Variable((1, Y.shape[1]))
     xi = cp.Variable(len(i))
     f = X @ w + np.ones((len(X), 1)) @ b
-    loss = cp.sum(cp.multiply(upper_bounds(Y, C), cp.square(xi)))
-    objective = (cp.sum_squares(w) + cp.sum_squares(b) + loss) / 2
-    constraints = [f[i, m] - f[i, n] >= 1 - xi]
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, w.value, b.value.ravel()
+    constraints = [f[i, m] - f[i, n] >= 1 - xi, xi >= 0]
+    objective = (cp.sum_squares(w) + cp.sum_squares(b) + loss(cp.square(xi), Y, C, k)) / 2
+    return minimum(objective, constraints), w.value, b.value.ravel()
 
 
-def dual(K: Array, Y: Labels, C: float) -> tuple[float, Array]:
+def dual(
+    K: Array, Y: Labels, C: Weight, k: int | None = None, one: float = 1.0
+) -> tuple[float, Array]:
     """Solve min 1/2 alpha^T Theta alpha - u^T alpha, alpha >= 0; return minus `primal`, alpha."""
     import cvxpy as cp
 
     alpha = cp.Variable(len(upper_bounds(Y, C)))
-    objective = cp.quad_form(alpha, cp.psd_wrap(quadratic_form(K, Y, C))) / 2 - cp.sum(alpha)
-    value = cp.Problem(cp.Minimize(objective), [alpha >= 0]).solve(solver="CLARABEL")
-    return value, alpha.value
+    form, of_shares = theta(alpha, K, Y, C, k, one)
+    return minimum(form / 2 - cp.sum(alpha), [alpha >= 0, *of_shares]), alpha.value
+
+
+def objective_primal(
+    K: Array, Y: Labels, C: Weight, beta: Array, b: Array, k: int | None = None
+) -> float:
+    """Value of `primal` with w_k = sum_i beta_ki x_i."""
+    i, m, n = pairs(Y)
+    w = root(K).T @ beta
+    f = root(K) @ w + b
+    xi = np.maximum(0, 1 - (f[i, m] - f[i, n]))
+    squares = float(np.sum(w**2) + b @ b)
+    return (squares + value_of_loss(xi**2, Y, C, k)) / 2
+
+
+def objective_dual(K: Array, Y: Labels, C: Weight, alpha: Array, k: int | None = None) -> float:
+    """Value of `dual`; minus a bound of `primal` from below if alpha >= 0."""
+    return value_of_theta(alpha, K, Y, C, k) / 2 - float(alpha.sum())
 
 
 def coordinate_descent(K: Array, Y: Labels, C: float, epochs: int) -> list[Array]:

@@ -19,8 +19,8 @@ Dictionary::
     c        q x l_t   c_imn^k: 1 if m = k, -1 if n = k, else 0; the matrix H of (25)     (20)
     beta     l x q     beta_ki as beta[i, k]; row i is H_i alpha_i                  (21), (23)
     u        l_t       ones                                                               (25)
-    K        l x l     kernel matrix K(x_i, x_j), x_i^T x_j if linear; the K of (25) repeats
-                       it on the pairs: K[i_s, i_t] for pairs s and t
+    K        l x l     kernel matrix K(x_i, x_j), x_i^T x_j if linear, K = G G^T; the K of (25)
+                       repeats it on the pairs: K[i_s, i_t] for pairs s and t
     F        l x q     scores f_k(x_i) as F[i, k]                                         (27)
     t        l         thresholds t*(x_i)                                                  (2)
     s, s_0             coefficients of t(x) = sum_k s_k f_k(x) + s_0                section 5
@@ -28,16 +28,34 @@ Dictionary::
     g, d     l_t       gradient Theta alpha - u, and direction alpha_bar - alpha  section 7.1
     W(alpha)           objective, minus a bound of (18)                                   (26)
     z, lam             slope d^T g and step length lambda                          (43), (44)
+
+Beyond the paper, for all problems of pairs: NaN in Y is an unknown label, which has no pairs; C may
+be l numbers, one an instance, or l x q, one an instance and relevant label; and a relevant label
+may be compared with the k highest irrelevant ones alone (the ordered weighted pairwise loss of
+Usunier et al. 2009 with the weights 1/k on the first k errors)::
+
+    k                  how many of the r_i irrelevant labels of instance i count: k_i = min(k, r_i)
+    S      . x l_t     sums over the pairs of an instance and one relevant label
+    c_S                C / (|L_i| k_i) for each row of S, the C_i of its pairs
+    primal             the sum of the k_i largest losses in a row of S
+    dual               S alpha <= k_i c_S
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from scipy.optimize import linprog
 
+from multimargin.reference.interior_point import minimum
+from multimargin.reference.matrices import root
+
 Array = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.intp]
+Labels = npt.NDArray[Any]
+Weight = float | Array
 
 
 # --- Section 5: pairs of labels, and the primal problem
@@ -61,10 +79,29 @@ def pairs(Y: Labels) -> tuple[Labels, Labels, Labels]:
     return i, m, n
 
 
-def upper_bounds(Y: Labels, C: float) -> Array:
+def by_label(Y: Labels, C: Weight) -> Array:
+    """C of every instance and label, from one number, one an instance, or all."""
+    C = np.asarray(C, dtype=np.float64)
+    return np.broadcast_to(C[:, None] if C.ndim == 1 else C, Y.shape)
+
+
+def tops(Y: Labels, C: Weight, k: int) -> tuple[Any, Array, Array]:
+    """S, and k_i and c_S of each of its rows."""
+    i, m, _ = pairs(Y)
+    first, group = np.unique(i * Y.shape[1] + m, return_inverse=True)
+    S = sp.csr_array((np.ones(len(i)), (group, np.arange(len(i)))))
+    k_i = np.minimum(k, S.sum(axis=1))
+    of, relevant = np.divmod(first, Y.shape[1])
+    return S, k_i, by_label(Y, C)[of, relevant] / ((Y == 1).sum(axis=1)[of] * k_i)
+
+
+def upper_bounds(Y: Labels, C: Weight, k: int | None = None) -> Array:
     """C_i of each pair, (19): C shared by the pairs of its instance; the C of (26)."""
-    i, _, _ = pairs(Y)
-    return np.asarray(C / np.bincount(i)[i])
+    if k is not None:
+        S, _, c_S = tops(Y, C, k)
+        return np.asarray(S.T @ c_S)
+    i, m, _ = pairs(Y)
+    return np.asarray(by_label(Y, C)[i, m] / np.bincount(i)[i])
 
 
 def coefficients(Y: Labels) -> Array:
@@ -76,7 +113,27 @@ def coefficients(Y: Labels) -> Array:
     return c
 
 
-def problem_18(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
+def blocks(Y: Labels) -> Any:
+    """The matrix that makes beta of alpha, (21): one row an instance and label, sparse."""
+    i, m, n = pairs(Y)
+    plus, minus = i * Y.shape[1] + m, i * Y.shape[1] + n
+    s, ones = np.arange(len(i)), np.ones(len(i))
+    entries = (np.r_[ones, -ones], (np.r_[plus, minus], np.r_[s, s]))
+    return sp.csc_array(entries, shape=(Y.size, len(i)))
+
+
+def loss(xi: Any, Y: Labels, C: Weight, k: int | None = None) -> Any:
+    """The second sum of (18): C_i xi over all pairs, or the k_i largest xi of each row of S."""
+    import cvxpy as cp
+
+    if k is None:
+        return upper_bounds(Y, C) @ xi
+    S, k_i, c_S = tops(Y, C, k)
+    largest = [cp.sum_largest(xi[s.indices], k) for s, k in zip(S, k_i, strict=True)]
+    return c_S @ cp.hstack(largest)
+
+
+def problem_18(X: Array, Y: Labels, C: Weight, k: int | None = None) -> tuple[float, Array, Array]:
     """Solve (18), the primal problem; return its value, w and b."""
     import cvxpy as cp
 
@@ -85,27 +142,35 @@ def problem_18(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     xi = cp.Variable(len(i))
     f = X @ w + np.ones((len(X), 1)) @ b  # (15)
     constraints = [f[i, m] - f[i, n] >= 1 - xi, xi >= 0, cp.sum(b) == 0]  # (16)
-    objective = cp.sum_squares(w) / 2 + upper_bounds(Y, C) @ xi  # (17) without its 1/l
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, w.value, b.value.ravel()
+    objective = cp.sum_squares(w) / 2 + loss(xi, Y, C, k)  # (17) without its 1/l
+    return minimum(objective, constraints), w.value, b.value.ravel()
 
 
 # --- Section 5: the dual problem, and the model that belongs to its variables
-def problem_26(K: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
-    """Solve (26), the dual problem; return its value, minus (18), alpha and b."""
+def problem_26(
+    K: Array, Y: Labels, C: Weight, k: int | None = None, free: bool = True
+) -> tuple[float, Array, Array]:
+    """Solve (26), the dual problem, as in (19); return its value, minus (18), alpha and b.
+
+    `free=False` leaves H alpha = 0 out: no bias, or that of a kernel K + 1.
+    """
     import cvxpy as cp
 
-    i, _, _ = pairs(Y)
-    H = coefficients(Y)
-    Theta = (H.T @ H) * K[np.ix_(i, i)]
-    alpha = cp.Variable(len(i))
-    constraints = [H @ alpha == 0, alpha >= 0, alpha <= upper_bounds(Y, C)]
-    # psd_wrap: Theta is positive semidefinite, though rounding may hide it.
-    objective = cp.quad_form(alpha, cp.psd_wrap(Theta)) / 2 - cp.sum(alpha)
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    C_i, H = upper_bounds(Y, C, k), coefficients(Y)
+    alpha = cp.Variable(len(C_i))
+    beta = cp.reshape(blocks(Y) @ alpha, Y.shape, order="C")  # (21)
+    W = cp.sum_squares(root(K).T @ beta) / 2 - cp.sum(alpha)  # sum_k beta_k^T K beta_k, K = G G^T
+    constraints = [alpha >= 0, alpha <= C_i]
+    if k is not None:
+        S, k_i, c_S = tops(Y, C, k)
+        constraints.append(S @ alpha <= k_i * c_S)
+    if not free:
+        return minimum(W, constraints), alpha.value, np.zeros(len(H))
+    constraints.append(H @ alpha == 0)
+    value = minimum(W, constraints)
     # Where 0 < alpha < C_i, the derivative of W(alpha) + b^T H alpha is 0, which is (16) without
     # slack: w_m^T x_i - w_n^T x_i - 1 + b_m - b_n = 0. So b are the multipliers of H alpha = 0.
-    b = constraints[0].dual_value
+    b = constraints[-1].dual_value
     return value, alpha.value, b - b.mean()
 
 
@@ -123,18 +188,30 @@ def scores(K: Array, beta: Array, b: Array) -> Array:
     return K @ beta + b
 
 
-def objective_18(K: Array, Y: Labels, C: float, beta: Array, b: Array) -> float:
+def objective_18(
+    K: Array, Y: Labels, C: Weight, beta: Array, b: Array, k: int | None = None
+) -> float:
     """Value of (18) with w_k = sum_i beta_ki x_i, an upper bound of the optimum."""
     i, m, n = pairs(Y)
-    f = scores(K, beta, b)
+    w = root(K).T @ beta  # in coordinates where K = G G^T: beta^T K beta cancels
+    f = root(K) @ w + b
     xi = np.maximum(0, 1 - (f[i, m] - f[i, n]))
-    return float(np.sum(beta * (K @ beta)) / 2 + upper_bounds(Y, C) @ xi)
+    return float(np.sum(w**2) / 2 + value_of_loss(xi, Y, C, k))
+
+
+def value_of_loss(xi: Array, Y: Labels, C: Weight, k: int | None = None) -> float:
+    """Value of `loss`."""
+    if k is None:
+        return float(upper_bounds(Y, C) @ xi)
+    S, k_i, c_S = tops(Y, C, k)
+    largest = [np.sort(xi[s.indices])[::-1][: int(k)].sum() for s, k in zip(S, k_i, strict=True)]
+    return float(c_S @ largest)
 
 
 def objective_26(K: Array, Y: Labels, alpha: Array) -> float:
     """W(alpha) of (26), as in (19); if alpha is feasible, minus a lower bound of (18)."""
-    beta = proxy(alpha, Y)
-    return float(np.sum(beta * (K @ beta)) / 2 - alpha.sum())
+    w = root(K).T @ proxy(alpha, Y)
+    return float(np.sum(w**2) / 2 - alpha.sum())
 
 
 # --- End of section 5: thresholds, and the prediction (2)

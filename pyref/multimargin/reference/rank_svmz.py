@@ -12,7 +12,9 @@ Dictionary::
     xi     n x q       slack variables, one a label
     alpha  n x q       dual variables, 0 <= alpha <= C/q
     Z      n x q       y o alpha, the dual variables with their signs; B = [Z, -Z 1], W = X^T B
-    K      n x n       kernel matrix
+    K      n x n       kernel matrix, K = G G^T
+    C                  a number, n of them or n x q of them; NaN in Y is an unknown label, and q is
+                       the number of known ones of an instance
 
 The primal and, with the signed z_ik = y_ik alpha_ik, the dual problem are::
 
@@ -28,11 +30,26 @@ w_0, the regulariser is 1/2 tr(V (I + 1 1^T)^-1 V^T): MLRL's, with a fixed covar
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
-from multimargin.reference.rank_svm import Array, Labels
+from multimargin.reference.interior_point import minimum
+from multimargin.reference.matrices import root
+from multimargin.reference.rank_svm import Array, Labels, Weight, by_label, check_labels
 
 
-def primal(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
+def weights(Y: Labels, C: Weight) -> Array:
+    """C / q of each label, 0 if it is unknown."""
+    check_labels(Y)
+    known = ~np.isnan(Y)
+    return known * by_label(Y, C) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+
+
+def signs(Y: Labels) -> Array:
+    """y, -1 where a label is unknown, too."""
+    return np.where(Y == 1, 1.0, -1.0)
+
+
+def primal(X: Array, Y: Labels, C: Weight) -> tuple[float, Array, Array]:
     """Solve the primal problem; return its value, W and b."""
     import cvxpy as cp
 
@@ -40,31 +57,47 @@ def primal(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     W, b = cp.Variable((X.shape[1], q + 1)), cp.Variable((1, q + 1))
     xi = cp.Variable((n, q))
     f = X @ W + np.ones((n, 1)) @ b
-    margins = cp.multiply(2.0 * Y - 1.0, f[:, :q] - f[:, q:] @ np.ones((1, q)))
-    objective = cp.sum_squares(W) / 2 + C / q * cp.sum(xi)
+    margins = cp.multiply(signs(Y), f[:, :q] - f[:, q:] @ np.ones((1, q)))
+    objective = cp.sum_squares(W) / 2 + cp.sum(cp.multiply(weights(Y, C), xi))
     constraints = [margins >= 1 - xi, xi >= 0, cp.sum(b) == 0]
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, W.value, b.value.ravel()
+    return minimum(objective, constraints), W.value, b.value.ravel()
 
 
-def dual(K: Array, Y: Labels, C: float, free: bool = True) -> tuple[float, Array]:
-    """Solve the dual problem, as a minimum; return its value, minus `primal`, and Z.
+def dual(K: Array, Y: Labels, C: Weight, free: bool = True) -> tuple[float, Array, Array]:
+    """Solve the dual problem, as a minimum; return its value, minus `primal`, Z and b.
 
     `free=False` leaves the equalities out: no bias, or that of a kernel K + 1.
     """
     import cvxpy as cp
 
-    n, q = Y.shape
-    y = 2.0 * Y - 1.0
-    z = cp.Variable(n * q)  # label after label
-    Q = np.kron(np.eye(q) + np.ones((q, q)), K)  # sum_k z_k^T K z_k + (sum z_k)^T K (sum z_k)
-    alpha = cp.multiply(y.T.ravel(), z)
-    constraints = [alpha >= 0, alpha <= C / q]
+    (n, q), c, G = Y.shape, weights(Y, C), root(K)
+    known = np.flatnonzero(c)
+    alpha = cp.Variable(len(known))
+    place = sp.csc_array((signs(Y).flat[known], (known, range(len(known)))), (n * q, len(known)))
+    Z = cp.reshape(place @ alpha, (n, q), order="C")
+    form = cp.sum_squares(G.T @ Z) + cp.sum_squares(G.T @ cp.sum(Z, axis=1))  # K = G G^T
+    constraints = [alpha >= 0, alpha <= c.flat[known]]
+    b = np.zeros(q + 1)
     if free:
-        constraints += [cp.sum(z[k * n : (k + 1) * n]) == 0 for k in range(q)]
-    objective = cp.quad_form(z, cp.psd_wrap(Q)) / 2 - cp.sum(alpha)
-    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    return value, z.value.reshape(q, n).T
+        constraints.append(cp.sum(Z, axis=0) == 0)
+    value = minimum(form / 2 - cp.sum(alpha), constraints)
+    if free:
+        b[:q] = constraints[-1].dual_value  # b_k - b_0
+    return value, (place @ alpha.value).reshape(n, q), b - b.mean()
+
+
+def objective_primal(K: Array, Y: Labels, C: Weight, Z: Array, b: Array) -> float:
+    """Value of `primal` with W = X^T B, B = [Z, -Z 1]."""
+    W = root(K).T @ np.hstack([Z, -Z.sum(axis=1, keepdims=True)])
+    f = root(K) @ W + b
+    xi = np.maximum(0, 1 - signs(Y) * (f[:, :-1] - f[:, -1:]))
+    return float(np.sum(W**2) / 2 + np.sum(weights(Y, C) * xi))
+
+
+def objective_dual(K: Array, Y: Labels, Z: Array) -> float:
+    """Value of `dual`; minus a bound of `primal` from below if Z is feasible."""
+    W = root(K).T @ np.hstack([Z, -Z.sum(axis=1, keepdims=True)])
+    return float(np.sum(W**2) / 2 - np.sum(signs(Y) * Z))
 
 
 def predict(f: Array) -> Labels:

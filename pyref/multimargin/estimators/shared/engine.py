@@ -17,7 +17,7 @@ from multimargin.kernels import rust_matrix
 def solve(problem: Problem, solver: str) -> Fit:
     """Solve a problem of the pairwise family."""
     loop = solve_exactly if solver == "exact" else partial(_solve_compiled, solver=solver)
-    if problem.model.loss == zero_label.LOSS:
+    if problem.model.loss == zero_label.LOSS and solver != "exact":
         return zero_label.relative_fit(loop(zero_label.with_zero_label(problem)))
     return loop(problem)
 

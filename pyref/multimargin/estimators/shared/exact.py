@@ -1,63 +1,67 @@
-"""``solver="exact"``: the same problem, taken to an interior-point solver."""
+"""``solver="exact"``: the problem in the terms of `multimargin.reference`, which solves it."""
 
 import time
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin.checks.labels import with_nan
-from multimargin.estimators.shared import exact_models
-from multimargin.estimators.shared.exact_pairs import Bias, pair_weights, pairs
-from multimargin.estimators.shared.exact_solver import relative_gap
+from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Fit, Matrix, Problem, history_of
 from multimargin.kernels import Kernel
+from multimargin.reference import exact, rank_svm, rank_svmz
+from multimargin.reference.interior_point import import_cvxpy, relative_gap
 
 
-def solve_exactly(problem: Problem) -> Fit:
-    """Solve a small problem of the pairwise family with an interior-point solver."""
+def solve_exactly(problem: Problem, *, rewarded_margin: bool = False) -> Fit:
+    """Solve a small problem of the pairwise family with an interior-point solver.
+
+    With a rewarded margin the squared hinge has the margin rho of Xu 2013, eq. (37).
+    """
+    import_cvxpy()
     began = time.perf_counter()
-    model = problem.model
-    K, Y = kernel_matrix(problem), with_nan(problem.indicator)
-    C: Any = problem.C
-    if not problem.balanced:
-        # The number of each row that, over the number of its pairs, is their weight.
-        zero_label = model.loss == "zero_label_hinge"
-        known = np.count_nonzero(problem.indicator <= 1, axis=1)
-        count = known if zero_label else pairs_of(problem.indicator, problem.top)
-        C = np.maximum(problem.pair_weights * count, np.finfo(np.float64).tiny)
-    if problem.label_weights is not None:
-        # By row and label, of which those of relevant labels count.
-        C = np.asarray(C).reshape(-1, 1) * np.where(Y == 1, problem.label_weights, 1.0)
-    # Each solution has the value of a feasible dual point, which bounds the optimum from below.
-    bias, top = cast(Bias, model.bias), problem.top
-    linear = problem.kernel.name == "linear"
-    # Sums by weights: beside K at 1e11 those by kernel values leave nothing of scores of 1.
-    X = problem.X if linear else None
-    weight = float(pair_weights(pairs(Y), C).sum())
-    if model.loss == "hinge":
-        solution, loss_at_zero = exact_models.hinge(K, Y, C, bias, top, X), weight
-    elif model.loss == "zero_label_hinge":
-        solution = exact_models.zero_label(K, Y, C, bias, X)
-        loss_at_zero = float(np.sum(exact_models.label_weights(Y, C)))
+    model, top = problem.model, problem.top
+    K, C = kernel_matrix(problem), _weights(problem)
+    # What weighs nothing is as good as unknown.
+    unknown = (problem.pair_weights == 0.0)[:, None]
+    Y = np.where(unknown, np.nan, with_nan(problem.indicator))
+    of_labels = model.loss == zero_label.LOSS
+    loss_at_zero = float(rank_svmz.weights(Y, C).sum()) if of_labels else 0.0
+    if of_labels:
+        found = exact.zero_label(K, Y, C, model.bias)
+    elif not ((Y == 1).any(axis=1) & (Y == 0).any(axis=1)).any():
+        found = exact.Solution(0.0, 0.0, np.zeros(Y.shape), np.zeros(Y.shape[1]), 0.0)
+    elif model.loss == "hinge":
+        found = exact.hinge(K, Y, C, model.bias, top)
+        loss_at_zero = float(rank_svm.upper_bounds(Y, C).sum())
+    elif rewarded_margin:
+        found = exact.margin_rho(K, Y, C, top)
     elif model.loss == "squared_hinge":
-        solution = exact_models.squared_hinge(K, Y, C, bias, top, X)
-        loss_at_zero = 0.5 * weight
+        found = exact.squared_hinge(K, Y, C, top)
+        loss_at_zero = float(rank_svm.upper_bounds(Y, C).sum()) / 2.0
     else:
-        solution = exact_models.optimal_margin(K, Y, C, model.theta, model.mu, X)
-        loss_at_zero = 0.5 * (1.0 - model.theta) ** 2 * weight
-    primal, dual, rounding = solution.primal, solution.objective, solution.rounding
+        found = exact.optimal_margin(K, Y, C, model.theta, model.mu)
+        loss_at_zero = (1.0 - model.theta) ** 2 * float(rank_svm.upper_bounds(Y, C).sum()) / 2.0
+    primal, dual, rounding = found.upper, found.lower, found.rounding
     # Within the rounding of the objective at 0 there is nothing left to solve.
     solved = relative_gap(primal, dual, rounding, loss_at_zero) <= problem.tol
     if solved:
         # A bound may be lower than it has to be, but not above the objective.
         dual = min(dual, primal)
+    linear = problem.kernel.name == "linear"
+    B, b, expansion = found.B, found.b, None
+    if of_labels:
+        # f_k - f_0, of which the labels above the zero label are those above 0.
+        B, b, expansion = B[:, :-1], b[:-1] - b[-1], B[:, :-1] - B[:, -1:]
+    of_scores = B if expansion is None else expansion
     return Fit(
-        dual=solution.B,
-        bias=solution.b,
-        scores=np.ascontiguousarray(solution.F - solution.b),
-        weights=safe_sparse_dot(problem.X.T, solution.B) if linear else None,
+        dual=np.ascontiguousarray(B),
+        expansion=expansion,
+        bias=b,
+        scores=np.ascontiguousarray(K @ of_scores),
+        weights=safe_sparse_dot(problem.X.T, of_scores) if linear else None,
         status="converged" if solved else "stalled",
         n_iter=1,
         primal=primal,
@@ -66,6 +70,23 @@ def solve_exactly(problem: Problem) -> Fit:
         rounding=rounding,
         history=history_of(np.array([[1.0], [time.perf_counter() - began], [primal], [dual]])),
     )
+
+
+def _weights(problem: Problem) -> Any:
+    """Return C, by row or by row and label, where they weigh something."""
+    C: Any = problem.C
+    if not problem.balanced:
+        # The number of each row that, over the number of its pairs, is their weight.
+        known = np.count_nonzero(problem.indicator <= 1, axis=1)
+        of_labels = problem.model.loss == zero_label.LOSS
+        C = problem.pair_weights * (
+            known if of_labels else pairs_of(problem.indicator, problem.top)
+        )
+    if problem.label_weights is None:
+        return C
+    # Of those of a row, the weights of relevant labels count.
+    relevant = problem.indicator == 1
+    return np.reshape(C, (-1, 1)) * np.where(relevant, problem.label_weights, 1.0)
 
 
 def kernel_matrix(problem: Problem) -> Matrix:

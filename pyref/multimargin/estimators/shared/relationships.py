@@ -22,6 +22,8 @@ from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import Kernel
 from multimargin.notices import warn
+from multimargin.reference import exact
+from multimargin.reference.interior_point import import_cvxpy, relative_gap
 
 
 @dataclass(frozen=True)
@@ -300,34 +302,25 @@ def _solve_exactly(
     lam: float,
     tol: float,
 ) -> RelationshipFit:
-    from multimargin.estimators.shared import exact_relationships as mlrl
-    from multimargin.estimators.shared.exact_solver import relative_gap
-
+    import_cvxpy()
     if sparse.issparse(K):
         raise TypeError("X is a sparse precomputed kernel; expected a dense one.")
     Y, n = with_nan(indicator), len(K)
     of_rows = np.full(n, 1.0 / n) if shares is None else shares
     h = np.where(indicator == UNKNOWN, 0.0, of_rows[:, None])
-    solution = mlrl.solve_model(K, Y, lam, covariance, h)
-    dual_objective = mlrl.dual_objective(K, solution.Z, lam, covariance)
-    # Of the model that is returned: its expansion spans the scores only up to rounding.
-    if covariance is None:
-        primal = mlrl.joint_objective(K, Y, lam, solution.A, solution.b, h)
-    else:
-        y: Matrix = np.where(indicator == 1, 1.0, -1.0)
-        regulariser = solution.objective - mlrl.hinge(solution.F, y, h)
-        primal = mlrl.hinge(K @ solution.A + solution.b, y, h) + regulariser
-    rounding = mlrl.rounding(K, solution, lam, h)
+    solution = exact.relationship(K, Y, lam, covariance, h)
+    primal, dual_objective = solution.upper, solution.lower
+    rounding = solution.rounding
     solved = relative_gap(primal, dual_objective, rounding, loss_at_zero=float(h.sum())) <= tol
     if solved:
         # A bound may be lower than it has to be, but not above the objective.
         dual_objective = min(dual_objective, primal)
     return RelationshipFit(
-        expansion=solution.A,
+        expansion=solution.B,
         bias=solution.b,
         dual=solution.Z,
         covariance=solution.Omega,
-        scores=K @ solution.A,
+        scores=K @ solution.B,
         status="converged" if solved else "stalled",
         n_iter=1,
         primal=primal,

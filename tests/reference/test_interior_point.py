@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from multimargin import MLODM, RankLSVM, RankSVM
-from multimargin.estimators.shared import exact_solver
+from multimargin.reference import interior_point
 from tests.support.problems import unrelated_problem
 
 
@@ -15,7 +15,7 @@ def test_it_reaches_a_known_optimum():
     x = cp.Variable(3)
     point = np.array([2.0, -1.0, 0.5])
     constraints = [x >= 0, x <= 1]
-    exact_solver.solve(cp.Problem(cp.Minimize(cp.sum_squares(x - point)), constraints))
+    interior_point.solve(cp.Problem(cp.Minimize(cp.sum_squares(x - point)), constraints))
     np.testing.assert_allclose(x.value, [1.0, 0.0, 0.5], atol=1e-10)
     # At x_1 = 1 the gradient -2 of the objective is held by the multiplier of x <= 1.
     np.testing.assert_allclose(constraints[1].dual_value, [2.0, 0.0, 0.0], atol=1e-9)
@@ -24,11 +24,11 @@ def test_it_reaches_a_known_optimum():
 def test_a_problem_without_a_solution_is_an_error():
     x = cp.Variable()
     with pytest.raises(RuntimeError, match="status infeasible; expected 'optimal'"):
-        exact_solver.solve(cp.Problem(cp.Minimize(x**2), [x >= 1, x <= 0]))
+        interior_point.solve(cp.Problem(cp.Minimize(x**2), [x >= 1, x <= 0]))
 
 
 def test_a_bound_above_the_objective_certifies_nothing():
-    gap = exact_solver.relative_gap
+    gap = interior_point.relative_gap
     assert gap(1.0, 1.1, 1.0) == np.inf
     assert gap(1.0, 1.1, 1.0, loss_at_zero=2.0) == np.inf
     assert gap(1.0, 1.0 + 1e-12, 1e-13) == np.inf
@@ -46,11 +46,11 @@ def test_sums_of_long_columns_lose_nothing_by_kernel_values(method):
 
 
 def test_a_failure_names_solver_status_and_remedy(monkeypatch):
-    for settings, _ in exact_solver.QUADRATIC:
+    for settings, _ in interior_point.QUADRATIC:
         monkeypatch.setitem(settings, "max_iter", 1)
     X, Y = unrelated_problem(8, 12, 3, 4, share=0.5)
     with pytest.raises(
-        exact_solver.ExactSolverError, match=r"clarabel stopped with status .*; expected"
+        interior_point.ExactSolverError, match=r"clarabel stopped with status .*; expected"
     ):
         RankSVM(solver="exact").fit(X, Y)
     with pytest.raises(RuntimeError, match=r"Scale the features, lower C .* solver='bcd'"):
@@ -60,4 +60,4 @@ def test_a_failure_names_solver_status_and_remedy(monkeypatch):
 def test_missing_cvxpy_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cvxpy", None)
     with pytest.raises(ImportError, match=r"pip install 'multimargin\[exact\]'"):
-        exact_solver.import_cvxpy()
+        interior_point.import_cvxpy()

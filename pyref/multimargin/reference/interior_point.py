@@ -1,9 +1,9 @@
-"""The interior-point solver of the exact models: its settings, its failures, and its accuracy."""
+"""The interior-point solver of all problems: its settings, its failures, and its accuracy."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,14 +39,14 @@ QUADRATIC: list[Attempt] = [
     ({"max_iter": 500}, ("optimal",)),
 ]
 
-# On a semidefinite cone Clarabel gets to 1e-11 most of the time, and to 1e-8, its own tolerance,
-# nearly always.
+# On other cones, of matrices or of norms, Clarabel gets to 1e-11 most of the time, and to 1e-8, its
+# own tolerance, nearly always.
 SEMIDEFINITE: list[Attempt] = [
     (dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance), ("optimal",))
     for tolerance in (1e-11, 1e-10, 1e-9, 1e-8)
 ]
 
-# A relative gap at which no further attempt is made.
+# A relative gap at which no further attempt is made; the largest one below 0 that is rounding.
 CERTIFIED = 1e-9
 
 
@@ -87,24 +87,13 @@ def solve(problem: Any, attempts: Sequence[Attempt] = QUADRATIC) -> None:
     )
 
 
-def best_of(attempts: Sequence[Callable[[], Any]]) -> Any:
-    """Return the first dual solution that its own primal value certifies, else the best one."""
-    best, smallest, failed = None, np.inf, None
-    for attempt in attempts:
-        try:
-            found = attempt()
-        except ExactSolverError as error:
-            failed = error
-            continue
-        gap = relative_gap(found.primal, found.objective, found.rounding)
-        if best is None or gap < smallest:
-            best, smallest = found, gap
-        if smallest <= CERTIFIED:
-            break
-    if best is None:
-        assert failed is not None
-        raise failed
-    return best
+def minimum(
+    objective: Any, constraints: Sequence[Any] = (), attempts: Sequence[Attempt] = QUADRATIC
+) -> float:
+    """Minimise an objective under constraints; return its value. Variables get theirs, too."""
+    problem = import_cvxpy().Problem(import_cvxpy().Minimize(objective), list(constraints))
+    solve(problem, attempts)
+    return float(problem.value)
 
 
 def relative_gap(primal: float, dual: float, rounding: float, loss_at_zero: float = 0.0) -> float:
