@@ -73,7 +73,7 @@ def cells() -> dict[str, tuple[str, Any]]:
         for name, kernel in (("tags", "linear"), ("digits", "rbf")):
             model = make(C=C, kernel=kernel, random_state=0)
             found[f"{make.__name__} {kernel} {name} C={C:g}"] = (name, model)
-    found["LLSF tags"] = ("tags", LLSF(0.1, 10.0))
+    found["LLSF digits"] = ("digits", LLSF(0.1, 0.1))
     found["MLRL digits"] = ("digits", MLRL(0.01))
     for name, make, C in (
         ("emotions", RankSVM, 1),
