@@ -146,6 +146,11 @@ def test_no_bound_of_extreme_columns_and_weights_is_false(block):
         assert misses_of(draw_extreme(1, index)) == [], index
 
 
+@pytest.mark.parametrize("index", [30, 383, 665, 1038, 3704])
+def test_objectives_of_short_columns_and_heavy_rows_are_those_of_the_model(index):
+    assert misses_of(draw_extreme(4, index)) == []
+
+
 def test_a_false_bound_of_an_extreme_problem_is_found(monkeypatch):
     fit = MLODM.fit
 

@@ -110,6 +110,16 @@ def test_weights_are_repetitions_and_unknown_labels_are_left_out():
     np.testing.assert_allclose(one, other, atol=1e-8)
 
 
+@pytest.mark.parametrize("weight", [1e20, 1e100, 1e300])
+def test_weights_that_leave_nothing_of_the_penalty_end_in_odds(weight):
+    scores, y = problem(2)
+    spread = weight * np.random.default_rng(0).random(len(y))
+    for weights in (np.full(len(y), weight), spread):
+        odds = PooledCalibration().fit(scores, y, sample_weight=weights).predict_proba(scores)
+        assert np.isfinite(odds).all()
+        assert np.corrcoef(odds.ravel(), y.ravel())[0, 1] > 0.5
+
+
 def test_rows_of_zeros_and_labels_of_one_value():
     scores, y = problem(3)
     scores[:10] = 0.0

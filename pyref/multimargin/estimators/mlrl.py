@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from multimargin.checks.parameters import check_real
 from multimargin.estimators.shared.relationships import RelationshipClassifier
 
@@ -120,3 +122,8 @@ class MLRL(RelationshipClassifier):
 
     def _regularisation(self) -> float:
         return check_real("lam", self.lam, above=0.0, at_least=1e-150, at_most=1e150)
+
+    def _penalty_of_weights(self) -> float | None:
+        if not hasattr(self, "coef_") or self._chosen().fixed_covariance is not None:
+            return None
+        return 0.5 * self.lam * float(np.linalg.norm(self.coef_, "nuc")) ** 2

@@ -24,6 +24,8 @@ Vector = NDArray[np.float64]
 _OWN_INTERCEPT, _OWN_SLOPE = 0.5, 0.3
 # Labels of a row that are learned from, and pairs of all rows up to which they are more.
 _FEWEST_BEST, _PAIRS = 30, 2**20
+# The most that a pair may weigh, with C.
+_HEAVIEST = 1e10
 
 
 class PooledCalibration(BaseEstimator):  # type: ignore[misc]
@@ -139,6 +141,8 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         if size == 0:
             raise ValueError("y has no known label in a row of positive weight; expected some.")
         weights = np.ones(size) if sample_weight is None else sample_weight[pairs.rows]
+        # Beside heavier pairs the penalty would be lost in rounding.
+        weights = weights * min(1.0, _HEAVIEST / (C * weights.max()))
         scale = np.array([_deviation(feature, weights) for feature in pairs.features])
         A = np.ones((scale.size + 1, size))
         np.divide(pairs.features, scale[:, None], out=A[:-1])

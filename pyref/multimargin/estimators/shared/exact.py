@@ -50,6 +50,7 @@ def solve_exactly(problem: Problem, *, rewarded_margin: bool = False) -> Fit:
     if solved:
         # A bound may be lower than it has to be, but not above the objective.
         dual = min(dual, primal)
+        solved = relative_gap(primal, dual, rounding) <= problem.tol
     linear = problem.kernel.name == "linear"
     B, b, expansion = found.B, found.b, None
     if of_labels:
