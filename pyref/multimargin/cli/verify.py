@@ -61,8 +61,8 @@ def command(
     """Check a method against an exact solver.
 
     The same few rows are fitted twice: once by the method's own solver, once by an interior-point
-    solver (needs the extra multimargin[exact]) that shares no code with it. Exit code 1 when
-    the two do not agree.
+    solver (needs the extra multimargin[exact]) on the problem as its paper states it, by
+    multimargin.reference. Exit code 1 when the two do not agree.
 
     \b
     Examples:

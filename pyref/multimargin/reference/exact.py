@@ -209,16 +209,18 @@ def relationship(
     else:
         _, W, b, Z = mlrl.problem_8(G, Y, unit, Omega / spread, h)
     Z = balanced(Z, y, h)
-    M = Z.T @ K @ Z
-    largest = np.linalg.eigvalsh(M)[-1] if Omega is None else np.sum(M * Omega)
+    # Singular values: the roots of eigenvalues of Z^T K Z and B^T K B have half of the digits.
+    of_Z = root(K).T @ Z
+    largest = np.linalg.norm(of_Z, 2) ** 2 if Omega is None else np.sum((of_Z @ root(Omega)) ** 2)
     # B of smallest norm with W = G^T B. G G^T is centred: its columns sum to 0 but for rounding,
     # and only then is the norm of W that of B under the kernel K itself.
     B = np.linalg.lstsq(G.T, W, rcond=None)[0] / size
     B -= B.mean(axis=0)
     b = b + (G @ W - K @ B).mean(axis=0)
     if Omega is None:
-        Omega, WtW = mlrl.omega_step(W.T @ W), B.T @ K @ B
-        upper = mlrl.objective_6(K @ B + b, Y, lam, WtW, h)
+        Omega = mlrl.omega_step(W.T @ W)
+        norm = float(np.linalg.norm(root(K).T @ B, "nuc"))
+        upper = mlrl.hinge(K @ B + b, Y, h) + lam / 2 * norm**2
     else:
         V = np.linalg.lstsq(root(Omega / spread), W.T, rcond=None)[0]  # as in (8)
         upper = mlrl.hinge(K @ B + b, Y, h) + unit / 2 * float(np.sum(V**2))
