@@ -10,6 +10,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import bibliography_style
 
+# Sphinx shows what libraries log; Dask logs as information that a cluster is closed.
+os.environ["DASK_LOGGING__DISTRIBUTED"] = "warning"
+
 project = "multimargin"
 author = "The multimargin developers"
 release = version = installed_version("multimargin")
