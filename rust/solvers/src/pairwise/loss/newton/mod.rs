@@ -31,9 +31,11 @@ use super::{OptimalMargin, Pairs};
 use crate::linalg::vector::range;
 use threshold_graph::Level;
 
-/// Newton steps from the guess; more of them, with shorter steps of `lambda`, where these do not succeed.
+/// Newton steps from the guess; more of them, with shorter steps of `lambda`, where these do not succeed: so many and some for
+/// each of the few. What takes longer goes round in rounding.
 const STEPS_FROM_GUESS: usize = 10;
-const STEPS: usize = 2000;
+const STEPS: usize = 60;
+const STEPS_PER_LABEL: usize = 2;
 
 /// Ratio of two successive values of `lambda`.
 const FACTOR: f64 = 10.0;
@@ -216,7 +218,8 @@ impl NewtonWorkspace {
         let weight: f64 = self.few.iter().map(|label| label.weight).sum();
         let mut lambda = target.min(1.0 / (weight + self.candidates.irrelevant.len() as f64));
         // `lambda` may have overflowed.
-        while self.newton(lambda, STEPS) || lambda < target {
+        let steps = STEPS + STEPS_PER_LABEL * self.few.len();
+        while self.newton(lambda, steps) || lambda < target {
             if lambda >= target || !target.is_finite() {
                 return;
             }
