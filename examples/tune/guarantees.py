@@ -49,3 +49,4 @@ axes.axvline(np.mean(recalls), color="black", linestyle="--", label="mean of 200
 axes.set_xlabel("recall on new rows")
 axes.set_ylabel("samples")
 axes.legend(frameon=False)
+pyplot.show()

@@ -32,7 +32,8 @@ def linear_model(name: str):
         return WRAPPED[name]
     model = getattr(multimargin, name)()
     known = model.get_params(deep=False)
-    settings = {"kernel": "linear", "random_state": 0}
+    # Neighbours of a stack keep their rows.
+    settings = {"kernel": "linear", "random_state": 0, "stack": None}
     return model.set_params(**{key: value for key, value in settings.items() if key in known})
 
 
