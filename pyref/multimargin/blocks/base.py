@@ -79,7 +79,7 @@ def with_shares(y: Any, weights: Matrix | None) -> Matrix:
     """Return an indicator (n, q) in which an unknown label counts by its share among known rows."""
     indicator, known = known_labels(y, "y")
     filled = indicator.astype(np.float64)
-    if known is None:
+    if known.all():
         return filled
     counted = np.ones(len(filled)) if weights is None else weights
     totals = counted @ known

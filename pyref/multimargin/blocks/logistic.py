@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
@@ -76,24 +75,28 @@ class LabelLogistic(OddsBlock):
                 (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
             )
         relevant, known = known_labels(y, "y")
-        n, q = relevant.shape
-        weights = check_sample_weight(sample_weight, n)
-        counted = np.ones(n, dtype=bool) if weights is None else weights > 0.0
+        weights = check_sample_weight(sample_weight, len(relevant))
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            X, relevant, known, weights = X[kept], relevant[kept], known[kept], weights[kept]
+        q = relevant.shape[1]
         self.coef_, self.intercept_ = np.zeros((q, X.shape[1])), np.zeros(q)
         self.classes_ = np.arange(q)
         logistic = LogisticRegression(
             C=self.C, class_weight=self.class_weight, solver="liblinear", tol=self.tol
         )
         for label in range(q):
-            rows = counted if known is None else counted & known[:, label]
-            own, total = relevant[rows, label], np.count_nonzero(rows)
-            if 0 < own.sum() < total:
-                features, heavy = (X, weights) if rows.all() else (X[rows], _of(weights, rows))
-                logistic.fit(features, own, sample_weight=heavy)
+            rows = known[:, label]
+            own = relevant[rows, label]
+            if 0 < own.sum() < own.size:
+                features, weighed = X, weights
+                if not rows.all():
+                    features, weighed = X[rows], None if weights is None else weights[rows]
+                logistic.fit(features, own, sample_weight=weighed)
                 self.coef_[label] = logistic.coef_[0]
                 self.intercept_[label] = logistic.intercept_[0]
             else:
-                self.intercept_[label] = logit((own.sum() + 0.5) / (total + 1.0))
+                self.intercept_[label] = logit((own.sum() + 0.5) / (own.size + 1.0))
         return self
 
     @with_one_blas_thread
@@ -115,7 +118,3 @@ class LabelLogistic(OddsBlock):
         scores: Matrix = safe_sparse_dot(X, self.coef_.T, dense_output=True)
         scores += self.intercept_
         return scores
-
-
-def _of(weights: Matrix | None, rows: NDArray[np.bool_]) -> Matrix | None:
-    return None if weights is None else weights[rows]

@@ -84,12 +84,12 @@ def count_labels(indicator: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any]]
     return relevant, indicator.shape[axis] - relevant - unknown
 
 
-def known_labels(y: Any, name: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_] | None]:
-    """Return an indicator, 0 where nothing is known, and which labels are known if not all are."""
+def known_labels(y: Any, name: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return an indicator, 0 where nothing is known, and which labels are known."""
     indicator = check_indicator(y, name, unknown=True)
     known = indicator != UNKNOWN
     if known.all():
-        return indicator, None
+        return indicator, known
     if not known.any():
         raise ValueError(f"{name} has no known label; expected some.")
     return np.where(known, indicator, np.uint8(0)), known

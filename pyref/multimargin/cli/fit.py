@@ -37,11 +37,18 @@ class Promise:
         from multimargin.cli.options import WrongUsage, method_parameters
         from multimargin.thresholds import PrecisionGuarantee, RecallGuarantee
 
-        if self.recall is None and self.precision is None:
+        promises = {
+            "--recall": (RecallGuarantee, self.recall),
+            "--precision": (PrecisionGuarantee, self.precision),
+        }
+        given = {
+            option: (of, share) for option, (of, share) in promises.items() if share is not None
+        }
+        if not given:
             return
-        option = "--precision" if self.recall is None else "--recall"
-        if self.recall is not None and self.precision is not None:
+        if len(given) > 1:
             raise WrongUsage("--recall and --precision are both given; expected one of them")
+        ((option, (guarantee, share)),) = given.items()
         if method.name != "label-ranker":
             raise WrongUsage(
                 f"{option} is given, but {method.name} learns its threshold from rows that it was "
@@ -49,11 +56,8 @@ class Promise:
             )
         if "threshold" in method_parameters(method, settings):
             raise WrongUsage(f"{option} and --set threshold are both given; expected one of them")
-        share = self.precision if self.recall is None else self.recall
-        assert share is not None
         if not 0.0 < share < 1.0:
             raise WrongUsage(f"{option} is {share:g}; expected a number between 0 and 1")
-        guarantee = PrecisionGuarantee if self.recall is None else RecallGuarantee
         estimator.set_params(threshold=guarantee(share))
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Sums, inner
+from multimargin.estimators.shared.certificate import is_false
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.estimators.shared.progress import EpochCallback
 
@@ -39,8 +40,6 @@ _SINGLE_TOL = 1e-5
 _ROUNDING = 2.0**-24
 
 
-# As in the compiled loops: no negative gap beyond this share of the objective is rounding.
-_WRONG = 1e-9
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -213,8 +212,7 @@ def relative_gap(primal: float, dual: float, terms: int) -> float:
     """
     if primal == dual:
         return 0.0
-    rounding = rounding_of(primal, dual, terms)
-    if not dual - primal <= min(rounding, _WRONG * abs(primal)):
+    if np.isnan(dual - primal) or is_false(primal, dual, rounding_of(primal, dual, terms)):
         return np.inf
     return (primal - dual) / max(abs(primal), float(np.finfo(float).tiny))
 

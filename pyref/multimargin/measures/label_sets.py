@@ -38,8 +38,6 @@ def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> floa
     Rank-CVM paper, equation 7.
     """
     sets = _compared(Y_true, Y_pred, sample_weight)
-    if sets.known is None:
-        return float(metrics.hamming_loss(*sets.labels, sample_weight=sets.weights))
     weights = np.ones(len(sets.known)) if sets.weights is None else sets.weights
     wrong = np.not_equal(*sets.labels).sum(axis=1)
     return float(weights @ wrong / (weights @ sets.known.sum(axis=1)))
@@ -203,7 +201,7 @@ class _LabelSets:
 
     labels: tuple[NDArray[np.uint8], NDArray[np.uint8]]
     weights: NDArray[np.float64] | None
-    known: NDArray[np.bool_] | None  # None where all are
+    known: NDArray[np.bool_]
 
 
 def _compared(Y_true: Any, Y_pred: Any, sample_weight: Any) -> _LabelSets:
@@ -218,8 +216,8 @@ def _compared(Y_true: Any, Y_pred: Any, sample_weight: Any) -> _LabelSets:
     if Y_true.shape[1] < 2:
         raise ValueError(f"Y_true has shape {Y_true.shape}; expected at least two labels.")
     weights = check_sample_weight(sample_weight, len(Y_true))
-    if known is None:
-        return _LabelSets((Y_true, Y_pred), weights, None)
+    if known.all():
+        return _LabelSets((Y_true, Y_pred), weights, known)
     rows = known.any(axis=1)
     return _LabelSets(
         (Y_true[rows], np.where(known, Y_pred, np.uint8(0))[rows]),
@@ -239,7 +237,7 @@ def _f1(average: str, Y_true: Any, Y_pred: Any, zero_division: float, sample_wei
     return float(
         metrics.f1_score(
             *sets.labels,
-            labels=None if sets.known is None else np.flatnonzero(sets.known.any(axis=0)),
+            labels=np.flatnonzero(sets.known.any(axis=0)),
             average=average,
             zero_division=zero_division,
             sample_weight=sets.weights,

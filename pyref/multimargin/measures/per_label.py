@@ -49,7 +49,6 @@ def label_measures(
         raise ValueError(f"Y_pred has shape {predicted.shape}; expected that of Y_true, {Y.shape}.")
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     weights = check_sample_weight(sample_weight, Y.shape[0])
-    known = np.ones(Y.shape, dtype=bool) if known is None else known
     counted = known * (np.ones(Y.shape[0]) if weights is None else weights)[:, np.newaxis]
     both = np.sum(counted * (Y & predicted), axis=0)
     support, named = np.sum(counted * Y, axis=0), np.sum(counted * predicted, axis=0)

@@ -309,10 +309,10 @@ def ranking_measures(
     relevant = indicator.view(np.bool_)
     n, q = relevant.shape
     scores = check_scores(scores, n_rows=n, n_labels=q)
-    n_known = np.full(n, q)
-    if known is not None:
+    n_known = np.count_nonzero(known, axis=1)
+    if not known.all():
         # Below every score: such a label is above no other.
-        scores, n_known = np.where(known, scores, -np.inf), np.count_nonzero(known, axis=1)
+        scores = np.where(known, scores, -np.inf)
 
     weights = check_sample_weight(sample_weight, n)
     n_relevant = np.count_nonzero(relevant, axis=1)

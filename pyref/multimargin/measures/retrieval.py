@@ -333,8 +333,8 @@ def _checked(
     Y, known = known_labels(Y_true, "Y_true")
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     weights = check_sample_weight(sample_weight, Y.shape[0])
-    if known is None:
-        return Y, f, weights, np.ones(Y.shape, dtype=bool)
+    if known.all():
+        return Y, f, weights, known
     rows = known.any(axis=1)
     f = np.where(known, f, np.nextafter(f.min(), -np.inf))
     return Y[rows], f[rows], None if weights is None else weights[rows], known[rows]

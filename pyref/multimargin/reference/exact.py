@@ -40,8 +40,8 @@ class Solution(NamedTuple):
 
 def rounding_of(K: Array, B: Array, b: Array, size: float) -> float:
     """Bound the rounding of sums of terms of a size, and of scores K B + b times B."""
-    G = np.abs(root(K))
-    scores = G @ np.abs(root(K).T @ B)
+    G = root(K)
+    scores = np.abs(G) @ np.abs(G.T @ B)
     size += float(np.sum(np.abs(B) * (scores + np.abs(b))))
     return sum(B.shape) * float(np.finfo(np.float64).eps) * size
 
@@ -200,8 +200,9 @@ def relationship(
     K: Array, Y: Labels, lam: float, Omega: Array | None = None, h: Array | None = None
 ) -> Relationship:
     """Solve (8) of Zhang & Yeung 2013 for a fixed Omega, else (6)."""
-    h, y, size = mlrl.shares(Y, h), mlrl.signs(Y), scale_of(centred(K))
-    G = root(centred(K), scale_of(K)) / np.sqrt(size)
+    h, y, Kt = mlrl.shares(Y, h), mlrl.signs(Y), centred(K)
+    size = scale_of(Kt)
+    G, of_K = root(Kt, scale_of(K)) / np.sqrt(size), root(K)
     spread = 1.0 if Omega is None else scale_of(Omega)
     unit = lam / (size * spread)
     if Omega is None:
@@ -210,7 +211,7 @@ def relationship(
         _, W, b, Z = mlrl.problem_8(G, Y, unit, Omega / spread, h)
     Z = balanced(Z, y, h)
     # Singular values: the roots of eigenvalues of Z^T K Z and B^T K B have half of the digits.
-    of_Z = root(K).T @ Z
+    of_Z = of_K.T @ Z
     largest = np.linalg.norm(of_Z, 2) ** 2 if Omega is None else np.sum((of_Z @ root(Omega)) ** 2)
     # B of smallest norm with W = G^T B. G G^T is centred: its columns sum to 0 but for rounding,
     # and only then is the norm of W that of B under the kernel K itself.
@@ -219,7 +220,7 @@ def relationship(
     b = b + (G @ W - K @ B).mean(axis=0)
     if Omega is None:
         Omega = mlrl.omega_step(W.T @ W)
-        norm = float(np.linalg.norm(root(K).T @ B, "nuc"))
+        norm = float(np.linalg.norm(of_K.T @ B, "nuc"))
         upper = mlrl.hinge(K @ B + b, Y, h) + lam / 2 * norm**2
     else:
         V = np.linalg.lstsq(root(Omega / spread), W.T, rcond=None)[0]  # as in (8)

@@ -21,9 +21,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import multilabel_confusion_matrix
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from multimargin import RankSVM, methods
+from multimargin import CalibratedClassifier, RankSVM, methods
 from multimargin.compare import read_results, run_experiment
 from multimargin.compare.experiment import parallel, progress
 from multimargin.compare.measured import MEASURED
@@ -398,6 +400,20 @@ def test_progress_is_a_line_now_and_then_and_each_failure(data, capsys, monkeypa
     ]
     run_experiment(data, methods, cv=2)
     assert capsys.readouterr().err == ""
+
+
+def test_unknown_labels_are_given_to_all_that_are_inside(make_data):
+    data = make_data(n=40)
+    Y = data.Y.astype(float)
+    Y[data.splits["train"][::4], 0] = np.nan
+    ranker = RankSVM(kernel="linear", random_state=0)
+    stacks = {
+        "pipeline": CalibratedClassifier(make_pipeline(StandardScaler(), ranker)),
+        "list": CalibratedClassifier([ranker, RankSVM(random_state=0)]),
+        "pairs": CalibratedClassifier([("a", ranker), ("b", RankSVM(random_state=0))]),
+    }
+    for result in run_experiment(replace(data, Y=Y), stacks, cv="official"):
+        assert (result.error, result.warnings) == (None, [])
 
 
 @pytest.mark.parametrize("name", methods.METHODS)

@@ -36,6 +36,7 @@ from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
 from multimargin.notices import warn
 from multimargin.scaling import with_scaler
+from multimargin.thresholds.held_out import named_estimators
 
 _PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib", "iterative-stratification")
 
@@ -118,15 +119,14 @@ def _takes_unknown_labels(estimator: Any) -> bool:
     if hasattr(estimator, "steps"):
         return _takes_unknown_labels(estimator.steps[-1][1])
     inner = getattr(estimator, "estimator", None)
-    if isinstance(inner, list):
-        return all(_takes_unknown_labels(one[1]) for one in inner)
-    return inner is not None and _takes_unknown_labels(inner)
+    if inner is None:
+        return False
+    return all(_takes_unknown_labels(one) for _, one in named_estimators(inner))
 
 
 def _label_counts(Y: NDArray[Any], predicted: Any) -> NDArray[np.intp]:
     """Return the true negatives, false positives, false negatives and true positives, (q, 4)."""
     indicator, known = known_labels(Y, "y")
-    known = np.ones(Y.shape, dtype=bool) if known is None else known
     found: NDArray[np.intp] = multilabel_confusion_matrix(indicator, np.where(known, predicted, 0))
     counts = found.reshape(-1, 4)
     counts[:, 0] -= np.count_nonzero(~known, axis=0)
