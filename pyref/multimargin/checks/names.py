@@ -5,6 +5,7 @@ Without NumPy, which help on the command line lacks.
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from shlex import quote
 
 _SHOWN = 8
 
@@ -12,6 +13,13 @@ _SHOWN = 8
 def listed(names: Sequence[object]) -> str:
     """Write the first of some names for a message."""
     return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+
+
+def option(name: str, columns: Sequence[str]) -> str:
+    """Write an option of the command line that lists columns, as a shell reads it."""
+    # Between columns a comma separates; the pattern for any character finds one in a name.
+    items = columns if len(columns) == 1 else [column.replace(",", "?") for column in columns]
+    return f"{name} {quote(','.join(items))}"
 
 
 def places_of(wanted: Sequence[str], found: Iterable[str], source: str, kind: str) -> list[int]:

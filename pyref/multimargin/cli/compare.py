@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Json, Scale, TimeLimit, WrongUsage, by_subject
+from multimargin.cli.options import Json, Scale, TimeLimit, WrongUsage, by_subject, existing
 from multimargin.cli.table_options import ColumnOptions, Group, Holdout
 
 if TYPE_CHECKING:
@@ -205,6 +205,7 @@ def command(
         list[str],
         typer.Argument(
             metavar="DATA...",
+            callback=existing,
             help="Data sets: files, folders or names, as for multimargin info.",
             show_default=False,
         ),

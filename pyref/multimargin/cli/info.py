@@ -4,41 +4,66 @@ from typing import TYPE_CHECKING, Any
 
 from multimargin.cli.options import Data, Json, by_subject
 from multimargin.cli.table_options import ColumnOptions
+from multimargin.notices import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
     from rich.table import Table
 
     from multimargin.datasets import Description
 
 # Enough to recognise them; --json has all.
 _MAX_NAMES = 8
+_MAX_WIDTH = 28
 
 
 @by_subject
 def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> None:
-    """Describe a data set: sizes, labels, signs of damage.
+    """Describe a data set: columns, sizes, labels, signs of damage.
 
-    Warns of labels with one value, of missing values by column, and when the label columns of train
-    and test do not seem to be the same.
+    Of a table whose labels are not named yet, it shows what each column seems to hold, and the
+    command that says so. Warns of labels with one value, of missing values by column, and when the
+    label columns of train and test do not seem to be the same.
 
     \b
     Examples:
       multimargin info digits
+      multimargin info songs.csv
       multimargin info emotions/
       multimargin info my.arff --labels my.xml
     """
-    from multimargin.cli.output import console, print_json
+    from multimargin.cli.output import print_json
     from multimargin.cli.table_options import is_table, load_table_or_data
     from multimargin.datasets.description import describe, describe_table
+    from multimargin.datasets.table_columns import UndecidedColumns
+    from multimargin.datasets.tables import table_files
 
-    data: Any = load_table_or_data(source, columns.columns())
+    wanted = columns.columns()
+    if wanted.labels is None and wanted.tags_column is None and table_files(source):
+        _show_columns(source, as_json=as_json)
+        return
+    try:
+        data: Any = load_table_or_data(source, wanted)
+    except UndecidedColumns as error:
+        warn(str(error))
+        _show_columns(source, as_json=as_json)
+        return
     description = describe_table(data) if is_table(data) else describe(data)
     if as_json:
         print_json(description)
-        return
+    else:
+        _show(description)
+
+
+def _show(description: "Description") -> None:
+    from multimargin.cli.output import console
+
     out = console()
     out.print(f"{description.name}\n", style="bold", markup=False)
     out.print(_table(description))
+    _print_frequent(out, description.frequent_labels)
     for part in (description, *description.splits.values()):
         if part.absent_labels:
             shown = ", ".join(part.absent_labels[:_MAX_NAMES])
@@ -46,6 +71,55 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
             out.print(f"\nabsent from {part.name}: {shown}{more}", markup=False)
     for warning in description.warnings:
         out.print(f"\nwarning: {warning}", style="yellow", markup=False, soft_wrap=True)
+
+
+def _show_columns(source: str, *, as_json: bool) -> None:
+    """Show the likely contents of the columns of a table, and how to name its labels."""
+    from pathlib import Path
+    from shlex import quote
+
+    from rich.text import Text
+
+    from multimargin.cli.output import console, counted, number, plain_table, print_json
+    from multimargin.datasets.table_overview import overview
+    from multimargin.datasets.tables import is_text, read_parts, stem_of, table_files
+
+    parts = table_files(source) or {}
+    frame, _ = read_parts(parts)
+    name = stem_of(Path(source).resolve())
+    found = overview(frame, name, as_text=is_text(next(iter(parts.values()))))
+    if as_json:
+        print_json(found)
+        return
+    out = console()
+    size = f"{counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}"
+    out.print(f"{name}: {size}\n", markup=False)
+    table = plain_table("column", "holds", "different", "missing", "such as")
+    for place in (1, 4):
+        table.columns[place].justify = "left"
+    for column in found.columns:
+        examples = ", ".join(_cut(value) for value in column.examples)
+        counts = number(column.n_different), number(column.n_missing)
+        table.add_row(*map(Text, (_cut(column.name), column.holds, *counts, examples)))
+    out.print(table)
+    _print_frequent(out, found.label_counts)
+    options = f"{quote(source)} {found.labels or '--tags-column ...'} {found.options}".rstrip()
+    seem = "These columns seem to be labels" if found.labels else "No column looks like labels"
+    out.print(f"\n{seem}; say which are, for example:", markup=False)
+    for what in ("info", "fit"):
+        out.print(f"  multimargin {what} {options}", markup=False, soft_wrap=True)
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_WIDTH else f"{line[: _MAX_WIDTH - 3]}..."
+
+
+def _print_frequent(out: "Console", counts: "Sequence[tuple[str, int]]") -> None:
+    named = [f"{_cut(name)} ({count:,})" for name, count in counts[:_MAX_NAMES]]
+    if named:
+        more = ", ..." if len(counts) > _MAX_NAMES else ""
+        out.print(f"\nmost frequent labels: {', '.join(named)}{more}", markup=False)
 
 
 def _table(description: "Description") -> "Table":

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -18,10 +19,21 @@ if TYPE_CHECKING:
 EVERYTHING = "all"
 """Name of the split that holds all rows of every data set."""
 
+
+def existing(source: Any) -> Any:
+    """Refuse a file that is not there before anything is imported that takes its time."""
+    for one in source if isinstance(source, list | tuple) else (source,):
+        path = Path(one)
+        if (path.suffix or len(path.parts) > 1) and not path.exists():
+            raise FileNotFoundError(f"there is no file or folder {one!r}")
+    return source
+
+
 Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
+        callback=existing,
         help="A file (.csv, .tsv, .parquet, .arff, .npz, .svm, .svmlight, .libsvm), a folder "
         "with NAME-train and "
         "NAME-test files, or a name: debian-tags, digits (need no file), emotions, yeast, ... "
@@ -263,6 +275,7 @@ def check_complete(data: Any, rows: Any) -> None:
 
 def say_what_is_missing(table: Any, rows: Any) -> None:
     """Say on standard error which missing values of the rows are filled in, and how."""
+    from multimargin.checks.names import option
     from multimargin.cli.output import counted, tell
 
     ways = {
@@ -272,7 +285,8 @@ def say_what_is_missing(table: Any, rows: Any) -> None:
     }
     for column, count in table.missing(rows).items():
         if count == len(rows):
-            tell(f"{column}: no value at all; a fit needs no such column (--drop {column})")
+            advice = option("--drop", [column])
+            tell(f"{column}: no value at all; a fit needs no such column ({advice})")
         else:
             tell(f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}")
 

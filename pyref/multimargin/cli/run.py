@@ -27,6 +27,7 @@ _ARGUMENTS = (
     "blank",
     "decimal",
     "analyzer",
+    "min_count",
 )
 
 

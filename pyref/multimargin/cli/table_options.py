@@ -81,6 +81,14 @@ Decimal = Annotated[
         show_default=False,
     ),
 ]
+MinCount = Annotated[
+    int,
+    typer.Option(
+        "--min-count",
+        metavar="N",
+        help="Of a table: leave out labels that are relevant in fewer rows.",
+    ),
+]
 Holdout = Annotated[
     float | None,
     typer.Option(
@@ -115,6 +123,7 @@ class ColumnOptions:
     analyzer: Analyzer = "word"
     blank: Blank = None
     decimal: Decimal = None
+    min_count: MinCount = 1
 
     def columns(self, group: str | None = None) -> "TableColumns":
         """Say which columns are what; raises WrongUsage if the options contradict each other."""
@@ -135,6 +144,7 @@ class ColumnOptions:
             self.analyzer,
             self.blank,
             self.decimal,
+            self.min_count,
         )
 
 
@@ -159,6 +169,7 @@ def load_table_or_data(
     """
     from pathlib import Path
 
+    from multimargin.cli.output import counted, tell
     from multimargin.datasets import load
     from multimargin.datasets.tables import (
         read_table,
@@ -179,6 +190,7 @@ def load_table_or_data(
             ("--nominal", columns.nominal),
             ("--blank", columns.blank),
             ("--decimal", columns.decimal),
+            ("--min-count", columns.min_count != 1),
         ):
             if value and named:
                 raise WrongUsage(
@@ -190,6 +202,9 @@ def load_table_or_data(
         _ask_for_labels(parts)
     table = read_table(parts, columns, name=stem_of(Path(source).resolve()))
     warn_of_row_numbers(table.kinds, table.X)
+    if table.n_rare:
+        rare = f"{counted(table.n_rare, 'label')} with fewer than {columns.min_count} rows"
+        tell(f"{rare} left out, {table.n_labels} taken")
     return _held_out(table, holdout)
 
 

@@ -24,6 +24,7 @@ _CHANCE = 1e-3
 _MOST_NAMES = 8
 # A correlation of fewer points says nothing.
 _MIN_LABELS = 5
+_MOST_FREQUENT = 10
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Description:
         Entries of Y that are NaN. They are relevant in no count above, and irrelevant in no pair.
     absent_labels : tuple of str
         Labels that are relevant in no row.
+    frequent_labels : tuple of (str, int)
+        The ten labels that are relevant in the most rows, and the number of these.
     splits : mapping of str to Description, default={}
         The same for each split of the data set.
     frequency_correlation : float or None, default=None
@@ -87,6 +90,7 @@ class Description:
     n_rows_with_all_labels: int
     n_unknown_labels: int
     absent_labels: tuple[str, ...]
+    frequent_labels: tuple[tuple[str, int], ...]
     splits: Mapping[str, "Description"] = field(default_factory=dict)
     frequency_correlation: float | None = None
     warnings: tuple[str, ...] = ()
@@ -232,7 +236,13 @@ def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]
         n_rows_with_all_labels=int(np.count_nonzero(n_irrelevant == 0)),
         n_unknown_labels=int(np.count_nonzero(Y == UNKNOWN)),
         absent_labels=tuple(np.array(data.label_names)[~(Y == 1).any(axis=0)].tolist()),
+        frequent_labels=_most_frequent(np.count_nonzero(Y == 1, axis=0), data.label_names),
     )
+
+
+def _most_frequent(counts: NDArray[np.intp], names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    order = np.argsort(-counts, kind="stable")[:_MOST_FREQUENT]
+    return tuple((names[k], int(counts[k])) for k in order.tolist())
 
 
 def _marks(Y: NDArray[Any]) -> NDArray[np.uint8]:

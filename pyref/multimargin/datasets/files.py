@@ -42,6 +42,7 @@ def load_table(
     analyzer: str = "word",
     blank: str | None = None,
     decimal: str | None = None,
+    min_count: int = 1,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> MultilabelData:
@@ -56,6 +57,8 @@ def load_table(
         Roles of the columns, see `MultilabelData.from_frame`.
     decimal : {".", ","} or None, default=None
         The decimal mark of numbers. None finds it, and a warning tells where it is a comma.
+    min_count : int, default=1
+        Labels that are relevant in fewer rows of the training part are left out.
     test : str, path-like or None, default=None
         The file of the test part, with the same columns.
     name : str or None, default=None
@@ -77,7 +80,17 @@ def load_table(
     training part is one, and none has zeros in front, as codes have; else it holds names.
     """
     columns = TableColumns(
-        labels, tags_column, separator, drop, text, None, nominal, analyzer, blank, decimal
+        labels,
+        tags_column,
+        separator,
+        drop,
+        text,
+        None,
+        nominal,
+        analyzer,
+        blank,
+        decimal,
+        min_count,
     )
     parts = {"train": Path(path)} | ({} if test is None else {"test": Path(test)})
     table = read_table(parts, columns, name=name)

@@ -198,6 +198,7 @@ class MultilabelData:
         nominal: str | Sequence[str] = (),
         analyzer: str = "word",
         blank: str | None = None,
+        min_count: int = 1,
         name: str = "",
     ) -> "MultilabelData":
         """Make a data set of a data frame.
@@ -224,6 +225,8 @@ class MultilabelData:
         blank : {"0", "unknown"} or None, default=None
             Value that stands for a missing label. None takes 0, with a warning, where no label is 0
             otherwise.
+        min_count : int, default=1
+            Labels that are relevant in fewer rows are left out.
         name : str, default=""
             Name of the data set.
 
@@ -252,7 +255,16 @@ class MultilabelData:
         """
         table = to_pandas(frame)
         columns = TableColumns(
-            labels, tags_column, separator, drop, text, None, nominal, analyzer, blank
+            labels,
+            tags_column,
+            separator,
+            drop,
+            text,
+            None,
+            nominal,
+            analyzer,
+            blank,
+            min_count=min_count,
         )
         names = () if table.index.name is None else tuple(map(str, table.index))
         return cls(**table_of(table, columns, name=name).numbers(), sample_names=names)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.given import is_missing
-from multimargin.checks.names import did_you_mean, listed
+from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     as_written,
@@ -38,6 +38,10 @@ _FEW_WORDS = 3
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 # What `TfidfVectorizer` takes for one.
 _WORD = r"\b\w\w+\b"
+
+
+class UndecidedColumns(ValueError):
+    """Columns of which it must be said what they are."""
 
 
 def uses_of_columns(frame: Any, columns: Any) -> dict[str, list[str]]:
@@ -200,9 +204,10 @@ def feature_kinds(
         elif column in plain:
             kinds[column] = "number"
         elif holds_dates(values):
-            raise ValueError(
+            raise UndecidedColumns(
                 f"the column {column!r} holds dates; expected numbers, names or text: convert it, "
-                f"drop it (--drop {column}), or take each for a name (--nominal {column})"
+                f"drop it ({option('--drop', [column])}), or take each for a name "
+                f"({option('--nominal', [column])})"
             )
         elif holds_numbers(values, mark, as_text=as_text):
             kinds[column] = "number"
@@ -210,11 +215,11 @@ def feature_kinds(
             cells = written(values)
             _warn_of_numbers_as_names(column, cells, mark, as_text=as_text)
             n_names = len({cell for cell in cells if cell is not None})
-            if n_names > _MANY_NAMES and 2 * n_names > len(values):
+            if has_many_names(n_names, len(values)):
                 undecided[column] = n_names
             kinds[column] = "nominal"
     if undecided:
-        raise ValueError(_ask(features[list(undecided)], undecided, text))
+        raise UndecidedColumns(_ask(features[list(undecided)], undecided, text))
     return kinds, mark
 
 
@@ -270,7 +275,7 @@ def _check_words(values: Any, analyzer: str) -> None:
     if not any(re.search(_WORD, text) for text in texts):
         raise ValueError(
             f"the column {column!r} has no word of two letters or more; expected text, or "
-            f"drop it (--drop {column}), or take its characters (--analyzer char)"
+            f"drop it ({option('--drop', [column])}), or take its characters (--analyzer char)"
         )
     counts = Counter(word for row in rows for word in row)
     recurring = sum(count for count in counts.values() if count > 1)
@@ -278,7 +283,7 @@ def _check_words(values: Any, analyzer: str) -> None:
         warn(
             f"hardly any word of the column {column!r} occurs in two rows, so that little is "
             "learned from it; analyzer='char' (--analyzer char) takes runs of characters, for "
-            f"text without blanks, say, and --drop {column} leaves it out"
+            f"text without blanks, say, and {option('--drop', [column])} leaves it out"
         )
 
 
@@ -300,7 +305,7 @@ def _warn_of_numbers_as_names(
             f"the column {column!r} has something else than a number in {len(words)} of "
             f"{len(cells)} rows, first {cells[words[0]]!r:.40} in row {words[0]}, and is "
             "taken for names, each a feature of its own; if numbers are meant, correct such cells "
-            f"or leave them empty, or drop the column (--drop {column})"
+            f"or leave them empty, or drop the column ({option('--drop', [column])})"
         )
 
 
@@ -312,14 +317,23 @@ def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str]) -> str:
     for column, number in n_names.items():
         cells = [cell for cell in written(features[column]) if cell is not None]
         found.append(f"{column!r} ({number}, such as {cells[0][:40]!r})")
-        lengths = [len(re.findall(_WORD, cell)) for cell in cells]
-        (words if np.median(lengths) > _FEW_WORDS else drop).append(column)
-    options = [f"--{name} {','.join(of)}" for name, of in (("text", words), ("drop", drop)) if of]
+        (words if is_wordy(cells) else drop).append(column)
+    options = [option(name, of) for name, of in (("--text", words), ("--drop", drop)) if of]
     return (
         f"many different values in the {len(features)} rows of {', '.join(found)}; say which are "
         "text, and which are nothing to learn from (or, by --nominal, names), such as "
         f"{' '.join(options)}"
     )
+
+
+def has_many_names(n_names: int, n_rows: int) -> bool:
+    """Return whether a column has too many different values to take them for names unasked."""
+    return n_names > _MANY_NAMES and 2 * n_names > n_rows
+
+
+def is_wordy(cells: Sequence[str]) -> bool:
+    """Return whether cells are rather text than names."""
+    return bool(np.median([len(re.findall(_WORD, cell)) for cell in cells]) > _FEW_WORDS)
 
 
 def typed(values: Any, kind: str, mark: str = ".") -> Any:
@@ -358,10 +372,16 @@ def as_text_column(values: Any) -> list[str]:
 
 def _guess(frame: Any) -> str:
     """Say which columns at the end look like labels."""
-    count = 0
+    count = len(labels_at_the_end(frame))
+    return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
+
+
+def labels_at_the_end(frame: Any) -> list[str]:
+    """Return the columns at the end that hold 0 and 1, or words for them."""
+    found: list[str] = []
     for column in reversed(frame.columns):
         cells = set(written(frame[column])) - {None}
         if not cells or any(_label_value(cell) is None for cell in cells):
             break
-        count += 1
-    return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
+        found.insert(0, column)
+    return found

@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from multimargin.checks.names import places_of
+from multimargin.checks.names import option, places_of
 from multimargin.scaling import make_scaler
 
 MISSING = "(missing)"
@@ -43,7 +43,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                         f"no word of the column {column!r} occurs in as many of the {len(X)} rows "
                         f"as are needed ({vectorizer.min_df}), so that nothing is learned from it; "
                         "expected text, or analyzer='char' (--analyzer char) for runs of "
-                        f"characters, or drop it (--drop {column})"
+                        f"characters, or drop it ({option('--drop', [column])})"
                     ) from error
             raise
 

@@ -1,5 +1,6 @@
 """Columns of a table whose cells list the labels of a row."""
 
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ _SEPARATORS = {
 }  # fmt: skip
 # The least share of the pieces of cells with a separator that occur in other cells, too.
 _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
+# Rows by which a column is taken for lists of tags.
+_MANY_ROWS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,21 +35,28 @@ class Tags:
     Y: NDArray[Any]  # (n, q): Label indicator, as floats with NaN where it is unknown
     separator: str | None  # What stands between two tags; None for lists
     unknown: Counter[str]  # Number of rows of each tag that is none of the known ones
+    n_rare: int = 0  # Number of tags that are left out, with fewer rows than asked for
 
 
 def indicator_of_tags(
-    column: Any, separator: str | None, known: Collection[str] | None = None
+    column: Any,
+    separator: str | None,
+    known: Collection[str] | None = None,
+    *,
+    min_count: int = 1,
+    rows: NDArray[np.intp] | None = None,
 ) -> Tags:
     """Read the tags of a column.
 
     The column has texts of tags with the separator between them, or lists of tags, also as text.
     Blank text and an empty list have none; of a row without a value (None, NaN) nothing is known.
-    `known` are the only tags to take, in their order.
+    `known` are the only tags to take, in their order; else tags of fewer than `min_count` of the
+    rows that decide, by default all, are left out.
     """
     if separator == "":
         raise ValueError("separator is empty; expected what stands between two tags")
-    rows, separator = _tags_of_rows(column, separator)
-    counts = Counter(tag for tags in rows for tag in tags)
+    listing, separator = _tags_of_rows(column, separator)
+    counts = Counter(tag for tags in listing for tag in tags)
     names = sorted(counts) if known is None else list(known)
     if len(names) < 2:
         between = "in its lists" if separator is None else f"with the separator {separator!r}"
@@ -54,27 +64,77 @@ def indicator_of_tags(
             f"tags_column: the column {column.name!r} has {len(names)} different tag(s) {between}; "
             "expected at least two"
         )
-    cells = len(rows) * len(names)
+    n_found = len(names)
+    if known is None and min_count > 1:
+        deciding = listing if rows is None else [listing[row] for row in rows]
+        frequent = Counter(tag for tags in deciding for tag in tags)
+        names = [name for name in names if frequent[name] >= min_count]
+        check_frequent(len(names), min_count)
+    n_rare = n_found - len(names)
+    cells = len(listing) * len(names)
     if known is None and cells > MIN_LABEL_CELLS and cells > 10_000 * counts.total():
         warn(
             f"tags_column: the column {column.name!r} has {len(names)} different tags in "
-            f"{len(rows)} rows, such as {listed(names[:3])}; was another separator meant?"
+            f"{len(listing)} rows, such as {listed(names[:3])}; was another separator meant?"
         )
     place = {name: k for k, name in enumerate(names)}
-    Y = np.zeros((len(rows), len(names)), dtype=np.uint8)
-    for row, tags in enumerate(rows):
+    Y = np.zeros((len(listing), len(names)), dtype=np.uint8)
+    for row, tags in enumerate(listing):
         Y[row, [place[tag] for tag in tags if tag in place]] = 1
     missing = np.array([is_missing(cell) for cell in column.tolist()], dtype=bool)
-    unknown = Counter({tag: count for tag, count in counts.items() if tag not in place})
+    unknown = Counter(
+        {tag: count for tag, count in counts.items() if known is not None and tag not in place}
+    )
     if not missing.any():
-        return Tags(names, Y, separator, unknown)
+        return Tags(names, Y, separator, unknown, n_rare)
     if known is None:
         warn(
             f"tags_column: the column {column.name!r} has no value in {np.count_nonzero(missing)} "
-            f"of {len(rows)} rows, first in row {int(missing.argmax())}: their labels are unknown; "
+            f"of {len(listing)} rows, first in row {int(missing.argmax())}: their labels are "
+            "unknown; "
             "write empty text or an empty list where a row has no tag"
         )
-    return Tags(names, np.where(missing[:, None], np.nan, Y), separator, unknown)
+    return Tags(names, np.where(missing[:, None], np.nan, Y), separator, unknown, n_rare)
+
+
+def check_frequent(count: int, min_count: int) -> None:
+    """Refuse fewer than two labels with as many rows as asked for."""
+    if count < 2:
+        raise ValueError(
+            f"min_count is {min_count}, and {count} label(s) have as many rows; expected a number "
+            "that leaves two labels at least"
+        )
+
+
+def recurring_tags(column: Any) -> tuple[Counter[str], str | None] | None:
+    """Return the rows of each tag of a column and its separator; None if it lists no tags.
+
+    Tags are lists, or names that recur in other combinations with a separator between.
+    """
+    cells = column.tolist()
+    texts = ["" if is_missing(cell) or _is_list(cell) else as_written(cell) for cell in cells]
+    # Blanks stand between words, too.
+    separators = [separator for separator in _SEPARATORS if separator != " "]
+    some = {text.strip() for text in texts[:_MANY_ROWS] if text.strip()}
+    looks_so = any(map(_is_list, cells[:_MANY_ROWS])) or any(
+        has_quotes(body_of_list(text) or "") for text in some
+    )
+    if not looks_so:
+        found = {separator: _evidence(some, separator) for separator in separators}
+        looks_so = any(
+            of.share >= _OFTEN_RECURRING and of.cells > 1 and 2 * of.n_tags < len(texts)
+            for of in found.values()
+        )
+    if not looks_so:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows, separator = _tags_of_rows(column, None)
+    except ValueError:
+        return None
+    counts = Counter(tag for tags in rows for tag in tags)
+    return (counts, separator) if len(counts) > 1 else None
 
 
 def joined(tags: Sequence[str], separator: str) -> str:

@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.given import column_of
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, option
+from multimargin.checks.parameters import check_integer
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import reading, uncompressed
 from multimargin.datasets.table_cells import as_written
 from multimargin.datasets.table_columns import (
+    UndecidedColumns,
     feature_kinds,
     indicator_of_columns,
     mark_of_numbers,
@@ -30,7 +32,7 @@ from multimargin.datasets.table_columns import (
     uses_of_columns,
 )
 from multimargin.datasets.table_encoder import make_encoder
-from multimargin.datasets.table_tags import indicator_of_tags
+from multimargin.datasets.table_tags import check_frequent, indicator_of_tags
 from multimargin.notices import warn
 
 _LINES = (".jsonl", ".ndjson")
@@ -62,6 +64,7 @@ class TableColumns:
     # What an empty cell of a label is, "0" or "unknown"; None takes 0 where no label is 0 otherwise
     blank: str | None = None
     decimal: str | None = None  # The decimal mark of numbers; None finds it
+    min_count: int = 1  # Labels that are relevant in fewer rows are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,7 @@ class Table:
     unknown_tags: Mapping[str, int] = field(default_factory=dict)  # Rows of tags not looked for
     blank: str = "unknown"  # What an empty cell of a label is
     decimal: str = "."  # The decimal mark of numbers
+    n_rare: int = 0  # Number of labels that are left out, with fewer rows than asked for
 
     @property
     def n_samples(self) -> int:
@@ -196,7 +200,10 @@ def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{error} (in {' and '.join(map(str, parts.values()))})") from error
+        kind = UndecidedColumns if isinstance(error, UndecidedColumns) else ValueError
+        raise kind(
+            f"{str(error).removesuffix('.')} (in {' and '.join(map(str, parts.values()))})"
+        ) from error
 
 
 def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
@@ -328,13 +335,24 @@ def table_of(
     uses = uses_of_columns(frame, columns)
     groups = None if columns.group is None else _groups_of(frame, columns.group)
     found: dict[str, Any] = {}
+    min_count = check_integer("min_count", columns.min_count, at_least=1)
     if columns.tags_column is not None:
-        tags = indicator_of_tags(frame[columns.tags_column], columns.separator, known_labels)
+        tags = indicator_of_tags(
+            frame[columns.tags_column],
+            columns.separator,
+            known_labels,
+            min_count=min_count,
+            rows=rows,
+        )
         names, Y = tags.names, tags.Y
-        found = {"separator": tags.separator, "unknown_tags": tags.unknown}
+        found = {"separator": tags.separator, "unknown_tags": tags.unknown, "n_rare": tags.n_rare}
     else:
-        names = uses["labels"]
-        Y, found["blank"] = indicator_of_columns(frame, names, columns.blank)
+        Y, found["blank"] = indicator_of_columns(frame, uses["labels"], columns.blank)
+        counts = np.count_nonzero((Y if rows is None else Y[rows]) == 1, axis=0)
+        frequent = np.flatnonzero((counts >= min_count) | (min_count == 1))
+        check_frequent(frequent.size, min_count)
+        names, Y = [uses["labels"][k] for k in frequent], Y[:, frequent]
+        found["n_rare"] = counts.size - frequent.size
     mark = "." if columns.decimal is None else columns.decimal
     if kinds is None:
         text, nominal = uses.pop("text"), uses.pop("nominal")
@@ -458,5 +476,5 @@ def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
         if kind == "number" and len(values) > 2 and bool((values.diff().iloc[1:] == 1.0).all()):
             warn(
                 f"the column {column!r} numbers the rows and is taken for a feature; drop it "
-                f"(--drop {column}) if it is none"
+                f"({option('--drop', [column])}) if it is none"
             )
