@@ -66,9 +66,8 @@ def test_losses_without_a_round_in_between_end_the_fit(
 
 
 def test_no_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    owned = OwnedTasks(client, Interrupts())
-    parts = ClusterParts(owned, [], 1e-3)
-    monkeypatch.setattr(client, "nthreads", dict)
+    parts = ClusterParts(OwnedTasks(client, Interrupts()), [], 1e-3)
+    monkeypatch.setattr(OwnedTasks, "threads", lambda self: {})
     with pytest.raises(RuntimeError, match=r"No worker .* Start workers and fit again"):
         parts.threads()
 

@@ -170,11 +170,13 @@ class FreeRounds(Rounds):
         self.correct(solution.primal, solution.dual)
         return replace(solution, status=status)
 
-    def secured(self) -> Solution:
+    def secured(self, *, there: bool) -> Solution:
         """Repair the last point, too: its bound is better than those before."""
         last = self.certified
         if not np.isfinite(last.primal):
             return last
+        if not there:
+            return self._closed(last, "interrupted")
         try:
             # The dual rows may have moved since the common point was theirs.
             self.gather()

@@ -20,8 +20,15 @@ from multimargin.dask.split_parts import SplitCommon
 from multimargin.dask.store import StateMissingError
 from multimargin.dask.tasks import Change, Held, held, unwrapped
 
-# What a task ends with when its worker, or what it needs, is gone.
-_LOST = (StateMissingError, KilledWorker, CommClosedError, CancelledError, asyncio.CancelledError)
+# What a call ends with when a worker, or what a task needs, is gone.
+LOST = (
+    PartsLost,
+    StateMissingError,
+    KilledWorker,
+    CommClosedError,
+    CancelledError,
+    asyncio.CancelledError,
+)
 
 # Bytes from which what all parts share is handed over once, and not with each task.
 _LARGE = 10_000
@@ -64,7 +71,7 @@ class Call:
     """The tasks of one function for all parts.
 
     Each task is bound to the worker of its part. If one of these workers is gone, so is what its
-    tasks came from, and it would not be computed again: the call ends with `PartsLost`.
+    tasks came from, and it would not be computed again: the call ends with one of `LOST`.
     """
 
     def __init__(
@@ -140,11 +147,10 @@ class Call:
 
     def _scattered(self, arguments: Any) -> Future:
         """Hand over what all parts share, once."""
+        worker, token = min(self.homes.values()), self.names.token("common")
         try:
-            worker = min(self.homes.values())
-            token = self.names.token("common")
             return self.owned.scatter(token, arguments, worker, self._check_sources)
-        except (OSError, TimeoutError, *_LOST) as error:
+        except (OSError, TimeoutError) as error:
             raise PartsLost from error
 
     def combined(self, futures: list[Future], combine: Any) -> Any:
@@ -158,42 +164,25 @@ class Call:
                 for k, group in enumerate(groups)
             ]
         self.wait(level)
-        result = self._result(level[0])
+        result = _aligned(self.owned.fetch(level[0], self._check_sources))
         # Parts of one worker are neighbours, so that a result leaves each worker once.
         self.names.bytes_moved += _size(result) * len(set(self.homes.values()))
         return result
 
     def wait(self, futures: list[Future]) -> None:
         """Wait until all are there."""
-        try:
-            while not self.owned.wait(futures):
-                self._check_sources()
-        except _LOST as error:
-            raise PartsLost from error
+        while not self.owned.wait(futures):
+            self._check_sources()
         for future in futures:
             if future.status == "error":
-                self._raise(future.exception())
-            elif future.status != "finished":
+                raise future.exception()
+            if future.status != "finished":
                 raise PartsLost
-
-    def _result(self, future: Future) -> Any:
-        """Fetch a result, which may be lost on the way."""
-        try:
-            return _aligned(self.owned.fetch(future, self._check_sources))
-        except PartsLost:
-            raise
-        except Exception as error:
-            return self._raise(error)
 
     def _check_sources(self) -> None:
         """Raise PartsLost where a worker that this call needs is gone."""
         if not self._sources <= self.workers().keys():
-            raise PartsLost from None
-
-    def _raise(self, error: Any) -> Any:
-        if isinstance(error, _LOST):
-            raise PartsLost from error
-        raise error
+            raise PartsLost
 
 
 def _aligned(value: Any) -> Any:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from multimargin.dask import parts, store, tasks
-from multimargin.dask.calls import Call, Shared
+from multimargin.dask.calls import LOST, Call, Shared
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Sums
-from multimargin.dask.rounds import Cluster, PartsLost
+from multimargin.dask.rounds import Cluster, ClusterLostError, PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.dask.workers import dealt, next_to, workers_of
 
@@ -52,7 +52,7 @@ class ClusterParts(Cluster):
 
     def threads(self) -> dict[str, int]:
         """Return the workers and their threads as soon as there is any."""
-        return workers_of(self.client, self.owned.interrupts, self.patience)
+        return workers_of(self.owned, self.patience)
 
     def described(self) -> Sums:
         if self._described is None:
@@ -117,6 +117,7 @@ class ClusterParts(Cluster):
         """Have the workers let go of all dual rows; the workers may be gone themselves."""
         self._copies = {}
         with contextlib.suppress(Exception):
+            self.owned.check_scheduler()
             self.client.run(store.end, self._shared.name, on_error="ignore")
 
     def interruptible(self) -> contextlib.AbstractContextManager[None]:
@@ -128,7 +129,7 @@ class ClusterParts(Cluster):
 
     def _back_up(self, step: float) -> None:
         """Copy each part's dual rows to the worker after its own; older copies go then."""
-        addresses = sorted(self.client.nthreads())
+        addresses = sorted(self.threads())
         copies = {
             part: (state, self._shared.held(next_to(state.home, addresses)))
             for part, state in enumerate(self.states)
@@ -165,9 +166,9 @@ class ClusterParts(Cluster):
         try:
             with self.owned.of_a_call() as owned:
                 yield Call(self.data, self.threads, self._shared, owned, self._dealt())
-        except PartsLost:
+        except LOST as error:
             self._recover()
-            raise
+            raise PartsLost from error
 
     def _recover(self) -> None:
         """Replace states that no worker holds any more by the newest older ones."""
@@ -176,7 +177,7 @@ class ClusterParts(Cluster):
         shared.losses_in_a_row += 1
         self.threads()
         if shared.losses_in_a_row > _MOST_LOSSES:
-            raise RuntimeError(
+            raise ClusterLostError(
                 f"Workers were lost {_MOST_LOSSES} times in a row without a round in between; "
                 "expected workers with enough memory for a part (make the parts smaller, or give "
                 "workers more memory)."

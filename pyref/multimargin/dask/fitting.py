@@ -16,7 +16,7 @@ from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.owned import OwnedTasks
-from multimargin.dask.rounds import Settings, Solution
+from multimargin.dask.rounds import ClusterLostError, Settings, Solution
 from multimargin.dask.solving import solve
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
@@ -89,9 +89,10 @@ def fit(
     TypeError, ValueError
         If the estimator is none that can be fitted so.
     RuntimeError
-        If no worker is left.
+        If no worker is left, or the scheduler is gone.
     KeyboardInterrupt
-        If interrupted. The last point with a certificate is stored in the fitted attributes first.
+        If interrupted. As after a `RuntimeError`, the fitted attributes have the best model so far,
+        with its certificate.
 
     Warns
     -----
@@ -153,20 +154,20 @@ def _solve(
     )
     with closing(cluster):
         solution = solve(cluster, shape, checked._model(), settings)
-        interrupted = solution.status == "interrupted" and not progress.stop_requested
-        if interrupted and not np.isfinite(solution.primal):
+        error = solution.error
+        if error is not None and not np.isfinite(solution.primal):
             # Nothing was reached yet: a model fitted before stays as it is.
-            raise KeyboardInterrupt
+            raise error
         try:
-            _store(checked, cluster, inputs, shape, solution, interrupted, label_weights)
-        except KeyboardInterrupt:
+            _store(checked, cluster, inputs, shape, solution, label_weights)
+        except (KeyboardInterrupt, ClusterLostError) as interruption:
             # The threshold was not learned; the model has its certificate and is kept.
-            interrupted = True
-            _store(checked, cluster, inputs, shape, solution, interrupted, label_weights)
-            checked.status_ = "interrupted"
+            error = interruption
+            solution = replace(solution, status="interrupted", error=error)
+            _store(checked, cluster, inputs, shape, solution, label_weights)
     progress.finish()
-    if interrupted:
-        raise KeyboardInterrupt
+    if error is not None:
+        raise error
     advice = "Increase max_iter or tol, decrease C, or scale the features."
     end = replace(solution.fit(), gap=checked.dual_gap_)
     checked._warn_of_the_end(end, "rounds", advice)
@@ -295,7 +296,6 @@ def _store(
     inputs: Inputs,
     shape: tuple[int, int],
     solution: Solution,
-    interrupted: bool,
     label_weights: Matrix | None,
 ) -> None:
     d = shape[0]
@@ -308,7 +308,7 @@ def _store(
     estimator._fit_shape = None
     assert fit.weights is not None
     threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
-    if interrupted:
+    if solution.error is not None:
         threshold = ConstantThreshold(0.0)
     unit = threshold_unit(fit)
     estimator.threshold_ = _learned(threshold, cluster, fit.weights, fit.bias, unit)

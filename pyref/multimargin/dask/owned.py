@@ -13,6 +13,7 @@ from typing import Any
 
 from distributed import Client, Future, wait
 
+from multimargin.dask.rounds import ClusterLostError
 from multimargin.interrupts import Interrupts
 
 # Seconds between two looks at whether there was an interrupt, or a worker is gone.
@@ -36,18 +37,40 @@ class OwnedTasks:
     def __enter__(self) -> "OwnedTasks":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self.cancel()
+        if isinstance(error, Exception) and not isinstance(error, ClusterLostError):
+            # Whatever it is: it comes of that.
+            self.check_scheduler(error)
 
     def of_a_call(self) -> "OwnedTasks":
         """Return the owner of further tasks, which end earlier."""
         return OwnedTasks(self.client, self.interrupts)
 
+    def check(self) -> None:
+        """Raise an interrupt that was held back, or that the scheduler is gone."""
+        self.interrupts.check()
+        self.check_scheduler()
+
+    def check_scheduler(self, cause: Exception | None = None) -> None:
+        """Raise `ClusterLostError` where the client has lost its scheduler, and all results."""
+        if self.client.status != "running":
+            raise ClusterLostError(
+                "The scheduler of the cluster is gone, or the connection to it; expected one that "
+                "lasts as long as the fit. Connect to a cluster and fit again, with "
+                "warm_start=True to go on from what was reached."
+            ) from cause
+
+    def threads(self) -> dict[str, int]:
+        """Return the workers that there are now, and their threads."""
+        found: dict[str, int] = self._result(self.client.scheduler.ncores())
+        return found
+
     def submit(
         self, name: Any, function: Any, *arguments: Any, workers: list[str] | None = None
     ) -> Future:
         """Give out a task under a new name."""
-        self.interrupts.check()
+        self.check()
         self._futures[name] = None
         future = self.client.submit(function, *arguments, key=name, workers=workers)
         self._futures[name] = future
@@ -55,7 +78,7 @@ class OwnedTasks:
 
     def compute(self, delayed: list[Any]) -> list[Future]:
         """Give out delayed objects that are in no other list."""
-        self.interrupts.check()
+        self.check()
         self._futures |= dict.fromkeys(one.key for one in delayed)
         made: list[Future] = self.client.compute(delayed)
         self._futures |= {future.key: future for future in made}
@@ -69,22 +92,13 @@ class OwnedTasks:
         )
         arrived = threading.Event()
         self._on_their_way.append(arrived)
-        transfer = self._started(_announced(coroutine, arrived))
-        while not concurrent.wait([transfer], timeout=LOOK).done:
-            self.interrupts.check()
-            try:
-                look()
-            except BaseException:
-                # To a worker that is gone it would be on its way for long.
-                transfer.cancel()
-                raise
-        sent: dict[str, Future] = transfer.result()
+        sent: dict[str, Future] = self._result(_announced(coroutine, arrived), look)
         self._futures |= sent
         return sent[name]
 
     def wait(self, futures: list[Future]) -> bool:
         """Wait a moment; return whether all futures are done."""
-        self.interrupts.check()
+        self.check()
         try:
             with self.client.as_current():
                 wait(futures, timeout=LOOK)
@@ -94,18 +108,24 @@ class OwnedTasks:
 
     def fetch(self, future: Future, look: Callable[[], None]) -> Any:
         """Return the result of a future; `look` is called again and again until it is there."""
-        transfer = self._started(self.client.gather(future, asynchronous=True))
-        try:
-            while not concurrent.wait([transfer], timeout=LOOK).done:
-                self.interrupts.check()
-                look()
-            return transfer.result()
-        finally:
-            transfer.cancel()
+        return self._result(self.client.gather(future, asynchronous=True), look)
 
-    def _started(self, coroutine: Coroutine[Any, Any, Any]) -> "concurrent.Future[Any]":
+    def _result(
+        self, coroutine: Coroutine[Any, Any, Any], look: Callable[[], object] = bool
+    ) -> Any:
         """Run a coroutine where the client runs: `Client.sync` would give up what takes long."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self.client.loop.asyncio_loop)
+        loop = self.client.loop.asyncio_loop
+        transfer = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        while not concurrent.wait([transfer], timeout=LOOK).done:
+            self.interrupts.check()
+            try:
+                self.check_scheduler()
+                look()
+            except BaseException:
+                # To or from a worker that is gone it would be on its way for long.
+                transfer.cancel()
+                raise
+        return transfer.result()
 
     def cancel(self) -> None:
         """Cancel all tasks."""
@@ -116,7 +136,7 @@ class OwnedTasks:
         self._cancelled(list(self._futures))
 
     def _cancelled(self, names: list[Any]) -> None:
-        if not names:
+        if not names or self.client.status != "running":
             return
         # The client may have been closed, and the scheduler be gone.
         with contextlib.suppress(Exception):

@@ -47,6 +47,10 @@ class PartsLost(Exception):
     """Dual rows were lost and replaced by older ones, so that the sums have to be made anew."""
 
 
+class ClusterLostError(RuntimeError):
+    """The scheduler or all workers are gone: the rounds end with what they have."""
+
+
 class Cluster(Protocol):
     """Place of the parts: the workers of a dask cluster, or one process."""
 
@@ -166,6 +170,8 @@ class Solution:
     pairs: float
     history: dict[str, Any]
     terms: int  # How many terms objective and bound sum up, one after the other
+    # What ended the rounds early, to be raised when the solution is stored
+    error: BaseException | None = None
 
     @property
     def rounding(self) -> float:
@@ -256,19 +262,20 @@ class Rounds:
         return 0.0
 
     def run(self, *, may_split: bool = False) -> Solution:
-        """Return the solution; an interruption gives the last point that has a certificate.
+        """Return the solution; an interruption gives the best point that has a certificate.
 
         With `may_split` the rounds end as "slow" where others are likely to need fewer.
         """
         self.may_split = may_split
-        return self.ended_by(self._run, self.secured)
+        return self.ended_by(self._run)
 
-    def ended_by(self, run: Callable[[], Solution], secured: Callable[[], Solution]) -> Solution:
+    def ended_by(self, run: Callable[[], Solution]) -> Solution:
         """Return what rounds end with, or what is secured when they are interrupted."""
         try:
             solution = run()
-        except KeyboardInterrupt:
-            solution = secured()
+        except (KeyboardInterrupt, ClusterLostError) as error:
+            there = not isinstance(error, ClusterLostError)
+            solution = replace(self.secured(there=there), error=error)
         weights = np.asarray(solution.weights, dtype=np.float64)
         return replace(solution, weights=weights, history=self.history.columns())
 
@@ -292,8 +299,11 @@ class Rounds:
 
     # The certificate
 
-    def secured(self) -> Solution:
-        """Return the last point with a certificate after an interruption."""
+    def secured(self, *, there: bool) -> Solution:
+        """Return the best point with a certificate after an interruption.
+
+        The parts may not be `there` any more.
+        """
         return self.certified
 
     def _objectives(self, answer: Sums) -> tuple[float, float]:

@@ -10,7 +10,15 @@ from scipy.sparse.csgraph import connected_components
 from multimargin.dask import parts
 from multimargin.dask.bias import FreeRounds, PenalizedRounds, centred
 from multimargin.dask.parts import Sums, inner
-from multimargin.dask.rounds import Cluster, Rounds, Settings, Solution, no_history, relative_gap
+from multimargin.dask.rounds import (
+    Cluster,
+    ClusterLostError,
+    Rounds,
+    Settings,
+    Solution,
+    no_history,
+    relative_gap,
+)
 from multimargin.dask.splitting import MOST_FEATURES, SplitRounds
 from multimargin.estimators.shared.problem import Matrix, Model
 
@@ -48,7 +56,7 @@ def _solved(rounds: Rounds) -> Solution:
         solution = rounds.run(may_split=few)
         if solution.status != "slow":
             return solution
-    return SplitRounds(rounds).run()
+    return rounds.ended_by(lambda: SplitRounds(rounds).run())
 
 
 def _solve_free(
@@ -69,7 +77,7 @@ def _solve_free(
     weights, bias = np.zeros(shape), np.zeros(q)
     terms = int(about["rows"]) + d + q
     primal = dual = pairs = 0.0
-    status, rounds, histories = "converged", 0, []
+    status, error, rounds, histories = "converged", None, 0, []
     subsets = [np.flatnonzero(component == k) for k in range(count)]
     subsets = [subset for subset in subsets if subset.size > 1]
     for index, subset in enumerate(subsets):
@@ -99,10 +107,11 @@ def _solve_free(
         if part.status != "converged":
             status = part.status
         if status == "interrupted":
+            error = part.error
             break
     if not np.isfinite(primal):
         # Interrupted before there was a point.
-        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {}, terms)
+        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {}, terms, error)
     names = histories[0] if histories else no_history()
     history = {
         k: np.concatenate([h[k] for h in histories]) if histories else names[k] for k in names
@@ -110,16 +119,17 @@ def _solve_free(
     try:
         bias = _lifted(cluster, weights, bias, component, capacity)
         loss = cluster.sums(parts.total_loss, weights, bias, model)["loss"]
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ClusterLostError) as interruption:
         # What the components cost together is not known.
-        status, loss = "interrupted", np.inf
+        status, loss, error = "interrupted", np.inf, interruption
     primal = 0.5 * inner(weights, weights) + loss
     if (
         status in ("max_iterations", "time_limit")
         and relative_gap(primal, dual, terms) <= settings.tol
     ):
         status = "converged"
-    return Solution(weights, centred(bias), status, rounds, primal, dual, pairs, history, terms)
+    found = status, rounds, primal, dual, pairs
+    return Solution(weights, centred(bias), *found, history, terms, error)
 
 
 def _lifted(

@@ -116,10 +116,7 @@ class SplitRounds:
         self.best_dual = self.dual
 
     def run(self) -> Solution:
-        """Return the solution; an interruption gives the best point so far."""
-        return self.rounds.ended_by(self._run, self._secured)
-
-    def _run(self) -> Solution:
+        """Return the solution; `Rounds.ended_by` knows what to do with an interruption."""
         while True:
             self.number += 1
             try:
@@ -274,17 +271,18 @@ class SplitRounds:
         bound = dual if free else self.bound
         known = rounds.bound if isinstance(rounds, FreeRounds) else self.bound
         self.best = replace(self.best, rounds=number, dual=known, pairs=self.pairs)
-        rounds.certified = self.best
+        rounds.certified = self._of_dual() if settings.of_dual else self.best
         rounds.record(number, self.best.primal, bound, rho=self.rho)
         gap = relative_gap(self.best.primal, bound, rounds.terms)
         stopped = rounds.tell(number, self.best.primal, bound, rounds.about["rows_with_pairs"])
         last = "interrupted" if stopped else settings.last(number)
         if isinstance(rounds, FreeRounds):
-            return self._repaired(rounds, gap, last)
-        solution = self._of_dual() if settings.of_dual else self.best
-        if gap <= settings.tol and rounds.reached(solution):
-            return replace(solution, status="converged")
-        return None if last is None else replace(solution, status=last)
+            self._hand_over(rounds)
+            near = gap <= _BEFORE_REPAIR * settings.tol and number >= rounds.next_attempt
+            return rounds.attempt(number, bias, last) if near or last is not None else None
+        if gap <= settings.tol and rounds.reached(rounds.certified):
+            return replace(rounds.certified, status="converged")
+        return None if last is None else replace(rounds.certified, status=last)
 
     def _of_terms(self, terms: float, square: float) -> float:
         """Return the dual objective of the dual rows, or a bound on that of a share of them."""
@@ -297,27 +295,12 @@ class SplitRounds:
         """Return the solution with the model of the best dual rows."""
         return replace(self.best, weights=self.best_dual[:-1], bias=self.best_dual[-1])
 
-    def _repaired(self, rounds: FreeRounds, gap: float, last: str | None) -> Solution | None:
-        """Return the solution of a free bias when it is the end."""
-        near = gap <= _BEFORE_REPAIR * rounds.settings.tol and self.number >= rounds.next_attempt
-        if last is None and not near:
-            return None
-        self._hand_over(rounds)
-        return rounds.attempt(self.number, self.model[-1], last)
-
     def _hand_over(self, rounds: FreeRounds) -> None:
         """Give the rounds whose repair it is the dual rows as they are."""
         rounds.sigma = 0.0
         bias = self.model[-1]
         rounds.point = Point(self.dual[:-1], self.model[:-1], self.dual[-1], bias, step=1.0)
         rounds.tolerated = rounds.settings.tol * abs(self.best.primal)
-
-    def _secured(self) -> Solution:
-        rounds = self.rounds
-        if isinstance(rounds, FreeRounds):
-            self._hand_over(rounds)
-            return rounds.secured()
-        return self._of_dual() if rounds.settings.of_dual else self.best
 
 
 def leap(moved: Matrix, change: Matrix, lack: Matrix) -> Matrix:

@@ -1,25 +1,28 @@
 """Assignment of parts to the workers of a cluster."""
 
 import time
+from contextlib import suppress
 
 import numpy as np
-from distributed import Client
 
-from multimargin.interrupts import Interrupts
+from multimargin.dask.owned import OwnedTasks
+from multimargin.dask.rounds import ClusterLostError
 
 
-def workers_of(client: Client, interrupts: Interrupts, patience: float) -> dict[str, int]:
+def workers_of(owned: OwnedTasks, patience: float) -> dict[str, int]:
     """Return the workers and their threads as soon as there is any, for `patience` seconds."""
     start = time.monotonic()
     while True:
-        interrupts.check()
-        threads: dict[str, int] = client.nthreads()
-        if threads:
-            return threads
+        owned.check()
+        # A scheduler that does not answer is noticed in a moment.
+        with suppress(OSError):
+            if threads := owned.threads():
+                return threads
         if time.monotonic() - start > patience:
-            raise RuntimeError(
+            raise ClusterLostError(
                 f"No worker of the cluster has been left for {patience:g} seconds; expected at "
-                "least one. Start workers and fit again."
+                "least one. Start workers and fit again, with warm_start=True to go on from what "
+                "was reached."
             )
         time.sleep(0.1)
 
