@@ -1,12 +1,28 @@
 """The fast solvers against the exact one, and a verdict that can be negative."""
 
+import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from multimargin import MLODM, LabelSpecificBinaryRelevance, RankSVM
+from multimargin import (
+    LLSF,
+    MLODM,
+    MLRL,
+    SSMLRL,
+    LabelSpecificBinaryRelevance,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+    RelationshipOptions,
+    UnknownLabelsWarning,
+)
 from multimargin.datasets import load_digit_attributes
 from multimargin.estimators.shared import pairwise as base
 from multimargin.estimators.shared.problem import Fit, Problem
@@ -27,6 +43,57 @@ def test_every_method_agrees(name: str) -> None:
     assert found.score_difference < 1e-2
     assert found.bound <= found.exact_objective * (1 + 1e-9)
     assert (found.n_samples, found.n_features, found.n_labels) == (12, 20, 4)
+
+
+WEIGHTS = np.array([0.5, 1.0, 2.0, 0.3])
+LOW_RANK = RelationshipOptions(fixed_covariance=np.diag([0.5, 0.5, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RankSVM(kernel="rbf", gamma="mean_distance", class_weight="balanced"),
+        RankSVM(kernel="poly", gamma="auto", coef0=0.5, degree=2, class_weight="sqrt", top_k=2),
+        RankSVM(kernel="linear", bias="penalized", pair_weights="uniform"),
+        RankSVM(kernel="linear", bias="none", class_weight={0: 3.0}, top_k=0.5),
+        RankSVM(kernel=lambda X, Z: (1.0 + X @ Z.T) ** 2, solver="exact"),
+        RankSVMz(kernel="linear", class_weight=WEIGHTS),
+        RankLSVM(kernel="poly", gamma=0.1, top_k=1, pair_weights="uniform"),
+        RankCVM(gamma=0.2, top_k=2, class_weight=WEIGHTS),
+        MLODM(theta=0.1, mu=0.9, pair_weights="uniform", solver="dcd"),
+        RankHLapSVM(lam=0.5, nu=0.3, kernel="linear"),
+        RankHLapSVM(lam=0.5, class_weight="sqrt", top_k=1, solver="exact"),
+        MLRL(lam=0.01, options=LOW_RANK),
+        SSMLRL(lam1=0.01, lam2=0.0),
+        SSMLRL(lam1=0.01, lam2=0.1, kernel="linear", options=LOW_RANK),
+        SSMLRL(lam1=0.01, lam2=0.1, solver="exact"),
+        LLSF(alpha=0.5, beta=0.2),
+    ],
+    ids=lambda model: " ".join(repr(model).split()),
+)
+def test_every_parameter_of_a_problem_is_the_reference_s_too(model: Any) -> None:
+    labels = Y[ROWS][:, :4].astype(float)
+    if isinstance(model, SSMLRL):
+        labels[::3] = -1
+    elif not isinstance(model, LLSF):
+        labels[1, 2] = labels[4, 0] = np.nan
+    features = X[ROWS][:, 20:40]
+    forms: list[Any] = [features]
+    if model.get_params().get("kernel") == "linear":
+        forms = [features, sparse.csr_array(features), features.astype(np.float32)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownLabelsWarning)
+        for form in forms:
+            found = verify(model, form, labels)
+            assert found.agrees, found
+            assert found.status == "converged"
+            assert found.score_difference < 1e-2
+
+
+def test_a_kernel_without_an_optimum_is_told() -> None:
+    model = RankSVM(kernel="sigmoid", gamma=1.0, coef0=-1.0)
+    with pytest.raises(ValueError, match="K is indefinite: its eigenvalues lie between"):
+        verify(model, X[ROWS], Y[ROWS])
 
 
 def test_a_wrong_solver_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +132,6 @@ def test_rows_have_pairs() -> None:
 def test_what_cannot_be_verified() -> None:
     for model, message in (
         (LabelSpecificBinaryRelevance(), "has no objective of its own; expected its selector"),
-        (RankSVM(solver="exact"), "solver is 'exact'; expected one to compare"),
         (make_method("llsf", convexify=False), "convexify is False; expected True"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -109,52 +109,129 @@ REFERENCE = [
     Damage("exact", "relationship", "- largest / (2 * lam)", "- largest / lam"),
     Damage("feasible", "feasible", "np.clip(alpha, 0.0, c)", "alpha + c"),
 ]
+LAPLACIAN = "rank-hlapsvm --set lam=1"
+EXACT = "rank-svm --set solver=exact"
+EXACT_LAPLACIAN = f"{LAPLACIAN} --set solver=exact"
 ESTIMATORS = [
-    Damage("rank_hlapsvm", "degrees", "self.Y.sum(axis=0)", "1.0", "rank-hlapsvm"),
+    Damage("rank_hlapsvm", "degrees", "self.Y.sum(axis=0)", "1.0", LAPLACIAN),
     Damage("rank_hlapsvm", "roughness", "float(weight) *", "2.0 *", "rank-hlapsvm"),
-    Damage("rank_hlapsvm", "gram", "beta=1.0", "beta=0.5", "rank-hlapsvm"),
+    Damage("rank_hlapsvm", "gram", "beta=1.0", "beta=0.5", LAPLACIAN),
     Damage("rank_hlapsvm", "_weights", "delta - 1.0", "delta", "rank-hlapsvm"),
-    Damage("rank_hlapsvm", "_factor", "gram *= lam", "gram *= 2 * lam", "rank-hlapsvm"),
-    Damage("rank_hlapsvm", "_reference_laplacian", "float(nu)", "2 * float(nu)", "rank-hlapsvm"),
-    Damage("ssmlrl", "reduced_kernel", "reduced - V.T @ V", "reduced - 0.5 * V.T @ V"),
-    Damage("ssmlrl", "reduced_kernel", "+= c", "+= 2 * c"),
+    Damage("rank_hlapsvm", "_factor", "gram *= lam", "gram *= 2 * lam", LAPLACIAN),
+    Damage(
+        "rank_hlapsvm",
+        "_reference_laplacian",
+        "float(nu)",
+        "2 * float(nu)",
+        EXACT_LAPLACIAN,
+    ),
+    Damage(
+        "rank_hlapsvm",
+        "_exactly",
+        "lam, L)\n    fit",
+        "2 * lam, L)\n    fit",
+        EXACT_LAPLACIAN,
+    ),
+    Damage("ssmlrl", "reduced_kernel", "reduced - V.T @ V", "reduced - 0.5 * V.T @ V", "ssmlrl"),
+    Damage("ssmlrl", "reduced_kernel", "+= c", "+= 2 * c", "ssmlrl"),
+    Damage(
+        "ssmlrl",
+        "_fit_with_unlabelled",
+        "K, rows.size, c)[",
+        "K, rows.size, 2 * c)[",
+        "ssmlrl --set solver=exact",
+    ),
+    Damage("../kernels/kernel", "_spread", "2.0 *", "3.0 *", "rank-svm --set gamma=mean_distance"),
+    Damage("../kernels/kernel", "_spread", "X.shape[1] *", "2 *", "rank-lsvm"),
+    Damage(
+        "shared/label_weights",
+        "weights_of_counts",
+        "EXPONENTS[rule]",
+        "1.0",
+        "rank-svm --set class_weight=sqrt",
+    ),
+    Damage(
+        "shared/pair_weights",
+        "weights_of_pairs",
+        "C / n)",
+        "2 * C / n)",
+        "rank-svm --set pair_weights=uniform",
+    ),
     Damage("shared/zero_label", "_relative", "- columns", "+ columns", "rank-svmz"),
     Damage("shared/zero_label", "squared_norm", "(len(weights) + 1)", "len(weights)", "rank-svmz"),
     Damage("rank_cvm", "_divided", "1.0 / total", "2.0 / total", "rank-cvm"),
     Damage("shared/certificate", "bounds_at_the_margin", "4.0 * dual", "2.0 * dual", "rank-cvm"),
-    Damage("shared/exact", "_weights", "of_labels else", "not of_labels else"),
-    Damage("shared/exact", "_weights", "problem.label_weights, 1.0", "1.0, 1.0"),
+    Damage(
+        "shared/exact",
+        "_weights",
+        "of_labels else",
+        "not of_labels else",
+        f"{EXACT} --set pair_weights=uniform",
+    ),
+    Damage(
+        "shared/exact",
+        "_weights",
+        "problem.label_weights, 1.0",
+        "1.0, 1.0",
+        f"{EXACT} --set class_weight=balanced",
+    ),
     Damage(
         "shared/exact",
         "solve_exactly",
         "found.upper, found.lower,",
         "found.upper, 2 * found.lower,",
+        EXACT,
     ),
-    Damage("shared/exact", "solve_exactly", "b[:-1] - b[-1]", "b[:-1] + b[-1]", "rank-svmz"),
-    Damage("shared/exact", "solve_exactly", "K, Y, C, model.bias, top", "K, Y, C, 'none', top"),
     Damage(
-        "shared/relationships", "_solve_exactly", "lam, covariance, h", "2 * lam, covariance, h"
+        "shared/exact",
+        "solve_exactly",
+        "b[:-1] - b[-1]",
+        "b[:-1] + b[-1]",
+        "rank-svmz --set solver=exact",
     ),
-    Damage("shared/engine", "_solve_compiled", "bias=fit.bias - moved", "bias=fit.bias"),
-    Damage("shared/pair_weights", "pairs_of", "relevant * np", "(relevant + 1) * np"),
+    Damage(
+        "shared/exact", "solve_exactly", "K, Y, C, model.bias, top", "K, Y, C, 'none', top", EXACT
+    ),
+    Damage(
+        "shared/relationships",
+        "_solve_exactly",
+        "lam, covariance, h",
+        "2 * lam, covariance, h",
+        "mlrl --set solver=exact",
+    ),
+    Damage(
+        "shared/engine",
+        "_solve_compiled",
+        "bias=fit.bias - moved",
+        "bias=fit.bias",
+        "rank-svm --set kernel=linear",
+    ),
+    Damage(
+        "shared/pair_weights",
+        "pairs_of",
+        "relevant * np",
+        "(relevant + 1) * np",
+        "rank-svm --set top_k=2",
+    ),
 ]
 LOSSES = [
-    Damage("hinge.rs", "", "(1.0 - margin).max(0.0)", "(0.9 - margin).max(0.0)"),
-    Damage("hinge.rs", "", "if margin < 1.0 { 1.0 }", "if margin < 1.0 { 0.5 }"),
-    Damage("hinge.rs", "", "f64::min) - 1.0;", "f64::min) - 0.5;"),
-    Damage("squared_hinge.rs", "", "0.5 * (1.0 - margin)", "0.4 * (1.0 - margin)"),
-    Damage(
-        "squared_hinge.rs",
-        "",
-        "        (1.0 - margin).max(0.0)\n",
-        "        (0.9 - margin).max(0.0)\n",
-    ),
-    Damage("zero_label.rs", "", "(t + 1.0 - c)", "(t + 0.9 - c)"),
-    Damage("zero_label.rs", "", "(c + 1.0 - t)", "(c + 0.9 - t)"),
-    Damage(
-        "optimal_margin.rs", "", "            (margin - 1.0 - theta)", "            (margin - 1.0)"
-    ),
-    Damage("optimal_margin.rs", "", "- mu * (margin - 1.0 - theta)", "- (margin - 1.0 - theta)"),
+    Damage(file, "", old, new, method)
+    for file, old, new, method in (
+        ("hinge.rs", "(1.0 - margin).max(0.0)", "(0.9 - margin).max(0.0)", "rank-svm"),
+        ("hinge.rs", "if margin < 1.0 { 1.0 }", "if margin < 1.0 { 0.5 }", "rank-svm"),
+        ("hinge.rs", "f64::min) - 1.0;", "f64::min) - 0.5;", "rank-svm"),
+        ("squared_hinge.rs", "0.5 * (1.0 - margin)", "0.4 * (1.0 - margin)", "rank-lsvm"),
+        (
+            "squared_hinge.rs",
+            "   (1.0 - margin).max(0.0)\n",
+            "   (0.9 - margin).max(0.0)\n",
+            "rank-cvm",
+        ),
+        ("zero_label.rs", "(t + 1.0 - c)", "(t + 0.9 - c)", "rank-svmz"),
+        ("zero_label.rs", "(c + 1.0 - t)", "(c + 0.9 - t)", "rank-svmz"),
+        ("optimal_margin.rs", "   (margin - 1.0 - theta)", "   (margin - 1.0)", "mlodm"),
+        ("optimal_margin.rs", "- mu * (margin - 1.0 - theta)", "- (margin - 1.0 - theta)", "mlodm"),
+    )
 ]
 
 
@@ -189,20 +266,27 @@ def path_of(damage: Damage) -> Path:
     return PACKAGE / folder / f"{damage.file}.py"
 
 
-def finding(copy: Path, damage: Damage, count: int) -> str:
-    """Return what the verification of a damaged copy says, or nothing if it says nothing."""
-    environment = os.environ | {"PYTHONPATH": f"{copy / 'pyref'}{os.pathsep}{copy}"}
-    if damage.method:
-        command = [sys.executable, "-m", "multimargin", "verify", "digits", "--rows", "25"]
-        run = subprocess.run(
-            [*command, "--method", damage.method],
-            cwd=copy, env=environment, capture_output=True, text=True,
-        )  # fmt: skip
-        if run.returncode != 0:
-            return f"verify: {(run.stdout + run.stderr).strip().splitlines()[-1]}"
+def environment_of(copy: Path) -> dict[str, str]:
+    """Return an environment in which Python imports the package and the tests of a copy."""
+    return os.environ | {"PYTHONPATH": f"{copy / 'pyref'}{os.pathsep}{copy}"}
+
+
+def finding_of_a_user(copy: Path, method: str) -> str:
+    """Return what `multimargin verify` says that a user runs, or nothing if all is well."""
+    command = [sys.executable, "-m", "multimargin", "verify", "digits", "--rows", "25"]
+    run = subprocess.run(
+        [*command, "--method", *method.split()],
+        cwd=copy, env=environment_of(copy), capture_output=True, text=True,
+    )  # fmt: skip
+    said = (run.stdout + run.stderr).strip().splitlines()
+    return f"verify: {said[-1]}" if run.returncode != 0 else ""
+
+
+def finding_of_problems(copy: Path, count: int) -> str:
+    """Return what `make verify` says first, or nothing if all is well."""
     command = [sys.executable, "-u", "-m", "tests.campaign", "--count", str(count)]
     with subprocess.Popen(
-        command, cwd=copy, env=environment, text=True,
+        command, cwd=copy, env=environment_of(copy), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     ) as run:  # fmt: skip
         assert run.stdout is not None
@@ -214,6 +298,15 @@ def finding(copy: Path, damage: Damage, count: int) -> str:
             last = line
         run.wait()
         return f"make verify: {last.strip()}" if run.returncode != 0 else ""
+
+
+def refuse_what_is_damaged_before(copy: Path, damages: list[Damage]) -> None:
+    """Exit if a copy without damage fails, which would make every damage look found."""
+    for method in sorted({damage.method for damage in damages} - {""}):
+        if found := finding_of_a_user(copy, method):
+            sys.exit(f"without a damage, {method}: {found}")
+    if found := finding_of_problems(copy, 20):
+        sys.exit(f"without a damage, {found}")
 
 
 def main() -> None:
@@ -231,13 +324,17 @@ def main() -> None:
         for name in COPIED_FOR_RUST if arguments.rust else COPIED:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / name)
+        if arguments.rust:
+            build(copy)
+        refuse_what_is_damaged_before(copy, chosen)
         for damage in chosen:
             file = copy / path_of(damage)
             whole = file.read_text(encoding="utf-8")
             file.write_text(damaged(whole, damage), encoding="utf-8")
             if arguments.rust:
                 build(copy)
-            found = finding(copy, damage, arguments.count)
+            found = damage.method and finding_of_a_user(copy, damage.method)
+            found = found or finding_of_problems(copy, arguments.count)
             file.write_text(whole, encoding="utf-8")
             unnoticed += not found
             name = f"{damage.file} {damage.function}: {damage.old} -> {damage.new}"
@@ -247,13 +344,16 @@ def main() -> None:
 
 
 def build(copy: Path) -> None:
-    """Build the extension of a copy into its package."""
-    target = ROOT / "target"
+    """Build the extension of a copy into its package, soon rather than fast."""
+    target = ROOT / "target" / "damage"
+    profile = {"LTO": "off", "CODEGEN_UNITS": "16", "OPT_LEVEL": "2", "INCREMENTAL": "true"}
+    settings = {f"CARGO_PROFILE_RELEASE_{name}": value for name, value in profile.items()}
     subprocess.run(
         ["cargo", "build", "--release", "-p", "multimargin-python", "--target-dir", str(target)],
-        cwd=copy, check=True,
+        cwd=copy, check=True, env=os.environ | settings,
     )  # fmt: skip
-    built = next(iter(sorted((target / "release").glob("*_rust.*[oyd]"))))
+    files = (target / "release").glob("*_rust.*")
+    built = next(file for file in files if file.suffix in (".so", ".dylib", ".dll"))
     shutil.copy(built, next((copy / PACKAGE).glob("_rust*.so")))
 
 

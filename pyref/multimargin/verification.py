@@ -1,18 +1,23 @@
 """Fits of one's own data judged by the exact solution of the same problem."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from multimargin.estimators import LLSF
-from multimargin.reference import llsf
+from multimargin.checks.labels import with_nan
+from multimargin.checks.targets import check_targets
+from multimargin.estimators import LLSF, SSMLRL
+from multimargin.estimators.ssmlrl import split_targets
+from multimargin.reference.estimators import Optimum, optimum
 from multimargin.reference.interior_point import import_cvxpy
 
 __all__ = ["Verification", "verify"]
@@ -72,7 +77,10 @@ class Verification:
 
 
 def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verification:
-    """Fit a model twice, by its solver and by an interior-point solver, and compare.
+    """Fit a model, solve its problem by `multimargin.reference`, and compare.
+
+    The reference states the problem as the paper does, computes kernel, weights and hypergraph by
+    their definitions, and solves it by an interior-point method.
 
     Parameters
     ----------
@@ -98,6 +106,7 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
     ValueError
         If the model is a classifier on label-specific features, which has no objective of its own:
         verify its selector.
+        If the kernel is indefinite, so that the problem has no optimum.
     RuntimeError
         If the exact solver fails.
     """
@@ -108,8 +117,11 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
         )
     if not (hasattr(model, "label_scores") and "solver" in model.get_params()):
         raise TypeError(f"model is {model!r}; expected a method of multimargin")
-    if model.get_params()["solver"] == "exact":
-        raise ValueError("solver is 'exact'; expected one to compare with the exact solver")
+    if isinstance(model, LLSF) and not model.convexify:
+        raise ValueError(
+            "convexify is False; expected True, as the published problem of LLSF has "
+            "no minimum where it is not convex"
+        )
     fast = clone(model).set_params(tol=min(model.tol, _FIT_TOLERANCE))
     if "max_iter" in fast.get_params() and not isinstance(fast, LLSF):
         fast.set_params(max_iter=max(fast.max_iter, 100_000))
@@ -118,16 +130,8 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
         warnings.simplefilter("ignore", ConvergenceWarning)
         fast.fit(X, y)
     scores = fast.label_scores(X)
-    if isinstance(fast, LLSF):
-        exact_objective, exact_scores = _solve_llsf(fast, X, y)
-        exact_bound = None
-    else:
-        exact = clone(model).set_params(solver="exact", tol=1e-3)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exact.fit(X, y)
-        exact_objective, exact_bound = exact.objective_, exact.dual_objective_
-        exact_scores = exact.label_scores(X)
+    found = _by_reference(fast, X, y)
+    exact_objective, exact_bound = found.upper, found.lower
     difference = abs(fast.objective_ - exact_objective)
     scale = abs(exact_objective) or 1.0
     return Verification(
@@ -141,7 +145,7 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
         gap=float(fast.dual_gap_),
         status=str(fast.status_),
         objective_difference=float(difference / scale),
-        score_difference=_score_difference(scores, exact_scores),
+        score_difference=_score_difference(scores, found.scores),
         tolerance=tolerance,
     )
 
@@ -158,15 +162,21 @@ def draw_rows(
     return np.sort(drawn)
 
 
-def _solve_llsf(model: LLSF, X: Any, Y: Any) -> tuple[float, NDArray[np.float64]]:
-    if not model.convexify:
-        raise ValueError(
-            "convexify is False; expected True, as the published problem of LLSF has "
-            "no minimum where it is not convex"
-        )
-    dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    objective, W = llsf.problem_3(dense, np.asarray(Y, dtype=np.float64), model.alpha, model.beta)
-    return objective, dense @ W
+def _by_reference(model: Any, X: Any, y: Any) -> Optimum:
+    """Solve the problem that a fitted model states."""
+    features = model._checked_features(X, reset=False)
+    if isinstance(model, SSMLRL):
+        targets, labelled = split_targets(y)
+    else:
+        targets, labelled = check_targets(y, unknown=True), np.ones(features.shape[0], dtype=bool)
+    Y = np.full((labelled.size, targets.indicator.shape[1]), -1.0)
+    Y[labelled] = with_nan(targets.indicator)
+    parameters = model.get_params(deep=False)
+    if isinstance(parameters.get("class_weight"), Mapping):
+        # Names of labels have been looked up.
+        parameters["class_weight"] = model.class_weight_
+    dense = features.toarray() if sparse.issparse(features) else features
+    return optimum(type(model).__name__, parameters, np.asarray(dense, dtype=np.float64), Y)
 
 
 def _score_difference(scores: NDArray[np.float64], exact: NDArray[np.float64]) -> float:

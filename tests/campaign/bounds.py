@@ -5,23 +5,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
-from multimargin.reference import exact, llsf, mlrl, rank_hlapsvm, rank_svmz
-from multimargin.reference.matrices import INDEFINITE, root
+from multimargin.reference import estimators, llsf, mlrl
 from multimargin.reference.rank_svm import Array, by_label, pairs, upper_bounds
 from tests.campaign.tasks import Task
 
 EPS = float(np.finfo(np.float64).eps)
 # Relative accuracy that the interior-point solver of LLSF is trusted with: it proves no bound.
 TRUST = 1e-7
-# Negative eigenvalues above minus this share of the largest are those of no matrix that matters.
-ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
-    """Bounds of the optimum that the reference proves, and the objective of the model 0."""
+    """Bounds of the optimum by the reference, and the objective of the model 0."""
 
     lower: float
     upper: float
@@ -40,31 +36,17 @@ def optimum(task: Task) -> Interval:
 
     Raises ExactSolverError if the interior-point solver fails.
     """
+    parameters, X = task.parameters, task.K
     if task.estimator is LLSF:
         # In the units of the features; the objective is the same.
-        alpha = task.parameters["alpha"] / task.scale**2
-        beta = task.parameters["beta"] / task.scale
-        value, _ = llsf.problem_3(task.features, task.Y, alpha, beta)
-        return Interval(value - TRUST * abs(value), value, 0.5 * float(np.sum(task.Y)))
-    if task.estimator in (MLRL, SSMLRL):
-        return _relationship_optimum(task)
-    K, Y, C, top = _kernel_of(task), task.Y, _weight_of_the_loss(task), task.top
-    if task.estimator is RankSVMz:
-        found = exact.zero_label(K, Y, C, _bias(task))
-        return Interval(found.lower, found.upper, float(np.sum(rank_svmz.weights(Y, C))))
-    weight = float(upper_bounds(Y, C).sum())
-    if task.estimator is MLODM:
-        theta, mu = task.parameters["theta"], task.parameters["mu"]
-        found = exact.optimal_margin(K, Y, C, theta, mu)
-        return Interval(found.lower, found.upper, 0.5 * (1 - theta) ** 2 * weight)
-    if task.estimator in (RankSVM, RankHLapSVM):
-        found = exact.hinge(K, Y, C, _bias(task), top)
-        return Interval(found.lower, found.upper, weight)
-    if task.estimator is RankCVM:
-        found = exact.margin_rho(K, Y, C, top)
-        return Interval(found.lower, found.upper, found.upper)
-    found = exact.squared_hinge(K, Y, C, top)
-    return Interval(found.lower, found.upper, 0.5 * weight)
+        scales = {"alpha": task.scale**2, "beta": task.scale}
+        parameters = parameters | {name: parameters[name] / unit for name, unit in scales.items()}
+        X = task.features
+    elif parameters["kernel"] != "precomputed":
+        X = task.scale * task.features
+    found = estimators.optimum(task.estimator.__name__, parameters, X, task.Y, task.weights)
+    lower = found.upper - TRUST * abs(found.upper) if found.lower is None else found.lower
+    return Interval(lower, found.upper, found.zero)
 
 
 def returned(task: Task, model: Any) -> Value:
@@ -90,7 +72,7 @@ def returned(task: Task, model: Any) -> Value:
         W = model.coef_.T
         squares = float(np.sum((_with_zero_label(W) if task.estimator is RankSVMz else W) ** 2))
     rounding = EPS * len(A) * float(np.sum(np.abs(A) * (np.abs(task.K) @ np.abs(A))))
-    rounding += float(np.sum(A * (_negative_part(task.K) @ A)))
+    rounding += float(np.sum(A * (estimators.negative_part(task.K) @ A)))
     if _bias(task) == "penalized" or task.estimator is RankHLapSVM:
         squares += float(b @ b)
     if task.estimator is RankHLapSVM:
@@ -134,7 +116,7 @@ def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
 
 def _pairs(task: Task) -> tuple[Any, Any, Any, Array]:
     """Return i, m, n and the weight of each pair, of which a label and the zero label are one."""
-    C = _weight_of_the_loss(task)
+    C = estimators.weight_of_the_loss(task.parameters, task.Y, task.weights)
     if task.estimator is not RankSVMz:
         return *pairs(task.Y), upper_bounds(task.Y, C)
     q = task.Y.shape[1]
@@ -150,62 +132,21 @@ def _with_zero_label(differences: Array) -> Array:
     return np.concatenate([differences + zero, zero], axis=-1)
 
 
-def _weight_of_the_loss(task: Task) -> Any:
-    """Return C, of each row where these have weights, and of each label where these have some."""
-    weights = task.parameters.get("class_weight")
-    of_rows = _weight_of_rows(task)
-    if weights is None:
-        return of_rows
-    return np.reshape(of_rows, (-1, 1)) * np.where(task.Y == 1, weights, 1.0)
-
-
-def _weight_of_rows(task: Task) -> Any:
-    C = task.parameters["C"]
-    if task.parameters.get("pair_weights") == "uniform":
-        # Each pair weighs C / n, and not the pairs of a row C together.
-        n_pairs = (task.Y == 1).sum(axis=1) * (task.Y == 0).sum(axis=1)
-        n_rows = len(task.Y) if task.weights is None else task.weights.sum()
-        C = C / n_rows * np.maximum(n_pairs, 1)
-    return C if task.weights is None else C * task.weights
-
-
 def _bias(task: Task) -> str:
     if task.estimator in (RankSVM, RankSVMz):
         return str(task.parameters["bias"])
     return "none" if task.estimator in (MLODM, RankHLapSVM) else "penalized"
 
 
-def _hyperedge_weights(task: Task) -> Array:
-    # Hyperedges are weighted by distances of features, or those of a kernel that is given.
-    given = task.parameters["kernel"] == "precomputed"
-    X = root(task.K) if given else task.scale * task.features
-    return rank_hlapsvm.hyperedge_weights(X, task.Y, task.parameters["nu"])
-
-
 def _roughness(task: Task, F: Array) -> float:
     """Return trace(F^T Lap F) from differences of scores: F^T (D_c - W_c) F cancels."""
     relevant = (task.Y == 1).astype(float)
-    W_c = (relevant * _hyperedge_weights(task)) @ relevant.T
+    given = task.parameters["kernel"] == "precomputed"
+    X = task.K if given else task.scale * task.features
+    w = estimators.hyperedge_weights(task.parameters, X, task.Y, task.weights)
+    W_c = (relevant * w) @ relevant.T
     differences = ((F[:, None, :] - F[None, :, :]) ** 2).sum(axis=2)
     return 0.5 * float(np.sum(W_c * differences))
-
-
-def _negative_part(K: Array) -> Array:
-    """Return what a kernel matrix that is indefinite by its rounding lacks to a definite one."""
-    eigenvalues, U = np.linalg.eigh(K)
-    largest = float(np.abs(eigenvalues).max())
-    negative = np.maximum(-eigenvalues, 0.0)
-    if negative.max() > INDEFINITE * largest or negative.max() < ROUNDING * largest:
-        return np.zeros_like(K)
-    return np.asarray((U * negative) @ U.T)
-
-
-def _kernel_of(task: Task) -> Array:
-    if task.estimator is not RankHLapSVM:
-        # With a large C, a dual value is no bound for eigenvalues as small as -1e-9.
-        return np.asarray(task.K + _negative_part(task.K))
-    L = rank_hlapsvm.laplacian(task.Y, _hyperedge_weights(task))
-    return rank_hlapsvm.kernel_27(task.K, task.parameters["lam"], L, one=1.0)
 
 
 def _llsf_value(task: Task, model: Any) -> Value:
@@ -218,52 +159,9 @@ def _llsf_value(task: Task, model: Any) -> Value:
     return Value(value, 1e-10 * (abs(value) + alpha * float(np.sum(W * W))))
 
 
-class _Relationship(NamedTuple):
-    K: Array
-    Y: Array
-    h: Array
-    labelled: NDArray[np.bool_]
-    learned: NDArray[np.intp]
-    lam1: float
-    lam2: float
-    Omega: Array | None
-
-
-def _relationship(task: Task) -> _Relationship:
-    # Unlabelled rows are -1 or NaN everywhere; MLRL has none.
-    labelled = (task.Y >= 0).any(axis=1) | (task.estimator is MLRL)
-    Y = task.Y[labelled]
-    learned = np.flatnonzero((Y == 1).any(axis=0) & (Y == 0).any(axis=0))
-    options = task.parameters.get("options")
-    Omega = None if options is None else options.fixed_covariance
-    lam1 = task.parameters["lam" if task.estimator is MLRL else "lam1"]
-    return _Relationship(
-        task.K,
-        Y[:, learned],
-        mlrl.shares(Y)[:, learned],
-        labelled,
-        learned,
-        lam1,
-        task.parameters.get("lam2", 0.0),
-        None if Omega is None else Omega[np.ix_(learned, learned)],
-    )
-
-
-def _relationship_optimum(task: Task) -> Interval:
-    K, Y, h, labelled, learned, lam1, lam2, Omega = _relationship(task)
-    if len(learned) == 0:
-        return Interval(0.0, 0.0, 0.0)
-    if not labelled.all():
-        order = np.r_[np.flatnonzero(labelled), np.flatnonzero(~labelled)]
-        reduced = mlrl.data_dependent_kernel(K[order][:, order], len(Y), lam1 / lam2)
-        K = reduced[: len(Y), : len(Y)]
-    found = exact.relationship(K, Y, lam1, Omega, h)
-    return Interval(found.lower, found.upper, float(h.sum()))
-
-
 def _relationship_value(task: Task, A: Array, F: Array) -> Value:
-    K, Y, h, labelled, learned, lam1, lam2, Omega = _relationship(task)
-    A, F = A[:, learned], F[:, learned]
+    Y, h, labelled, learned, lam1, lam2, Omega = estimators.relationship(task.parameters, task.Y)
+    K, A, F = task.K, A[:, learned], F[:, learned]
     f = (K @ A)[~labelled]
     M = lam1 * A.T @ K @ A + lam2 * f.T @ f
     loss = mlrl.hinge(F[labelled], Y, h)

@@ -23,7 +23,7 @@ from multimargin.reference import (
     rank_svm,
     rank_svmz,
 )
-from multimargin.reference.interior_point import ExactSolverError
+from multimargin.reference.interior_point import BoundsApartError, ExactSolverError
 from multimargin.reference.matrices import root
 from tests.support.problems import random_covariance, unrelated_problem
 
@@ -233,16 +233,17 @@ IDENTITIES: dict[str, Callable[[int], Values]] = {
 def broken(name: str, seed: int) -> str:
     """Return what is wrong with an identity, or nothing.
 
-    The interior-point solver fails on a problem now and then, but not on three of them.
+    The interior-point solver fails on a problem now and then, but not on three of them. Bounds that
+    lie apart are no failure of it: these problems are of order 1.
     """
     for again in (seed, seed + 10_000, seed + 20_000):
         try:
             values = np.array(IDENTITIES[name](again))
             break
-        except ExactSolverError as error:
-            failure = f"{type(error).__name__}: {error}"
         except Exception as error:
-            return f"{type(error).__name__}: {error}"
+            failure = f"{type(error).__name__}: {error}"
+            if isinstance(error, BoundsApartError) or not isinstance(error, ExactSolverError):
+                return failure
     else:
         return failure
     if np.abs(values - values[0]).max() <= ACCURACY * np.abs(values).max() + 1e-7:

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import pdist, squareform
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import (
     LLSF,
@@ -22,6 +20,7 @@ from multimargin import (
     RankSVMz,
     RelationshipOptions,
 )
+from multimargin.reference import estimators
 from multimargin.reference.rank_svm import Array
 from tests.campaign.random_problems import BIASES, KERNELS, RandomProblem, draw_problem
 
@@ -85,9 +84,7 @@ class Task:
     @property
     def top(self) -> int | None:
         """With how many irrelevant labels of its row each relevant one is compared; None is all."""
-        top_k, q = self.parameters.get("top_k"), self.Y.shape[1]
-        top = max(1, int(top_k * q)) if isinstance(top_k, float) else top_k
-        return None if top is None or top >= q else top
+        return estimators.top(self.parameters, self.Y)
 
     def __str__(self) -> str:
         kind = f"{type(self.X).__name__} {self.X.dtype}"
@@ -278,18 +275,5 @@ def _draw_problem(random: np.random.Generator, estimator: type) -> RandomProblem
 
 
 def kernel_matrix(problem: RandomProblem) -> Array:
-    """Return the kernel matrix of a random problem by scikit-learn or, for "rbf", by SciPy."""
-    # SciPy sums the squares of differences; ||x||^2 + ||y||^2 - 2 x.y cancels far from 0.
-    if problem.kernel == "rbf":
-        distances = pdist(problem.X, "sqeuclidean")
-        rbf: Array = np.exp(-problem.gamma * squareform(distances))
-        return rbf
-    K: Array = pairwise_kernels(
-        problem.X,
-        metric=problem.kernel,
-        filter_params=True,
-        gamma=problem.gamma,
-        coef0=problem.coef0,
-        degree=3,
-    )
-    return (K + K.T) / 2.0
+    """Return the kernel matrix of a random problem by its definition."""
+    return estimators.kernel(problem.X, problem._asdict())

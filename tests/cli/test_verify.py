@@ -17,6 +17,12 @@ def test_agreement(command, folder):
     assert " agrees " in answer.out
 
 
+def test_rows_of_ssmlrl_are_unlabelled_in_part(command, folder):
+    answer = command("verify", folder, "-m", "ssmlrl", "--rows", "12")
+    assert (answer.code, answer.err) == (0, "")
+    assert "12 rows drawn from train, 4 as unlabelled" in answer.out
+
+
 def test_json_is_what_the_library_says(command, folder, small):
     arguments = ("--rows", "9", "--seed", "3", "--scale", "unit", "--json")
     found = command("verify", folder, *arguments).json
@@ -50,7 +56,6 @@ def test_a_failure_of_the_exact_solver_is_no_verdict(command, folder, monkeypatc
 def test_errors(command, folder):
     for line, code, message in (
         ("-m llsf-cc", 1, "LabelSpecificClassifierChain has no objective of its own"),
-        ("--set solver=exact", 1, "solver is 'exact'; expected one to compare"),
         ("--rows 0", 2, "Invalid value for '--rows'"),
         ("--split x", 2, "--split is 'x'"),
         ("--set x=1", 2, "--set: rank-svm has no parameter 'x'"),

@@ -17,7 +17,11 @@ import numpy as np
 
 from multimargin.reference import mlodm, mlrl, rank_cvm, rank_lsvm, rank_svm, rank_svmz
 from multimargin.reference.feasible import balanced, feasible
-from multimargin.reference.interior_point import CERTIFIED, ExactSolverError
+from multimargin.reference.interior_point import (
+    CERTIFIED,
+    BoundsApartError,
+    ExactSolverError,
+)
 from multimargin.reference.matrices import centred, root, scale_of
 from multimargin.reference.rank_svm import Array, Labels, Weight
 
@@ -64,7 +68,7 @@ def best_of(attempt: Callable[[float], Solution], units: list[float]) -> Solutio
         raise failed
     gap = best.upper - best.lower
     if not gap <= USELESS * abs(best.upper):
-        raise ExactSolverError(
+        raise BoundsApartError(
             f"the exact solver clarabel found {best.upper:.6g} and proved {best.lower:.6g}, "
             "expected bounds that agree: rounding decides. Scale the features, lower C or use an "
             "iterative solver, such as solver='bcd', which certifies its result, too"

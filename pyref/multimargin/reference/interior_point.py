@@ -54,6 +54,10 @@ class ExactSolverError(RuntimeError):
     """An interior-point solver stopped without a solution; the message says what helps."""
 
 
+class BoundsApartError(ExactSolverError):
+    """A solution was found, and the bound that comes with it does not prove it."""
+
+
 def import_cvxpy() -> Any:
     """Import CVXPY, which is an optional dependency."""
     try:

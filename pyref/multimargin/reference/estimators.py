@@ -1,0 +1,212 @@
+"""The problem that an estimator states, in the terms of the other files, and its optimum.
+
+Kernels, widths and weights are computed here once more, by their definitions: nothing that a fit
+is made of judges it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+
+from multimargin.reference import exact, llsf, mlrl, rank_hlapsvm, rank_svmz
+from multimargin.reference.matrices import INDEFINITE, root
+from multimargin.reference.rank_svm import Array, Labels, Weight, upper_bounds
+
+# Negative eigenvalues above minus this share of the largest are those of no matrix that matters.
+ROUNDING = 1e-12
+
+
+class Optimum(NamedTuple):
+    """Bounds of an optimum, the objective of the model 0, and scores of the rows at the optimum."""
+
+    lower: float | None  # None where the reference proves none
+    upper: float
+    zero: float
+    scores: Array
+
+
+def optimum(
+    method: str, parameters: Mapping[str, Any], X: Array, Y: Labels, weights: Array | None = None
+) -> Optimum:
+    """Solve the problem of an estimator, by the name of its class, with weights of the rows.
+
+    X is the kernel matrix if precomputed; Y is 1, 0, NaN where a label is unknown, and -1 in the
+    unlabelled rows of SSMLRL. Raises ExactSolverError if the interior-point solver fails, and
+    ValueError if the kernel is indefinite.
+    """
+    if method == "LLSF":
+        value, W = llsf.problem_3(X, Y, parameters["alpha"], parameters["beta"])
+        return Optimum(None, value, float(np.sum(Y)) / 2, X @ W)
+    K = kernel(X, parameters, weights)
+    # With a large C, a dual value is no bound for eigenvalues as small as -1e-9.
+    K = K + negative_part(K)
+    if method in ("MLRL", "SSMLRL"):
+        return _of_relationships(parameters, K, Y)
+    C, k = weight_of_the_loss(parameters, Y, weights), top(parameters, Y)
+    if method == "RankSVMz":
+        found = exact.zero_label(K, Y, C, parameters["bias"])
+        F = K @ found.B + found.b
+        zero = float(np.sum(rank_svmz.weights(Y, C)))
+        return Optimum(found.lower, found.upper, zero, F[:, :-1] - F[:, -1:])
+    weight = float(upper_bounds(Y, C).sum())
+    if method == "RankHLapSVM":
+        L = rank_hlapsvm.laplacian(Y, hyperedge_weights(parameters, X, Y, weights), weights)
+        K = rank_hlapsvm.kernel_27(K, parameters["lam"], L, one=1.0)
+        found, zero = exact.hinge(K, Y, C, "none", k), weight
+    elif method == "RankSVM":
+        found, zero = exact.hinge(K, Y, C, parameters["bias"], k), weight
+    elif method == "MLODM":
+        theta, mu = parameters["theta"], parameters["mu"]
+        found = exact.optimal_margin(K, Y, C, theta, mu)
+        zero = (1 - theta) ** 2 * weight / 2
+    elif method == "RankLSVM":
+        found, zero = exact.squared_hinge(K, Y, C, k), weight / 2
+    elif method == "RankCVM":
+        found = exact.margin_rho(K, Y, C, k)
+        zero = found.upper
+    else:
+        raise ValueError(f"method is {method!r}; expected the class of a method of the papers")
+    return Optimum(found.lower, found.upper, zero, K @ found.B + found.b)
+
+
+# --- Kernels
+def kernel(X: Array, parameters: Mapping[str, Any], weights: Array | None = None) -> Array:
+    """K of the rows, exactly symmetric."""
+    name = parameters["kernel"]
+    if name == "precomputed":
+        K = np.asarray(X)
+    elif callable(name):
+        K = np.asarray(name(X, X), dtype=np.float64)
+    elif name == "linear":
+        K = X @ X.T
+    elif name == "rbf":
+        # Squares of differences: ||x||^2 + ||y||^2 - 2 x.y cancels far from 0.
+        K = np.exp(-width(X, parameters, weights) * squareform(pdist(X, "sqeuclidean")))
+    else:
+        values = width(X, parameters, weights) * (X @ X.T) + parameters["coef0"]
+        K = np.tanh(values) if name == "sigmoid" else values ** parameters.get("degree", 3)
+    return np.asarray((K + K.T) / 2)
+
+
+def width(X: Array, parameters: Mapping[str, Any], weights: Array | None) -> float:
+    """gamma: as given, or 1 / (d Var(X)), 1 / d, or 1 / (2 m^2) with the mean distance m."""
+    gamma, w = parameters["gamma"], np.ones(len(X)) if weights is None else weights
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma == "scale":
+        every = np.broadcast_to(w[:, None], X.shape)
+        mean = np.average(X, weights=every)
+        spread = X.shape[1] * float(np.average((X - mean) ** 2, weights=every))
+    elif gamma == "mean_distance":
+        both = w @ squareform(pdist(X)) @ w
+        spread = 2 * float(both / (w.sum() * (w.sum() - 1))) ** 2 if w.sum() > 1 else 0.0
+    else:
+        return float(gamma)
+    return 1.0 / spread if spread > 0.0 else 1.0
+
+
+def negative_part(K: Array) -> Array:
+    """Return what a kernel matrix that is indefinite by its rounding lacks to a definite one."""
+    eigenvalues, U = np.linalg.eigh(K)
+    largest, negative = np.abs(eigenvalues).max(), np.maximum(-eigenvalues, 0.0)
+    if negative.max() > INDEFINITE * largest or negative.max() < ROUNDING * largest:
+        return np.zeros_like(K)
+    return np.asarray((U * negative) @ U.T)
+
+
+# --- Weights
+def weight_of_the_loss(
+    parameters: Mapping[str, Any], Y: Labels, weights: Array | None = None
+) -> Weight:
+    """C, one for each row where these have weights, and for each label where these have some."""
+    C: Weight = parameters["C"]
+    if parameters.get("pair_weights", "balanced") == "uniform":
+        # Each pair weighs C / n, and not the pairs of a row C together.
+        k = top(parameters, Y)
+        below = (Y == 0).sum(axis=1)
+        pairs = (Y == 1).sum(axis=1) * (below if k is None else np.minimum(below, k))
+        C = C / (len(Y) if weights is None else weights.sum()) * np.maximum(pairs, 1)
+    if weights is not None:
+        C = C * weights
+    of_labels = parameters.get("class_weight")
+    if of_labels is None:
+        return C
+    if isinstance(of_labels, str):
+        counts = (Y == 1).T @ (np.ones(len(Y)) if weights is None else weights)
+        of_labels = np.maximum(counts, 1e-300) ** (-1.0 if of_labels == "balanced" else -0.5)
+        # Their mean over the rows and their relevant labels is 1.
+        of_labels = of_labels * (counts.sum() / (counts @ of_labels))
+    return np.reshape(C, (-1, 1)) * np.where(Y == 1, of_labels, 1.0)
+
+
+def top(parameters: Mapping[str, Any], Y: Labels) -> int | None:
+    """k, with how many irrelevant labels of its row each relevant one is compared; None is all."""
+    k, q = parameters.get("top_k"), Y.shape[1]
+    if isinstance(k, float | np.floating):
+        k = max(1, int(k * q))
+    return None if k is None or k >= q else int(k)
+
+
+def hyperedge_weights(
+    parameters: Mapping[str, Any], X: Array, Y: Labels, weights: Array | None = None
+) -> Array:
+    """Weights of Rank-HLapSVM's hyperedges, by distances of features or in a kernel's space."""
+    X = root(np.asarray(X)) if parameters["kernel"] == "precomputed" else X
+    nu = parameters["nu"]
+    if isinstance(nu, str):
+        every = np.ones(len(X)) if weights is None else weights
+        nu = 1.0 / (rank_hlapsvm.mean_distance(X, every) or 1.0)
+    return rank_hlapsvm.hyperedge_weights(X, Y, nu, weights)
+
+
+# --- Label relationships
+class Relationship(NamedTuple):
+    """What MLRL and SSMLRL learn from: the labelled rows, and the labels of two classes there."""
+
+    Y: Array
+    h: Array
+    labelled: Any
+    learned: Any
+    lam1: float
+    lam2: float
+    Omega: Array | None
+
+
+def relationship(parameters: Mapping[str, Any], Y: Labels) -> Relationship:
+    """Return the parts of (6) or (14) that the parameters and labels state."""
+    # Unlabelled rows are -1 or NaN everywhere; MLRL has none.
+    labelled = (Y >= 0).any(axis=1) | ("lam" in parameters)
+    Y = Y[labelled]
+    learned = np.flatnonzero((Y == 1).any(axis=0) & (Y == 0).any(axis=0))
+    options = parameters.get("options")
+    Omega = None if options is None else options.fixed_covariance
+    return Relationship(
+        Y[:, learned],
+        mlrl.shares(Y)[:, learned],
+        labelled,
+        learned,
+        parameters.get("lam", parameters.get("lam1")),
+        parameters.get("lam2", 0.0),
+        None if Omega is None else np.asarray(Omega)[np.ix_(learned, learned)],
+    )
+
+
+def _of_relationships(parameters: Mapping[str, Any], K: Array, Y: Labels) -> Optimum:
+    of = relationship(parameters, Y)
+    scores = np.where((Y[of.labelled] == 1).any(axis=0), 1.0, -1.0) * np.ones((len(Y), 1))
+    if len(of.learned) == 0:
+        return Optimum(0.0, 0.0, 0.0, scores)
+    rows, among = np.flatnonzero(of.labelled), K
+    if len(rows) < len(Y) and of.lam2 > 0.0:
+        order = np.r_[rows, np.flatnonzero(~of.labelled)]
+        among = np.zeros_like(K)
+        among[np.ix_(order, order)] = mlrl.data_dependent_kernel(
+            K[np.ix_(order, order)], len(rows), of.lam1 / of.lam2
+        )
+    found = exact.relationship(among[np.ix_(rows, rows)], of.Y, of.lam1, of.Omega, of.h)
+    scores[:, of.learned] = among[:, rows] @ found.B + found.b
+    return Optimum(found.lower, found.upper, float(of.h.sum()), scores)
