@@ -1,7 +1,7 @@
 //! Watches a loop on behalf of Python: Ctrl-C, the time that it may take, and a callback after each epoch.
 
 use crate::memory::reserve_is_spent;
-use multimargin_solvers::report::{Monitor, Record};
+use multimargin_solvers::report::{Monitor, Poll, Record};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -76,6 +76,24 @@ impl PythonMonitor {
         self.answer(answer)
     }
 
+    /// Looks for signals, and whether the reserve of memory is spent.
+    fn look(&mut self) {
+        self.asked = Instant::now();
+        if reserve_is_spent() {
+            (self.stopped, self.hurried) = (true, true);
+            self.error = Some(PyMemoryError::new_err(
+                "no memory is left for the solver's own steps; expected some tens of MB: try fewer rows or labels",
+            ));
+            return;
+        }
+        LOOKING.set(true);
+        let found = Python::attach(|py| py.check_signals());
+        LOOKING.set(false);
+        if let Err(error) = found {
+            self.end_by(error);
+        }
+    }
+
     /// Ends the loop by what a signal handler or a callback raised. Ctrl-C is no error: the estimator stores the state
     /// reached and raises KeyboardInterrupt itself.
     fn end_by(&mut self, error: PyErr) {
@@ -89,37 +107,21 @@ impl PythonMonitor {
 }
 
 impl Monitor for PythonMonitor {
-    fn hurried(&self) -> bool {
-        self.hurried
-    }
-
-    fn interrupted(&mut self) -> bool {
+    fn poll(&mut self) -> Poll {
         if !self.stopped && self.asked.elapsed() >= INTERVAL {
-            self.asked = Instant::now();
-            if reserve_is_spent() {
-                (self.stopped, self.hurried) = (true, true);
-                self.error = Some(PyMemoryError::new_err(
-                    "no memory is left for the solver's own steps; expected some tens of MB: try fewer rows or labels",
-                ));
-                return true;
-            }
-            LOOKING.set(true);
-            let found = Python::attach(|py| py.check_signals());
-            LOOKING.set(false);
-            if let Err(error) = found {
-                self.end_by(error);
-            }
+            self.look();
         }
-        self.stopped
-    }
-
-    fn out_of_time(&mut self) -> bool {
-        self.recorded && self.late()
-    }
-
-    fn late(&mut self) -> bool {
-        self.deadline
-            .is_some_and(|deadline| Instant::now() >= deadline)
+        if self.stopped {
+            return Poll::Interrupted {
+                at_once: self.hurried,
+            };
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Poll::OutOfTime {
+                recorded: self.recorded,
+            },
+            _ => Poll::Go,
+        }
     }
 
     fn epoch(&mut self, record: &Record) {

@@ -64,16 +64,15 @@ impl PartRequest<'_> {
         })
     }
 
-    fn start(&self, n: usize) -> PyResult<PartState> {
+    fn start(&self) -> PyResult<PartState> {
         let dual = row_major("dual", &self.dual)?;
         check_finite("dual", dual)?;
         let dual_terms = match &self.dual_terms {
             Some(terms) => {
                 check_finite("dual_terms", terms.as_slice()?)?;
-                terms.as_slice()?.to_vec()
+                Some(terms.as_slice()?.to_vec())
             }
-            // Unknown until the rows have been visited.
-            None => vec![f64::NEG_INFINITY; n],
+            None => None,
         };
         Ok(PartState {
             dual: memory::copied(dual),
@@ -108,7 +107,7 @@ pub fn improve_part<'py>(
         let (n, q) = (labels.instances(), labels.count());
         let arrays = features.features_of_rows(n)?;
         let columns = arrays.columns();
-        let (common, start) = (asked.common()?, asked.start(n)?);
+        let (common, start) = (asked.common()?, asked.start()?);
         let settings = Settings {
             seed: asked.seed,
             ..Settings::default()
@@ -136,7 +135,8 @@ pub fn improve_part<'py>(
         let answer = monitor.answer(answer)?;
         let part = PyDict::new(py);
         part.set_item("dual", matrix(py, answer.state.dual, n, q)?)?;
-        part.set_item("dual_terms", answer.state.dual_terms.into_pyarray(py))?;
+        let dual_terms = answer.state.dual_terms;
+        part.set_item("dual_terms", dual_terms.map(|terms| terms.into_pyarray(py)))?;
         part.set_item("weights", matrix(py, answer.weights, columns, q)?)?;
         part.set_item("sum", answer.sum.into_pyarray(py))?;
         part.set_item("loss", answer.loss)?;

@@ -113,8 +113,8 @@ pub fn solve(
             next_record = iteration + iteration.min(n);
         }
         let asks = iteration % STEPS_PER_QUESTION == 0;
-        let ending = if asks && monitor.breaks_off() {
-            Some(monitor.status())
+        let ending = if asks && monitor.poll().breaks_off() {
+            Some(monitor.poll().status())
         } else if stop.satisfied(slope, objective) {
             Some(Status::Converged)
         } else {

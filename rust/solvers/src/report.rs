@@ -182,45 +182,68 @@ impl Objectives {
     }
 }
 
-/// Watches a loop: polled often for an interruption, called after each epoch.
-pub trait Monitor {
-    /// Whether the loop must stop now. Called at least every few milliseconds of work.
-    fn interrupted(&mut self) -> bool;
-    /// Whether the time that the fit may take is over; not before the first epoch has been recorded. The loop then ends
-    /// as at its last epoch: its answer is certified in full. Once true it stays so.
-    fn out_of_time(&mut self) -> bool {
-        false
+/// What a monitor says to a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// Go on.
+    Go,
+    /// The time that the fit may take is over. The loop ends as at its last epoch: its answer is certified in full.
+    OutOfTime {
+        /// Whether an epoch has been recorded. Most loops make their first one in any case.
+        recorded: bool,
+    },
+    /// The loop must stop now.
+    Interrupted {
+        /// Whether what there is is needed at once: after a signal, and not a callback.
+        at_once: bool,
+    },
+}
+
+impl Poll {
+    /// Whether the loop must stop now.
+    pub fn is_interrupted(self) -> bool {
+        matches!(self, Self::Interrupted { .. })
     }
-    /// Whether the time is over, before the first epoch has been recorded, too: for loops whose first epoch may be
-    /// broken off anywhere and certified all the same.
-    fn late(&mut self) -> bool {
-        self.out_of_time()
+
+    /// Whether the time is over for a loop that has made its first epoch.
+    pub fn is_out_of_time(self) -> bool {
+        self == Self::OutOfTime { recorded: true }
     }
+
     /// Whether an epoch has to break off.
-    fn breaks_off(&mut self) -> bool {
-        self.interrupted() || self.out_of_time()
+    pub fn breaks_off(self) -> bool {
+        self.is_interrupted() || self.is_out_of_time()
     }
+
+    /// Whether what there is is needed at once.
+    pub fn hurries(self) -> bool {
+        self == Self::Interrupted { at_once: true }
+    }
+
     /// The status of a loop whose epoch was broken off.
-    fn status(&mut self) -> Status {
-        if self.late() && !self.interrupted() {
-            Status::TimeLimit
-        } else {
-            Status::Interrupted
+    pub fn status(self) -> Status {
+        match self {
+            Self::OutOfTime { .. } => Status::TimeLimit,
+            Self::Go | Self::Interrupted { .. } => Status::Interrupted,
         }
     }
-    /// Whether what there is is needed at once: after a signal, and not a callback, has interrupted the loop.
-    fn hurried(&self) -> bool {
-        false
-    }
+}
+
+/// Watches a loop: polled often for an interruption, called after each epoch.
+pub trait Monitor {
+    /// Whether the loop goes on. Called at least every few milliseconds of work; what has stopped a loop stays so.
+    fn poll(&mut self) -> Poll;
+
     /// Told of the certificate after each epoch.
     fn epoch(&mut self, record: &Record);
 }
 
 /// Watches nothing.
 impl Monitor for () {
-    fn interrupted(&mut self) -> bool {
-        false
+    fn poll(&mut self) -> Poll {
+        Poll::Go
     }
+
     fn epoch(&mut self, _record: &Record) {}
 }
 

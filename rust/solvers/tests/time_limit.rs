@@ -14,7 +14,7 @@ use multimargin_solvers::pairwise::loss::Hinge;
 use multimargin_solvers::pairwise::scores::StoredKernel;
 use multimargin_solvers::pairwise::{self, Setup, frank_wolfe};
 use multimargin_solvers::parallel::threads::Threads;
-use multimargin_solvers::report::{Monitor, Record, Settings, Status};
+use multimargin_solvers::report::{Monitor, Poll, Record, Settings, Status};
 
 /// Random features, some of them zero, and labels that depend on them.
 struct Problem {
@@ -83,13 +83,12 @@ struct Clock {
 }
 
 impl Monitor for Clock {
-    fn interrupted(&mut self) -> bool {
-        false
-    }
-
-    fn out_of_time(&mut self) -> bool {
+    fn poll(&mut self) -> Poll {
         self.looks = self.looks.saturating_sub(usize::from(self.recorded));
-        self.looks == 0 && self.recorded
+        if self.looks == 0 && self.recorded {
+            return Poll::OutOfTime { recorded: true };
+        }
+        Poll::Go
     }
 
     fn epoch(&mut self, _record: &Record) {

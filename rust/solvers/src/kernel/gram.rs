@@ -106,7 +106,7 @@ pub(crate) fn stored_product(
     let mut result = memory::matrix(n, q);
     let slab = slab_chunks(ROWS * n * q) * ROWS;
     for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
-        if monitor.interrupted() {
+        if monitor.poll().is_interrupted() {
             return None;
         }
         let left = View::rows(&matrix[index * slab * n..], n);
@@ -119,7 +119,7 @@ pub(crate) fn stored_product(
 /// Copies the upper half of an `n x n` matrix to the lower half, by tiles that stay in the cache. False when interrupted.
 fn mirror(matrix: &mut [f64], n: usize, monitor: &mut dyn Monitor) -> bool {
     for top in (0..n).step_by(ROWS) {
-        if monitor.interrupted() {
+        if monitor.poll().is_interrupted() {
             return false;
         }
         for left in (0..=top).step_by(ROWS) {
@@ -369,7 +369,7 @@ impl<'a> Gram<'a> {
         let (n, m) = (self.rows(), self.columns());
         let slab = slab_chunks(PANEL * m * (self.features() + 8)) * PANEL;
         for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
-            if monitor.interrupted() {
+            if monitor.poll().is_interrupted() {
                 return false;
             }
             threads.for_each_chunk(slab_rows, PANEL * m, |chunk, out| {
@@ -409,7 +409,7 @@ impl<'a> Gram<'a> {
         let mut result = memory::matrix(n, q);
         let slab = slab_chunks(ROWS * m * (self.features() + q + 8)) * ROWS;
         for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
-            if monitor.interrupted() {
+            if monitor.poll().is_interrupted() {
                 return None;
             }
             threads.for_each_chunk(slab_rows, ROWS * q, |chunk, out| {

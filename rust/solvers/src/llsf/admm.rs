@@ -161,7 +161,7 @@ impl Loop<'_> {
         }
         let (u, right) = (self.features.view(), View::rows(mixed, q));
         multiply_rows(threads, (r, d, q), u.transposed(), right, inside, false);
-        if monitor.breaks_off() {
+        if monitor.poll().breaks_off() {
             return false;
         }
         let null = NULL_SHARE * self.largest;
@@ -186,7 +186,7 @@ impl Loop<'_> {
                 multiply_rows(threads, (q, q, d), pairs.view(), right, out, false);
             }
         }
-        !monitor.breaks_off()
+        !monitor.poll().breaks_off()
     }
 
     fn round(&mut self, monitor: &mut dyn Monitor) -> Option<Norms> {
@@ -338,7 +338,7 @@ pub(super) fn run(
         round += 1;
         match state.round(monitor) {
             Some(made) => norms = made,
-            None => break monitor.status(),
+            None => break monitor.poll().status(),
         }
     };
     Ok(End {

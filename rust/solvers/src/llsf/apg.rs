@@ -70,8 +70,8 @@ pub(super) fn run(
         if iteration == problem.settings.max_epochs {
             break Status::MaxIterations;
         }
-        if monitor.breaks_off() {
-            break monitor.status();
+        if monitor.poll().breaks_off() {
+            break monitor.poll().status();
         }
         iteration += 1;
         let search = current.extrapolated(&previous, (b_previous - 1.0) / b);

@@ -81,7 +81,7 @@ impl Visit<'_> {
     ) -> Option<bool> {
         let mut moved = false;
         for (index, batch) in labels.chunks_mut(BATCH).enumerate() {
-            if monitor.breaks_off() {
+            if monitor.poll().breaks_off() {
                 return None;
             }
             let changed = threads.map_chunks(batch, 1, |k, labels| {
@@ -225,12 +225,12 @@ pub(super) fn run(
         if epoch == problem.settings.max_epochs {
             break Status::MaxIterations;
         }
-        if monitor.out_of_time() {
+        if monitor.poll().is_out_of_time() {
             break Status::TimeLimit;
         }
         epoch += 1;
         match visit.epoch(&mut labels, threads, monitor) {
-            None => break monitor.status(),
+            None => break monitor.poll().status(),
             Some(false) => break Status::Stalled,
             Some(true) => {}
         }

@@ -3,7 +3,7 @@
 use super::Problem;
 use crate::mlrl::smo::{LabelProblem, Limits, solve_label};
 use crate::parallel::threads::Threads;
-use crate::report::Monitor;
+use crate::report::{Monitor, Poll};
 
 /// Labels a thread between two questions whether to stop.
 const GROUP: usize = 2;
@@ -52,7 +52,7 @@ pub(super) fn solve_all(
             if some.iter().all(|column| column.done) {
                 continue;
             }
-            if monitor.interrupted() || monitor.late() {
+            if monitor.poll() != Poll::Go {
                 return None;
             }
             threads.for_each_chunk(some, 1, |k, chunk| {

@@ -134,7 +134,7 @@ pub(super) fn drive(
         let made = round(&mut state, monitor)?;
         trace.record(rounds, made.primal, made.dual, problem.instances(), monitor);
         if !made.finished {
-            break (monitor.status(), None);
+            break (monitor.poll().status(), None);
         }
         // The rounding is that of the point that is computed anew.
         let objectives = Values {
@@ -148,7 +148,7 @@ pub(super) fn drive(
         let found = objectives.ending(settings.tolerance, || 0.0);
         let used_up = (rounds == settings.max_epochs).then_some(Status::MaxIterations);
         let last = made.stalled.then_some(Status::Stalled).or(used_up);
-        let last = last.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
+        let last = last.or_else(|| monitor.poll().is_out_of_time().then_some(Status::TimeLimit));
         if found.is_some() || last.is_some() {
             if !state.recompute(problem, threads, monitor) {
                 break (Status::Interrupted, None);
@@ -161,7 +161,7 @@ pub(super) fn drive(
             }
         }
         // A round with nothing left to do has not polled.
-        if monitor.interrupted() {
+        if monitor.poll().is_interrupted() {
             break (Status::Interrupted, None);
         }
     };

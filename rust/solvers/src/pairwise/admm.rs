@@ -131,7 +131,7 @@ impl Root {
             if pivots.is_empty() {
                 break;
             }
-            if monitor.out_of_time() {
+            if monitor.poll().is_out_of_time() {
                 return None;
             }
             let mut units = memory::zeros(size);
@@ -379,7 +379,7 @@ impl Admm {
         monitor: &mut dyn Monitor,
     ) -> usize {
         for count in 0..most {
-            if monitor.interrupted() || monitor.out_of_time() {
+            if monitor.poll().breaks_off() {
                 return count;
             }
             let squares = self.iterate(labels, loss, threads);

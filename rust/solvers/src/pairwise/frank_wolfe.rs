@@ -105,9 +105,9 @@ pub fn solve<S: DenseScores>(
             rounding: rounding_of(size, n + q),
         };
         let used_up = (iterations == settings.max_epochs).then_some(Status::MaxIterations);
-        let last = used_up.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
+        let last = used_up.or_else(|| monitor.poll().is_out_of_time().then_some(Status::TimeLimit));
         let rounding = || scores.rounding(&dual);
-        let status = if monitor.interrupted() {
+        let status = if monitor.poll().is_interrupted() {
             Some(Status::Interrupted)
         } else {
             found

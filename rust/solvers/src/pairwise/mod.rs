@@ -5,6 +5,7 @@
 //! a rule for the bias ([`bias`]); slow problems get iterations on all blocks at once (`admm`).
 //! [`frank_wolfe`] is the loop as published.
 
+mod accelerator;
 mod admm;
 pub mod bcd;
 pub mod bias;
@@ -15,6 +16,7 @@ pub mod multiplicative;
 mod outer;
 mod prompt;
 pub mod request;
+mod rule;
 pub mod scores;
 mod setup;
 mod solve;

@@ -1,6 +1,6 @@
 //! A monitor that leaves little time to what ends a loop: a certificate that takes longer is given up.
 
-use crate::report::{Monitor, Record};
+use crate::report::{Monitor, Poll, Record};
 use std::time::{Duration, Instant};
 
 /// What the last certificate may take at least: most take far less.
@@ -34,26 +34,15 @@ impl<'a> Prompt<'a> {
 }
 
 impl Monitor for Prompt<'_> {
-    fn interrupted(&mut self) -> bool {
-        if self.inner.interrupted() {
-            return true;
-        }
-        if self.until.is_none() && self.inner.late() {
+    fn poll(&mut self) -> Poll {
+        let found = self.inner.poll();
+        if self.until.is_none() && matches!(found, Poll::OutOfTime { .. }) {
             self.until = Instant::now().checked_add(self.grace);
         }
-        self.until.is_some_and(|until| Instant::now() >= until)
-    }
-
-    fn out_of_time(&mut self) -> bool {
-        self.inner.out_of_time()
-    }
-
-    fn late(&mut self) -> bool {
-        self.inner.late()
-    }
-
-    fn hurried(&self) -> bool {
-        self.inner.hurried()
+        if !found.is_interrupted() && self.until.is_some_and(|until| Instant::now() >= until) {
+            return Poll::Interrupted { at_once: false };
+        }
+        found
     }
 
     fn epoch(&mut self, record: &Record) {
@@ -68,19 +57,16 @@ mod tests {
     struct Late;
 
     impl Monitor for Late {
-        fn interrupted(&mut self) -> bool {
-            false
-        }
-        fn out_of_time(&mut self) -> bool {
-            true
+        fn poll(&mut self) -> Poll {
+            Poll::OutOfTime { recorded: true }
         }
         fn epoch(&mut self, _record: &Record) {}
     }
 
     fn asks_to_stop(mut prompt: Prompt<'_>) -> bool {
-        let asked = prompt.interrupted();
+        let asked = prompt.poll().is_interrupted();
         std::thread::sleep(LEAST);
-        !asked && prompt.interrupted()
+        !asked && prompt.poll().is_interrupted()
     }
 
     #[test]

@@ -259,7 +259,7 @@ impl Request<'_> {
             Solver::FrankWolfe => Err(refused("solver", "\"frank-wolfe\"", SOLVERS)),
         }?;
         let slow = S::WEIGHTS && certifies_slowly(labels);
-        let at_hand = !(slow && monitor.hurried());
+        let at_hand = !(slow && monitor.poll().hurries());
         let scores_of_model = at_hand.then(|| scores.whole(&solution.dual, &threads));
         // Scores from the mean of the features are those of the kernel where the rows of B sum to 0 alone.
         let moved = scores.constant(&solution.dual);

@@ -1,9 +1,10 @@
 //! Block coordinate ascent on a pairwise problem, whatever the bias.
 
-use super::bcd::{Engine, Step};
+use super::bcd::{Engine, Iterate, Step};
 use super::bias::{self, Bias, Fixed, Multiplier};
 use super::loss::check_pairs;
 use super::outer;
+use super::rule::{Moment, Rule};
 use super::scores::{DenseScores, Scores};
 use super::setup::{Setup, prepare};
 use crate::error::SolverError;
@@ -56,12 +57,17 @@ pub(super) fn solve_fixed<S: Scores, T: Step>(
     let left_out = scores.direction().map(|direction| direction.weight);
     let of_direction =
         left_out.map(|weight| Multiplier::new(labels, scores.diagonal(), weight, sigma));
-    let mut engine = Engine::new(labels, scores, step, start, sigma, &threads, &settings);
-    if let Some(mut rule) = of_direction {
-        rule.start(&mut engine);
-        let ended = outer::run(&mut engine, &mut rule, &settings, monitor);
-        return Ok(ended.solution(engine.dual));
-    }
-    let ended = outer::run(&mut engine, &mut Fixed, &settings, monitor);
-    Ok(ended.solution(engine.dual))
+    let iterate = Iterate::new(labels, scores, start, sigma, &threads);
+    let mut engine = Engine::new(iterate, step, &settings);
+    let ended = match of_direction {
+        Some(mut rule) => {
+            rule.update(&mut engine, Moment::Leap);
+            outer::run(&mut engine, &mut rule, &settings, monitor)
+        }
+        None => {
+            engine = engine.estimating();
+            outer::run(&mut engine, &mut Fixed, &settings, monitor)
+        }
+    };
+    Ok(ended.solution(engine.iterate.into_dual()))
 }

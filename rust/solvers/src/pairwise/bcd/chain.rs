@@ -1,41 +1,103 @@
-//! A chain: instances that are solved in turn and see each other's moves.
-//!
-//! Several chains run at the same time, each with what the others had done when the chains began.
+//! The visit of a block, from its scores to its rows of `B`: its instances are dealt to chains, which run at the same time,
+//! each with what the others had done when the chains began. A chain solves its instances in turn, and they see each
+//! other's moves.
 
+use super::engine::Engine;
+use super::iterate::{Iterate, Moves};
 use super::local_scores::LocalScores;
 use super::step::{Block, Step};
-use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
 
+impl<S: Scores, T: Step> Engine<'_, S, T> {
+    /// Solves the instances of a block in chains of a given length. Returns how far they went along their joint move,
+    /// if there was any.
+    pub(super) fn visit(&mut self, block: &[u32], length: usize) -> Option<f64> {
+        let count = block.len().div_ceil(length);
+        let around = Surroundings {
+            at: &self.iterate,
+            shift: &self.iterate.bias(),
+            joint: count > 1,
+            passes: self.passes(length),
+            estimates: self.estimates() && self.iterate.is_known(),
+        };
+        let threads = self.iterate.threads();
+        let chains = &mut self.chains[..count];
+        threads.for_each_chunk(chains, 1, |index, chain| {
+            let end = block.len().min((index + 1) * length);
+            chain[0].run(&around, &block[index * length..end]);
+        });
+        self.joined.clear();
+        for chain in &*chains {
+            self.joined.append(&chain.moves);
+        }
+        let moved = !self.joined.instances.is_empty();
+        let step_length = self.iterate.move_rows(&mut self.joined, |at, moves| {
+            if count > 1 {
+                joint_step(chains, at, moves)
+            } else {
+                1.0
+            }
+        });
+        for (chain, instances) in chains.iter().zip(block.chunks(length)) {
+            self.iterate.meet_gaps(instances, &chain.gaps);
+            self.iterate
+                .move_terms(instances, &chain.terms, step_length);
+        }
+        moved.then_some(step_length)
+    }
+}
+
+/// How far to go along the joint move of chains, which the scores contain: all the way, unless they have overshot; then to
+/// the best point of the way, as estimated from the probes.
+fn joint_step<S: Scores, T: Step>(
+    chains: &mut [Chain<T>],
+    at: &Iterate<'_, S>,
+    moves: &Moves,
+) -> f64 {
+    let mut sum = vec![0.0; at.sum().len()];
+    for (&i, change) in moves
+        .instances
+        .iter()
+        .zip(moves.changes.chunks_exact(sum.len()))
+    {
+        axpy(at.factors()[i as usize], change, &mut sum);
+    }
+    at.threads()
+        .for_each_chunk(chains, 1, |_, chain| chain[0].measure(at, &sum));
+    let (mut slope, mut secured, mut curvature) = (0.0, 0.0, 0.0);
+    for Chain { probes, .. } in chains {
+        slope += probes.slope;
+        secured += probes.secured;
+        curvature += probes.curvature;
+    }
+    if slope - 0.5 * curvature < 0.5 * secured {
+        (slope / curvature).clamp(0.0, 1.0)
+    } else {
+        1.0
+    }
+}
+
 /// What all chains see while they run.
-#[derive(Debug)]
-pub(super) struct Surroundings<'a, S: Scores> {
-    pub labels: &'a Labels,
-    pub scores: &'a S,
-    /// The dual matrix `B`.
-    pub dual: &'a S::Dual,
-    /// `D_i` of every instance.
-    pub dual_terms: &'a [f64],
-    /// `b + sigma g`, which enters the scores of instance `i` `v_i` times.
-    pub shift: &'a [f64],
-    pub sigma: f64,
-    /// `v`
-    pub factors: &'a [f64],
+struct Surroundings<'a, S: Scores> {
+    /// Where they begin.
+    at: &'a Iterate<'a, S>,
+    /// The bias in the scores there, which enters those of instance `i` `v_i` times.
+    shift: &'a [f64],
     /// Whether other chains run at the same time, so that probes of the joint move are wanted.
-    pub joint: bool,
+    joint: bool,
     /// How often to solve the instances at most.
-    pub passes: usize,
+    passes: usize,
     /// Whether the gap terms that the visits meet are wanted.
-    pub estimates: bool,
+    estimates: bool,
 }
 
 impl<S: Scores> Surroundings<'_, S> {
     /// An instance's row of `B` when the chains began.
     fn old<'b>(&'b self, i: u32, buffer: &'b mut Vec<f64>) -> &'b [f64] {
-        self.dual.row(i as usize, self.labels.count(), buffer)
+        self.at.dual().row(i as usize, self.shift.len(), buffer)
     }
 }
 
@@ -51,15 +113,15 @@ const PROBED: usize = 8;
 
 /// The moves of some of a chain's instances, and what was expected of them.
 #[derive(Debug, Default)]
-pub(super) struct Probes {
+struct Probes {
     instances: Vec<u32>,
     changes: Vec<f64>,
     /// How fast the dual objective grows along these moves, with its dual terms taken as linear on the way.
-    pub slope: f64,
+    slope: f64,
     /// `1/2 sum_i kappa_i ||delta_i||^2`: so much at least is gained by exact steps that see each other.
-    pub secured: f64,
+    secured: f64,
     /// The curvature along all moves together that these moves take part in.
-    pub curvature: f64,
+    curvature: f64,
 }
 
 impl Probes {
@@ -75,15 +137,10 @@ pub(super) struct Chain<T: Step> {
     step: T,
     buffers: Buffers,
     /// `D_i` of the instances in the order of the visits.
-    pub terms: Vec<f64>,
+    terms: Vec<f64>,
     /// The gap terms that the first visits met, in the same order; none unless wanted.
-    pub gaps: Vec<f64>,
-    /// The instances that moved.
-    pub moved: Vec<u32>,
-    /// Their new rows of `B`.
-    pub rows: Vec<f64>,
-    /// What these rows changed by.
-    pub changes: Vec<f64>,
+    gaps: Vec<f64>,
+    moves: Moves,
     probes: Probes,
     /// Positions of the instances that the next pass visits.
     visits: Vec<usize>,
@@ -114,9 +171,7 @@ impl<T: Step> Chain<T> {
             buffers: Buffers::default(),
             terms: Vec::new(),
             gaps: Vec::new(),
-            moved: Vec::new(),
-            rows: Vec::new(),
-            changes: Vec::new(),
+            moves: Moves::default(),
             probes: Probes::default(),
             visits: Vec::new(),
         }
@@ -137,18 +192,18 @@ impl<T: Step> Chain<T> {
     }
 
     /// Solves the instances in turn, up to `around.passes` times.
-    pub fn run<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+    fn run<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         self.open(around, instances);
-        let first = self.pass(around, instances, f64::NEG_INFINITY);
+        let first = self.pass(around, instances, None);
         let mut mean = first / self.visits.len() as f64;
         for _ in 1..around.passes {
             let visited = self.visits.len() as f64;
             if visited == 0.0 {
                 break;
             }
-            let gain = self.pass(around, instances, LEAST_SHARE * mean);
+            let gain = self.pass(around, instances, Some(LEAST_SHARE * mean));
             mean = gain / visited;
-            // Written so that an unknown gain, of a start whose dual terms are unknown, ends the passes.
+            // A gain that has overflowed pays for nothing.
             let pays = gain > LEAST_GAIN * first;
             if !pays {
                 break;
@@ -159,7 +214,8 @@ impl<T: Step> Chain<T> {
 
     /// Gathers what the chain keeps current.
     fn open<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
-        let (q, count) = (around.labels.count(), instances.len());
+        let (labels, scores) = (around.at.labels(), around.at.scores());
+        let (q, count) = (labels.count(), instances.len());
         let buffers = &mut self.buffers;
         buffers.kernel.resize(count * count, 0.0);
         buffers.known.resize(count * q, 0);
@@ -168,13 +224,11 @@ impl<T: Step> Chain<T> {
         buffers.new_dual.resize(q, 0.0);
         self.terms.clear();
         self.gaps.clear();
-        self.moved.clear();
-        self.rows.clear();
-        self.changes.clear();
+        self.moves.clear();
         self.probes.clear();
         self.visits.clear();
         buffers.opened.resize(count * q, 0.0);
-        around.scores.open(
+        scores.open(
             instances,
             &mut buffers.opened,
             &mut buffers.kernel,
@@ -185,10 +239,10 @@ impl<T: Step> Chain<T> {
             for j in 0..k {
                 buffers.kernel[k * count + j] = buffers.kernel[j * count + k];
             }
-            buffers.kernel[k * count + k] = around.scores.diagonal()[i as usize];
+            buffers.kernel[k * count + k] = scores.diagonal()[i as usize];
             let known = &mut buffers.known[k * q..];
             let mut position = 0;
-            around.labels.known_labels(i as usize).for_each(|label| {
+            labels.known_labels(i as usize).for_each(|label| {
                 known[position] = label as u32;
                 position += 1;
             });
@@ -196,27 +250,27 @@ impl<T: Step> Chain<T> {
             for (dual, &label) in buffers.dual[k * q..].iter_mut().zip(&known[..position]) {
                 *dual = row[label as usize];
             }
-            self.terms.push(around.dual_terms[i as usize]);
+            self.terms.push(around.at.dual_terms()[i as usize]);
         }
         self.visits.extend(0..count);
         buffers.shift.clear();
         buffers.shift.extend_from_slice(around.shift);
     }
 
-    /// Solves the instances of `visits` in turn, and keeps those that move and gain more than `least`; each move reaches
-    /// all. Returns the gain.
+    /// Solves the instances of `visits` in turn, and keeps those that move, and gain more than `least` where that is given;
+    /// each move reaches all. Returns the gain.
     fn pass<S: Scores>(
         &mut self,
         around: &Surroundings<'_, S>,
         instances: &[u32],
-        least: f64,
+        least: Option<f64>,
     ) -> f64 {
         let mut visits = std::mem::take(&mut self.visits);
         let mut total = 0.0;
         visits.retain(|&k| {
             let gain = self.visit(around, instances, k);
             total += gain.unwrap_or(0.0);
-            gain.is_some_and(|gain| gain > least)
+            gain.is_some_and(|gain| least.is_none_or(|least| gain > least))
         });
         self.visits = visits;
         total
@@ -230,7 +284,8 @@ impl<T: Step> Chain<T> {
         instances: &[u32],
         k: usize,
     ) -> Option<f64> {
-        let (labels, q) = (around.labels, around.labels.count());
+        let labels = around.at.labels();
+        let q = labels.count();
         let (i, count) = (instances[k] as usize, instances.len());
         let Buffers {
             scores: of_chain,
@@ -247,7 +302,7 @@ impl<T: Step> Chain<T> {
         let dual = &mut dual[k * q..][..known.len()];
         let (scores, new_dual) = (&mut current[..known.len()], &mut new_dual[..known.len()]);
         of_chain.read(k, known, scores);
-        let factor = around.factors[i];
+        let (factor, sigma) = (around.at.factors()[i], around.at.sigma());
         for (score, &label) in scores.iter_mut().zip(known) {
             *score += factor * shift[label as usize];
         }
@@ -256,7 +311,7 @@ impl<T: Step> Chain<T> {
             let gap = labels.weight(i) * value - self.terms[k] + dot(dual, scores);
             self.gaps.push(gap);
         }
-        let kappa = around.scores.diagonal()[i] + around.sigma * factor * factor;
+        let kappa = around.at.curvature(i);
         let block = Block {
             instance: i,
             pairs: labels.pairs_of(i),
@@ -274,7 +329,7 @@ impl<T: Step> Chain<T> {
         change.extend(new_dual.iter().zip(&*dual).map(|(new, old)| new - old));
         dual.copy_from_slice(new_dual);
         for (&label, change) in known.iter().zip(&*change) {
-            shift[label as usize] += around.sigma * factor * change;
+            shift[label as usize] += sigma * factor * change;
         }
         of_chain.spread(&kernel[k * count..][..count], known, change);
         // Nobody asks what a single pass gains.
@@ -297,7 +352,7 @@ impl<T: Step> Chain<T> {
         k: usize,
         (gained, kappa): (f64, f64),
     ) {
-        let q = around.labels.count();
+        let q = around.shift.len();
         let Buffers { known, change, .. } = &self.buffers;
         let opened = &self.buffers.opened[k * q..];
         let probes = &mut self.probes;
@@ -309,7 +364,7 @@ impl<T: Step> Chain<T> {
             changes[label as usize] = change;
         }
         let product = dot(&opened[..q], changes);
-        let linear = product + around.factors[instance as usize] * dot(around.shift, changes);
+        let linear = product + around.at.factors()[instance as usize] * dot(around.shift, changes);
         probes.slope += gained - linear;
         probes.secured += 0.5 * kappa * dot(changes, changes);
         probes.curvature -= product;
@@ -317,42 +372,41 @@ impl<T: Step> Chain<T> {
 
     /// Collects the instances whose rows are not what they were.
     fn collect<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
-        let (labels, q) = (around.labels, around.labels.count());
+        let labels = around.at.labels();
+        let (q, moves) = (labels.count(), &mut self.moves);
         let Buffers {
             known, dual, old, ..
         } = &mut self.buffers;
         for (k, &i) in instances.iter().enumerate() {
             let known = &known[k * q..][..labels.known(i as usize)];
-            let first = self.rows.len();
-            self.rows.resize(first + q, 0.0);
-            let new = &mut self.rows[first..];
+            let first = moves.rows.len();
+            moves.rows.resize(first + q, 0.0);
+            let new = &mut moves.rows[first..];
             for (&label, &dual) in known.iter().zip(&dual[k * q..]) {
                 new[label as usize] = dual;
             }
             let old = around.old(i, old);
             if *new == *old {
-                self.rows.truncate(first);
+                moves.rows.truncate(first);
             } else {
-                self.moved.push(i);
-                self.changes
+                moves.instances.push(i);
+                moves
+                    .changes
                     .extend(new.iter().zip(old).map(|(new, old)| new - old));
             }
         }
     }
 
     /// Completes the probes' curvature once the scores contain the moves of all chains, which sum to `sum`.
-    pub fn measure<S: Scores>(&mut self, scores: &S, sum: &[f64], sigma: f64, factors: &[f64]) {
+    fn measure<S: Scores>(&mut self, at: &Iterate<'_, S>, sum: &[f64]) {
         let rows = &mut self.buffers.opened;
         let probes = &mut self.probes;
         rows.resize(probes.changes.len(), 0.0);
-        scores.rows(&probes.instances, rows, &mut self.buffers.scratch);
+        let scratch = &mut self.buffers.scratch;
+        at.scores().rows(&probes.instances, rows, scratch);
         for (row, &i) in rows.chunks_exact_mut(sum.len()).zip(&probes.instances) {
-            axpy(sigma * factors[i as usize], sum, row);
+            axpy(at.sigma() * at.factors()[i as usize], sum, row);
         }
         probes.curvature += dot(rows, &probes.changes);
-    }
-
-    pub fn probes(&self) -> &Probes {
-        &self.probes
     }
 }

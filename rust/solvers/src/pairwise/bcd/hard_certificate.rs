@@ -5,10 +5,10 @@
 //! stay in the cache from one instance to the next. What is left, a few labels an instance, is summed, and listed for the
 //! passes that follow.
 
-use super::engine::CHUNK;
+use super::certificate::{CHUNK, Certificate};
 use super::hardest::Hardest;
 use super::shortlist::{Shortlists, longest, room};
-use super::{Certificate, Engine, Step};
+use super::{Engine, Step};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, size_of_terms};
@@ -83,19 +83,18 @@ impl Point<'_> {
 impl<S: Scores, T: Step> Engine<'_, S, T> {
     /// The certificate and the shortlists by hard labels; `None` where these are not few.
     pub(super) fn certify_hard_labels(&mut self) -> Option<Certificate> {
-        let (labels, q) = (self.labels, self.labels.count());
-        let (loss, bias) = (self.chains[0].loss(), self.bias());
-        let (dual, dual_terms) = (&self.dual, &self.dual_terms);
-        let point = Point {
-            labels,
-            few: self.scores.few()?,
-            factors: &self.factors,
-            bias: &bias,
-        };
-        let share = labels.instances().div_ceil(self.threads.count());
+        let labels = self.iterate.labels();
+        let (q, bias) = (labels.count(), self.iterate.bias());
+        let loss = self.chains[0].loss();
+        let share = labels.instances().div_ceil(self.iterate.threads().count());
         let held = share.next_multiple_of(CHUNK).min(HELD);
-        let parts = self.threads.map_chunks(&mut self.gaps, held, |part, gaps| {
-            let first = part * held;
+        let parts = self.iterate.certify_each(held, |at, first, gaps| {
+            let point = Point {
+                labels,
+                few: at.scores().few()?,
+                factors: at.factors(),
+                bias: &bias,
+            };
             let mut hardest = point.hardest(first, gaps.len())?;
             let (mut active, mut beta, mut scores) = (Vec::new(), Vec::new(), Vec::new());
             let (mut sums, mut lists) = (Vec::new(), Shortlists::default());
@@ -108,7 +107,8 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                     lists.skip();
                     continue;
                 }
-                dual.nonzeros(i, q, &mut active, &mut beta);
+                let term = at.dual_terms()[i];
+                at.dual().nonzeros(i, q, &mut active, &mut beta);
                 scores.resize(active.len(), 0.0);
                 point.few.scores(i, &active, &mut scores);
                 let quadratic = dot(&scores, &beta);
@@ -120,13 +120,13 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 scores.extend(hardest.trimmed().iter().map(|(_, score)| *score));
                 let value = loss.value(&scores, labels.pairs_of(i));
                 let phi = labels.weight(i) * value;
-                *gap = phi - dual_terms[i] + linear;
+                *gap = phi - term + linear;
                 let sums = sums.last_mut()?;
                 sums.loss += phi;
-                sums.dual_terms += dual_terms[i];
+                sums.dual_terms += term;
                 sums.quadratic += quadratic;
                 sums.gap += *gap;
-                sums.rounding += size + phi + dual_terms[i].abs();
+                sums.rounding += size + phi + term.abs();
                 lists.list(labels, i, &active, hardest);
             }
             Some((sums, lists))
@@ -138,6 +138,6 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             sums.iter().for_each(|sums| total.add(sums));
         }
         self.shortlists = Some(all);
-        Some(total)
+        Some(total.of(&self.iterate))
     }
 }

@@ -20,19 +20,20 @@
 //! A bias adds the curvature `sigma` and a constant `b` to the scores: `F + sigma g + b` with `g = sum_i beta_i`; see
 //! [`crate::pairwise::bias`]. The loop around the epochs is [`crate::pairwise::outer`].
 
+mod certificate;
 mod chain;
 mod engine;
 mod hard_certificate;
 mod hardest;
-mod leap;
+mod iterate;
 mod local_scores;
 mod part;
 mod shortlist;
 mod step;
 
-pub(crate) use engine::{
-    Certificate, Engine, Epoch, Snapshot, certifies_slowly, hinge_dual_terms, weighted_sum,
-};
+pub(crate) use certificate::Certificate;
+pub(crate) use engine::{Engine, Epoch, certifies_slowly};
+pub(crate) use iterate::{Checkpoint, Iterate, hinge_dual_terms, weighted_sum};
 pub use part::{Answer, Common, PartPoint, PartState, improve_part};
 pub(crate) use step::negative_gradient;
 pub use step::{Block, Proximal, Step};

@@ -11,7 +11,7 @@
 //! moves gains what the parts expect at least. To the engine this is the kernel `growth (K + sigma)` and scores that
 //! start at those of `W` and `b`.
 
-use super::{Engine, Epoch, Step};
+use super::{Engine, Epoch, Iterate, Step};
 use crate::error::{SolverError, check_size, refused};
 use crate::labels::Labels;
 use crate::pairwise::loss::check_pairs;
@@ -82,8 +82,8 @@ impl PartPoint<'_> {
 pub struct PartState {
     /// `B_p`, `n x q` row-major.
     pub dual: Vec<f64>,
-    /// `D_i` of every instance, or lower bounds.
-    pub dual_terms: Vec<f64>,
+    /// `D_i` of every instance, or lower bounds; `None` where they are unknown, until the rows have been visited.
+    pub dual_terms: Option<Vec<f64>>,
 }
 
 /// What a part sends to the others.
@@ -133,14 +133,13 @@ pub fn improve_part<S: DenseScores, T: Step>(
         offset: common.offset,
     };
     point.place(labels, &mut scores)?;
-    check_size("dual_terms", start.dual_terms.len(), labels.instances())?;
+    if let Some(terms) = &start.dual_terms {
+        check_size("dual_terms", terms.len(), labels.instances())?;
+    }
     let sigma = common.growth * common.sigma;
     let PartState { dual, dual_terms } = start;
-    let mut engine = Engine::new(labels, &mut scores, step, dual, sigma, threads, settings);
-    engine.dual_terms = dual_terms;
-    engine.offset.copy_from_slice(common.offset);
-    // The scores see the change of the sum only: the rest of it is in the offset.
-    engine.sum.fill(0.0);
+    let iterate = Iterate::new(labels, &mut scores, dual, sigma, threads);
+    let mut engine = Engine::new(iterate.of_part(common.offset, dual_terms), step, settings);
     let certificate = engine.certify();
     engine.choose_active(tolerated);
     let active = engine.active();
@@ -149,7 +148,7 @@ pub fn improve_part<S: DenseScores, T: Step>(
             return Ok(None);
         }
     }
-    let (sum, dual, dual_terms) = (engine.sum, engine.dual, engine.dual_terms);
+    let (dual, dual_terms, sum) = engine.iterate.into_parts();
     let mut weights = std::mem::take(scores.state());
     for (after, before) in weights.iter_mut().zip(common.weights) {
         *after = (*after - before) / common.growth;

@@ -13,8 +13,8 @@ use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
 use crate::memory;
 use crate::pairwise::loss::Loss;
-use crate::pairwise::scores::{Change, Scores};
-use crate::report::Monitor;
+use crate::pairwise::scores::Scores;
+use crate::report::{Monitor, Poll};
 use std::ops::Range;
 
 /// Fewest labels of a problem whose instances get shortlists.
@@ -151,22 +151,21 @@ impl Buffers {
 }
 
 impl<S: Scores, T: Step> Engine<'_, S, T> {
-    /// Whether the instances have shortlists.
-    pub(super) fn has_shortlists(&self) -> bool {
+    /// Whether instances can be visited among some labels, and there are so many that this pays.
+    pub(super) fn lists_labels(&self) -> bool {
         T::ANY_LABELS
             && T::Loss::TOP
             && !T::Loss::ZERO_LABEL
-            && self.may_estimate
-            && self.settings.shrinking
-            && self.labels.count() >= LABELS
-            && self.scores.few().is_some()
+            && self.iterate.labels().count() >= LABELS
+            && self.iterate.scores().few().is_some()
     }
 
     /// Visits the instances among their hardest labels in place of an epoch; `None` where these are too many, or nothing
     /// moves by them.
     pub(super) fn visit_hardest(&mut self, monitor: &mut dyn Monitor) -> Option<Epoch> {
-        let q = self.labels.count();
-        if self.epochs() == 0 && self.labels.top() <= q / (2 * SHORT) && self.has_shortlists() {
+        let labels = self.iterate.labels();
+        let q = labels.count();
+        if self.epochs() == 0 && labels.top() <= q / (2 * SHORT) && self.has_shortlists() {
             return Some(self.first_visits(monitor));
         }
         let mut lists = self.shortlists.take().filter(|lists| lists.are_short(q))?;
@@ -175,34 +174,34 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
 
     /// Visits each instance once, among the labels that are the hardest at its visit.
     fn first_visits(&mut self, monitor: &mut dyn Monitor) -> Epoch {
-        let (labels, n, q) = (self.labels, self.labels.instances(), self.labels.count());
+        let labels = self.iterate.labels();
+        let (n, q) = (labels.instances(), labels.count());
         let (mut buffers, mut scratch) = (Buffers::default(), Vec::new());
         let mut scores = memory::zeros(q);
         let most = labels.top() + (TURNS * q).div_ceil(n.max(1)).min(q / RESERVE);
         let order = self.order.clone();
         for together in order.chunks(TOGETHER) {
-            if monitor.interrupted() {
+            if monitor.poll().is_interrupted() {
                 return Epoch::Interrupted;
             }
-            if monitor.out_of_time() {
-                break;
-            }
             for &i in together {
-                self.scores.rows(&[i], &mut scores, &mut scratch);
-                let (i, bias) = (i as usize, self.bias());
-                axpy(self.factors[i], &bias, &mut scores);
+                let at = &self.iterate;
+                at.scores().rows(&[i], &mut scores, &mut scratch);
+                let i = i as usize;
+                axpy(at.factors()[i], &at.bias(), &mut scores);
                 let relevant = labels.relevant(i).iter().map(|&m| scores[m as usize]);
                 let turn = (i * most) % q;
                 let mut hardest = Hardest::new(relevant, most, turn as u32);
                 // Scores that are not numbers spoil the step, and what certifies it says so.
                 let _numbers = hardest.collect(labels, i, 0, &scores);
                 let Buffers { active, beta, .. } = &mut buffers;
-                self.dual.nonzeros(i, q, active, beta);
+                at.dual().nonzeros(i, q, active, beta);
                 let mut list = Shortlists::default();
                 list.list(labels, i, &buffers.active, &mut hardest);
                 self.visit_listed(i, &list.labels, &mut buffers);
             }
         }
+        self.iterate.all_visited();
         Epoch::Moved
     }
 
@@ -214,11 +213,10 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         for pass in 0..PASSES {
             let mut gap = 0.0;
             for together in order.chunks(TOGETHER) {
-                if monitor.interrupted() {
-                    return Some(Epoch::Interrupted);
-                }
-                if monitor.out_of_time() {
-                    return Some(Epoch::Moved);
+                match monitor.poll() {
+                    Poll::Interrupted { .. } => return Some(Epoch::Interrupted),
+                    Poll::OutOfTime { recorded: true } => return Some(Epoch::Moved),
+                    _ => {}
                 }
                 for &i in together {
                     let i = i as usize;
@@ -226,7 +224,8 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                     gap += term;
                     moved |= moves;
                     if pass == 0 {
-                        let (dual, scores) = buffers.of_listed(self.labels.relevant(i).len());
+                        let (dual, scores) =
+                            buffers.of_listed(self.iterate.labels().relevant(i).len());
                         lists.shorten(i, dual, scores);
                     }
                 }
@@ -237,7 +236,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             if self.settings.shuffle {
                 self.random.shuffle(&mut order);
             }
-            // Written so that an unknown gap, of a start whose dual terms are unknown, ends the passes.
+            // A gap that has overflowed ends the passes.
             let goes_on = gap > target && gap.is_finite();
             if !goes_on {
                 break;
@@ -249,9 +248,9 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
     /// Solves the block of instance `i` among its relevant and the `listed` labels. Returns the gap term before, and
     /// whether the block moved.
     fn visit_listed(&mut self, i: usize, listed: &[u32], buffers: &mut Buffers) -> (f64, bool) {
-        let q = self.labels.count();
-        let (labels, factor) = (self.labels, self.factors[i]);
-        let kappa = self.scores.diagonal()[i] + self.sigma * factor * factor;
+        let at = &self.iterate;
+        let labels = at.labels();
+        let (q, factor) = (labels.count(), at.factors()[i]);
         let Buffers {
             places,
             scores,
@@ -263,7 +262,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             nonzeros,
             ascending,
         } = buffers;
-        let Some(few) = self.scores.few_mut() else {
+        let Some(few) = at.scores().few() else {
             return (0.0, false);
         };
         places.clear();
@@ -271,11 +270,10 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         scores.resize(places.len(), 0.0);
         few.scores(i, places, scores);
         for (score, &l) in scores.iter_mut().zip(&*places) {
-            let l = l as usize;
-            *score += factor * (self.offset[l] + self.sigma * self.sum[l]);
+            *score += factor * at.bias_of(l as usize);
         }
         memory::resize(row, q, 0.0);
-        self.dual.nonzeros(i, q, active, beta);
+        at.dual().nonzeros(i, q, active, beta);
         for (&l, &value) in active.iter().zip(&*beta) {
             row[l as usize] = value;
         }
@@ -285,16 +283,17 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         new_dual.resize(places.len(), 0.0);
         let pairs = labels.pairs_of(i);
         let value = self.chains[0].loss().value(scores, pairs);
-        let gap = labels.weight(i) * value - self.dual_terms[i] + dot(dual, scores);
+        let gap = labels.weight(i) * value - at.dual_terms()[i] + dot(dual, scores);
         let block = Block {
             instance: i,
             pairs,
             weight: labels.weight(i),
-            kappa,
+            kappa: at.curvature(i),
             scores,
             dual,
         };
-        self.dual_terms[i] = self.chains[0].step(block, new_dual);
+        let term = self.chains[0].step(block, new_dual);
+        self.iterate.move_terms(&[i as u32], &[term], 1.0);
         if new_dual == dual {
             return (gap, false);
         }
@@ -316,18 +315,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 beta.push(new);
             }
         }
-        few.add(
-            i,
-            Change {
-                values: row,
-                nonzeros,
-            },
-        );
-        for &l in &*nonzeros {
-            let delta = std::mem::take(&mut row[l as usize]);
-            self.sum[l as usize] += factor * delta;
-        }
-        self.dual.replace(i, q, active, beta);
+        self.iterate.move_row(i, (active, beta), (row, nonzeros));
         (gap, true)
     }
 }
@@ -338,7 +326,7 @@ mod tests {
     use crate::labels::UNKNOWN;
     use crate::linalg::features::Sparse;
     use crate::linalg::rows::find_nonzeros;
-    use crate::pairwise::bcd::Proximal;
+    use crate::pairwise::bcd::{Iterate, Proximal};
     use crate::pairwise::loss::Hinge;
     use crate::pairwise::scores::LinearSparse;
     use crate::parallel::threads::Threads;
@@ -419,41 +407,38 @@ mod tests {
         let (settings, threads) = (Settings::default(), Threads::new(1));
         let step = Proximal::new(Hinge);
         let dual = vec![0.0; n * Q];
-        let mut engine = Engine::new(&labels, &mut scores, step, dual, 1.0, &threads, &settings);
-        engine.may_estimate = true;
+        let iterate = Iterate::new(&labels, &mut scores, dual, 1.0, &threads);
+        let mut engine = Engine::new(iterate, step, &settings).estimating();
         (0..5).for_each(|_| assert_eq!(engine.epoch(&mut ()), Epoch::Moved));
         let objective = |engine: &mut Engine<'_, _, _>| {
             let sums = engine.certify();
             assert!(engine.shortlists.is_some());
-            let (lists, gaps) = (engine.shortlists.take(), engine.gaps.clone());
-            engine.may_estimate = false;
-            let of_all = engine.certify();
-            assert!(engine.shortlists.is_none());
-            (engine.may_estimate, engine.shortlists) = (true, lists);
+            let gaps = engine.iterate.gaps().to_vec();
+            let of_all = engine.iterate.certify(&Hinge);
             let close = |few: f64, all: f64| assert!((few - all).abs() < 1e-12 * of_all.loss);
             close(sums.loss, of_all.loss);
             close(sums.dual_terms, of_all.dual_terms);
             close(sums.quadratic, of_all.quadratic);
             close(sums.gap, of_all.gap);
             gaps.iter()
-                .zip(&engine.gaps)
+                .zip(engine.iterate.gaps())
                 .for_each(|(few, all)| close(*few, *all));
-            let of_bias: f64 = engine.sum.iter().map(|g| g * g).sum();
+            let of_bias: f64 = engine.iterate.sum().iter().map(|g| g * g).sum();
             sums.dual_terms - 0.5 * (sums.quadratic + of_bias)
         };
         let before = objective(&mut engine);
         assert_eq!(engine.visit_hardest(&mut ()), Some(Epoch::Moved));
         let after = objective(&mut engine);
         assert!(after > before);
-        let sum = engine.sum.clone();
-        engine.recompute(&mut ());
+        let sum = engine.iterate.sum().to_vec();
+        engine.iterate.recompute(&mut ());
         let anew = objective(&mut engine);
         assert!((after - anew).abs() < 1e-10 * anew);
-        for (kept, anew) in sum.iter().zip(engine.sum_of_rows()) {
+        for (kept, anew) in sum.iter().zip(engine.iterate.sum_of_rows()) {
             assert!((kept - anew).abs() < 1e-12);
         }
-        let terms = crate::pairwise::bcd::hinge_dual_terms(&labels, &engine.dual);
-        for (kept, anew) in engine.dual_terms.iter().zip(terms) {
+        let terms = crate::pairwise::bcd::hinge_dual_terms(&labels, engine.iterate.dual());
+        for (kept, anew) in engine.iterate.dual_terms().iter().zip(terms) {
             assert!((kept - anew).abs() < 1e-12);
         }
         // Another dual matrix has dual variables at labels that no list has.
@@ -461,7 +446,9 @@ mod tests {
         engine.restart();
         assert_eq!(engine.visit_hardest(&mut ()), None);
         // Scores that are not numbers are no easy ones.
-        engine.offset[17] = f64::NAN;
+        let mut bias = vec![0.0; Q];
+        bias[17] = f64::NAN;
+        engine.iterate.set_bias(bias, 1.0);
         assert!(engine.certify().gap.is_nan());
     }
 }

@@ -14,10 +14,12 @@ use super::repair::{capacities, centred, comes_out_even, repaired};
 use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, mean};
+use crate::memory;
 use crate::pairwise::admm::Beside;
-use crate::pairwise::bcd::{Certificate, Engine, Snapshot, Step, hinge_dual_terms};
+use crate::pairwise::bcd::{Certificate, Checkpoint, Engine, Iterate, Step, hinge_dual_terms};
 use crate::pairwise::loss::{Loss, sum_of_losses};
-use crate::pairwise::outer::{self, Point, Rule};
+use crate::pairwise::outer;
+use crate::pairwise::rule::{Moment, Point, Rule, Worth};
 use crate::pairwise::scores::DenseScores;
 use crate::pairwise::setup::{Setup, prepare};
 use crate::report::{Monitor, Solution, Status, relative, relative_gap};
@@ -142,10 +144,11 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
         bound: 0.0,
     };
     let loss = step.loss().clone();
-    let mut engine = Engine::new(&within, scores, step, dual, sigma, &threads, &settings);
-    engine.offset = bias;
+    let mut iterate = Iterate::new(&within, scores, dual, sigma, &threads);
+    iterate.set_bias(bias, sigma);
+    let mut engine = Engine::new(iterate, step, &settings);
     let ended = outer::run(&mut engine, &mut rule, &settings, monitor);
-    let mut solution = ended.solution(engine.dual);
+    let mut solution = ended.solution(engine.iterate.into_dual());
     if components.several() {
         // Pairs inside the components have the same loss as before, and those across none, but for rounding.
         let image = scores.all(&threads);
@@ -192,16 +195,17 @@ impl Free<'_> {
         from: &Point,
         monitor: &mut dyn Monitor,
     ) -> Option<(Flow, Vec<f64>)> {
-        let (labels, threads) = (self.labels, engine.threads);
+        let (iterate, labels) = (&engine.iterate, self.labels);
         if labels.have_top() {
             return None;
         }
-        let (mut scores, bias) = (engine.all_scores(), engine.bias());
+        let threads = iterate.threads();
+        let (mut scores, bias) = (iterate.scores().all(threads), iterate.bias());
         let rows = scores.chunks_exact_mut(bias.len());
         rows.for_each(|row| axpy(1.0, &bias, row));
-        let (dual, diagonal) = (&engine.dual, engine.scores.diagonal());
+        let (dual, diagonal) = (iterate.dual(), iterate.scores().diagonal());
         let flow = oracle::flow(
-            &self.components.centred(&engine.sum),
+            &self.components.centred(iterate.sum()),
             labels.weight_of_pairs(),
             self.tolerance * from.primal.abs(),
             &mut |bands, monitor| {
@@ -222,7 +226,7 @@ impl Free<'_> {
         (flow, scores): &(Flow, Vec<f64>),
         from: &Point,
     ) -> Vec<f64> {
-        let bias = engine.bias();
+        let bias = engine.iterate.bias();
         let lower: Vec<f64> = flow.best.iter().map(|price| -price).collect();
         if sum_of_losses(engine.loss(), self.labels, scores, &lower) < losses(from) {
             centred(
@@ -236,41 +240,41 @@ impl Free<'_> {
         }
     }
 
-    /// Moves the engine to its point mixed with the oracle's, with the best biases; `None` when there is none.
-    fn reroute<S: DenseScores, T: Step>(
+    /// The engine's dual matrix mixed with the oracle's, with the best biases; `None` when there is none.
+    fn rerouted<S: DenseScores, T: Step>(
         &self,
-        engine: &mut Engine<'_, S, T>,
+        engine: &Engine<'_, S, T>,
         from: &Point,
         monitor: &mut dyn Monitor,
-    ) -> Option<()> {
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
         let answer = self.ask(engine, from, monitor)?;
         let bias = self.best_bias(engine, &answer, from);
-        let (flow, scores) = &answer;
-        oracle::mix(self.labels, scores, &mut engine.dual, flow, engine.threads);
-        engine.offset = bias;
-        Some(())
+        let ((flow, scores), iterate) = (&answer, &engine.iterate);
+        let mut dual = memory::copied(iterate.dual());
+        oracle::mix(self.labels, scores, &mut dual, flow, iterate.threads());
+        Some((dual, bias))
     }
 
-    /// Moves the engine to its point mixed with a routing of `-g`; `None` when there is none, or none that may lose no more
-    /// than the tolerance where this is not the `last` point.
-    fn mix<S: DenseScores, T: Step>(
+    /// The engine's dual matrix mixed with a routing of `-g`, with its bias; `None` when there is none, or none that may lose
+    /// no more than the tolerance where this is not the `last` point.
+    fn mixed<S: DenseScores, T: Step>(
         &self,
-        engine: &mut Engine<'_, S, T>,
+        engine: &Engine<'_, S, T>,
         from: &Point,
         last: bool,
         monitor: &mut dyn Monitor,
-    ) -> Option<()> {
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
         // To first order the mixture loses its share of the losses.
         let most = if last {
             1.0
         } else {
             self.tolerance * from.primal / losses(from)
         };
-        let sum = self.components.centred(&engine.sum);
+        let iterate = &engine.iterate;
+        let sum = self.components.centred(iterate.sum());
         let (labels, capacity) = (self.labels, &self.capacity);
-        engine.offset = engine.bias();
-        engine.dual = repaired(labels, capacity, &engine.dual, &sum, most, monitor)?;
-        Some(())
+        let dual = repaired(labels, capacity, iterate.dual(), &sum, most, monitor)?;
+        Some((dual, iterate.bias()))
     }
 
     /// Moves the engine to the first of both repairs that is `good`, else to the better one; `None` when there is none, and the
@@ -278,7 +282,7 @@ impl Free<'_> {
     fn repair<S: DenseScores, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
-        (from, kept): (&Point, &Snapshot<S>),
+        (from, kept): (&Point, &Checkpoint<S>),
         last: bool,
         good: &dyn Fn(&Point) -> bool,
         monitor: &mut dyn Monitor,
@@ -286,14 +290,17 @@ impl Free<'_> {
         let mut best = None;
         for by_oracle in [true, false] {
             let there = if by_oracle {
-                self.reroute(engine, from, monitor)
+                self.rerouted(engine, from, monitor)
             } else {
-                self.mix(engine, from, last, monitor)
+                self.mixed(engine, from, last, monitor)
             };
-            let even = there.is_some() && comes_out_even(&engine.dual, self.labels.count());
-            if even && engine.recompute(monitor) {
-                engine.dual_terms = hinge_dual_terms(self.labels, &engine.dual);
-                engine.sum.fill(0.0);
+            let even = |(dual, _): &(Vec<f64>, _)| comes_out_even(dual, self.labels.count());
+            let there = there.filter(even);
+            let there =
+                there.map(|(dual, bias)| (hinge_dual_terms(self.labels, &dual), dual, bias));
+            if let Some((terms, dual, bias)) = there
+                && engine.iterate.replace_even(dual, terms, bias, monitor)
+            {
                 let sums = engine.certify();
                 let found = Point::certified(&sums, sums.quadratic);
                 // A bound above the objective is rounding, or that of an indefinite kernel.
@@ -306,13 +313,13 @@ impl Free<'_> {
                 let rank = |point: &Point| (point.objectives().contradict(), point.gap);
                 let better = |(other, _): &(Point, _)| rank(&found) < rank(other);
                 if best.as_ref().is_none_or(better) {
-                    best = Some((found, engine.snapshot()));
+                    best = Some((found, engine.iterate.checkpoint()));
                 }
             }
-            engine.restore(kept);
+            engine.iterate.roll_back(kept);
         }
         let (found, point) = best?;
-        engine.restore(&point);
+        engine.iterate.roll_back(&point);
         Some(found)
     }
 }
@@ -323,7 +330,8 @@ fn losses(point: &Point) -> f64 {
 }
 
 impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
-    fn point(&self, _: &Engine<'_, S, T>, sums: &Certificate) -> Point {
+    fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
+        let (negligible, sigma) = (negligible(&engine.iterate.bias()), engine.iterate.sigma());
         let primal = 0.5 * sums.quadratic + sums.loss;
         Point {
             primal,
@@ -333,45 +341,40 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
             bound: self.bound,
             rounding: sums.rounding,
             certified: false,
+            settled: engine
+                .iterate
+                .sum()
+                .iter()
+                .all(|g| sigma * g.abs() <= negligible),
         }
-    }
-
-    fn due(&self, point: &Point, tolerance: f64) -> bool {
-        point.gap <= tolerance.max(self.next_gap)
-    }
-
-    fn settled(&self, engine: &Engine<'_, S, T>) -> bool {
-        let negligible = negligible(&engine.bias());
-        let step = |g: &f64| engine.sigma * g.abs();
-        engine.sum.iter().all(|g| step(g) <= negligible)
     }
 
     fn certify(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         point: &mut Point,
-        epochs: usize,
-        last: bool,
+        (worth, tolerance, epochs): (Worth, f64, usize),
         monitor: &mut dyn Monitor,
     ) {
-        let close = Rule::<S, T>::due(self, point, self.tolerance);
+        let close = point.gap <= tolerance.max(self.next_gap);
+        let last = worth == Worth::Last;
         if !(last || close && epochs >= self.next_attempt) {
             return;
         }
         self.next_attempt = epochs + 1 + epochs / 10;
         self.next_gap = point.gap / FEWER;
-        if !last && point.gap > self.tolerance {
+        if !last && point.gap > tolerance {
             let answer = self.ask(engine, point, monitor);
             self.better_bias = answer.map(|answer| self.best_bias(engine, &answer, point));
             return;
         }
-        let (kept, tolerance) = (engine.snapshot(), self.tolerance);
+        let kept = engine.iterate.checkpoint();
         let good = |found: &Point| found.is_good(tolerance);
         match self.repair(engine, (&*point, &kept), last, &good, monitor) {
             Some(found) if last || good(&found) => *point = found,
             Some(_) => {
-                self.better_bias = Some(engine.bias());
-                engine.restore(&kept);
+                self.better_bias = Some(engine.iterate.bias());
+                engine.iterate.roll_back(&kept);
             }
             None if last => {
                 (point.dual, point.certified) = (self.bound, true);
@@ -382,21 +385,33 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         point.bound = self.bound;
     }
 
-    fn follow(&mut self, engine: &mut Engine<'_, S, T>, unmoved: bool) {
-        let squares: f64 = engine.sum.iter().map(|g| g * g).sum();
+    fn update(&mut self, engine: &mut Engine<'_, S, T>, moment: Moment) {
+        let unmoved = match moment {
+            Moment::Epoch | Moment::Leap => return,
+            Moment::Moved => false,
+            Moment::Unmoved => true,
+        };
         // In the first epochs, a bias that has little to go waits for the blocks.
         let early = engine.epochs() <= EARLY;
-        if let Some(bias) = self.better_bias.take() {
-            engine.offset = centred(bias);
-        } else if unmoved || !early || engine.gap() <= engine.sigma * squares {
-            engine.offset = centred(engine.bias());
-        }
-        engine.sigma = if unmoved {
-            // Nothing moves at these biases: take larger steps until something does.
-            (engine.sigma * STILL_FACTOR).min(LARGEST_GROWTH * self.sigma)
+        let iterate = &mut engine.iterate;
+        let (sigma, squares) = (
+            iterate.sigma(),
+            iterate.sum().iter().map(|g| g * g).sum::<f64>(),
+        );
+        let offset = if let Some(bias) = self.better_bias.take() {
+            centred(bias)
+        } else if unmoved || !early || iterate.gap() <= sigma * squares {
+            centred(iterate.bias())
         } else {
-            self.sigma.max(engine.sigma / STILL_FACTOR)
+            iterate.offset().to_vec()
         };
+        let sigma = if unmoved {
+            // Nothing moves at these biases: take larger steps until something does.
+            (sigma * STILL_FACTOR).min(LARGEST_GROWTH * self.sigma)
+        } else {
+            self.sigma.max(sigma / STILL_FACTOR)
+        };
+        iterate.set_bias(offset, sigma);
     }
 
     fn beside(&self, _: &Engine<'_, S, T>) -> Beside {
@@ -410,7 +425,7 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         good: &dyn Fn(f64) -> bool,
         monitor: &mut dyn Monitor,
     ) -> Option<f64> {
-        let kept = engine.snapshot();
+        let kept = engine.iterate.checkpoint();
         let found = self.repair(
             engine,
             (from, &kept),
@@ -420,12 +435,12 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         );
         let found = found.filter(|found| good(found.dual));
         if found.is_none() {
-            engine.restore(&kept);
+            engine.iterate.roll_back(&kept);
         }
         found.map(|found| found.dual)
     }
 
     fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
-        centred(engine.bias())
+        centred(engine.iterate.bias())
     }
 }

@@ -15,7 +15,7 @@ use super::free::{augmentation, negligible};
 use crate::labels::Labels;
 use crate::pairwise::admm::Beside;
 use crate::pairwise::bcd::{Certificate, Engine, Step};
-use crate::pairwise::outer::{Point, Rule};
+use crate::pairwise::rule::{Moment, Point, Rule};
 use crate::pairwise::scores::Scores;
 
 /// Augmentation, in units of that of a free bias: what is left out is part of the problem, and large at first.
@@ -52,50 +52,53 @@ impl Multiplier {
         }
     }
 
-    /// Gives the engine the bias that belongs to its dual matrix, and the multiplier of that.
-    pub fn start<S: Scores, T: Step>(&mut self, engine: &mut Engine<'_, S, T>) {
-        engine.sigma = self.curvature();
-        self.place(engine);
-        self.multiplier = engine.bias();
-        self.give(engine);
-    }
-
     fn curvature(&self) -> f64 {
         self.weight / (1.0 + self.weight / self.sigma)
     }
 
+    /// Gives the engine the bias that belongs to its dual matrix.
+    fn place<S: Scores, T: Step>(&self, engine: &mut Engine<'_, S, T>, sigma: f64) {
+        let (sum, rest) = (engine.iterate.sum(), self.weight - sigma);
+        let offset = sum.iter().map(|g| rest * g).collect();
+        engine.iterate.set_bias(offset, sigma);
+    }
+
+    /// Gives the engine the multiplier.
     fn give<S: Scores, T: Step>(&self, engine: &mut Engine<'_, S, T>) {
-        engine.sigma = self.curvature();
         let share = self.weight / (self.weight + self.sigma);
-        engine.offset = self.multiplier.iter().map(|b| share * b).collect();
+        let offset = self.multiplier.iter().map(|b| share * b).collect();
+        engine.iterate.set_bias(offset, self.curvature());
     }
 }
 
 impl<S: Scores, T: Step> Rule<S, T> for Multiplier {
-    fn place(&mut self, engine: &mut Engine<'_, S, T>) {
-        self.multiplier = engine.bias();
-        let rest = self.weight - engine.sigma;
-        engine.offset = engine.sum.iter().map(|g| rest * g).collect();
-    }
-
     fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
-        let of_bias = self.weight * engine.sum.iter().map(|g| g * g).sum::<f64>();
-        Point::certified(sums, sums.quadratic + of_bias)
-    }
-
-    fn settled(&self, engine: &Engine<'_, S, T>) -> bool {
-        let bias = engine.bias();
+        let iterate = &engine.iterate;
+        let of_bias = self.weight * iterate.sum().iter().map(|g| g * g).sum::<f64>();
+        let bias = iterate.bias();
         let negligible = negligible(&bias);
         let mut pairs = self.multiplier.iter().zip(&bias);
-        pairs.all(|(multiplier, bias)| (multiplier - bias).abs() <= negligible)
+        Point {
+            settled: pairs.all(|(multiplier, bias)| (multiplier - bias).abs() <= negligible),
+            ..Point::certified(sums, sums.quadratic + of_bias)
+        }
     }
 
-    fn follow(&mut self, engine: &mut Engine<'_, S, T>, unmoved: bool) {
-        self.sigma = if unmoved {
-            (self.sigma * STILL_FACTOR).min(LARGEST * self.weight)
-        } else {
-            self.least.max(self.sigma / STILL_FACTOR)
-        };
+    fn update(&mut self, engine: &mut Engine<'_, S, T>, moment: Moment) {
+        match moment {
+            Moment::Epoch => {
+                self.multiplier = engine.iterate.bias();
+                return self.place(engine, engine.iterate.sigma());
+            }
+            Moment::Moved => self.sigma = self.least.max(self.sigma / STILL_FACTOR),
+            Moment::Unmoved => {
+                self.sigma = (self.sigma * STILL_FACTOR).min(LARGEST * self.weight);
+            }
+            Moment::Leap => {
+                self.place(engine, self.curvature());
+                self.multiplier = engine.iterate.bias();
+            }
+        }
         self.give(engine);
     }
 
@@ -103,12 +106,8 @@ impl<S: Scores, T: Step> Rule<S, T> for Multiplier {
         Beside::Direction(self.weight)
     }
 
-    fn arrive(&mut self, engine: &mut Engine<'_, S, T>) {
-        self.start(engine);
-    }
-
     fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
-        let mut bias = engine.sum_of_rows();
+        let mut bias = engine.iterate.sum_of_rows();
         bias.iter_mut().for_each(|b| *b *= self.penalized);
         bias
     }

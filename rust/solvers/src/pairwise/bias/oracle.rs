@@ -132,7 +132,7 @@ fn carried(
         let times = (1.0 - share) / share;
         let pairs = near.sum.iter().zip(sum);
         let demand: Vec<f64> = pairs.map(|(best, g)| -best - times * g).collect();
-        let found = network.priced(&demand, start, &mut || monitor.interrupted())?;
+        let found = network.priced(&demand, start, &mut || monitor.poll().is_interrupted())?;
         if let Ok(prices) = &found {
             start.clone_from(prices);
         }
@@ -250,7 +250,7 @@ pub(super) fn summary(
     let together = (LABELS_TOGETHER / q).clamp(1, ROWS_TOGETHER);
     let between_polls = CHUNKS_BETWEEN_POLLS * threads.count() * together;
     for first in (0..n).step_by(between_polls) {
-        if monitor.interrupted() {
+        if monitor.poll().is_interrupted() {
             return None;
         }
         let end = n.min(first + between_polls);
@@ -324,7 +324,9 @@ pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec
     let network = Network::of_dearest(q, Steps::up_to(1.0), capacity);
     // At b = 0 label m has more of the dual variables than it should by what its pairs outweigh the others'.
     let demand = centred(network.outflow());
-    let found = network.priced(&demand, &vec![0.0; q], &mut || monitor.interrupted());
+    let found = network.priced(&demand, &vec![0.0; q], &mut || {
+        monitor.poll().is_interrupted()
+    });
     let Some(Ok(prices)) = found else {
         return vec![0.0; q];
     };

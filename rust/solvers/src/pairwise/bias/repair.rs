@@ -23,7 +23,7 @@ pub(super) fn capacities(labels: &Labels, monitor: &mut dyn Monitor) -> Option<V
     let q = labels.count();
     let mut capacities = memory::zeros_for(q.saturating_mul(q), Purpose::LABEL_NETWORK);
     for i in 0..labels.instances() {
-        if monitor.interrupted() {
+        if monitor.poll().is_interrupted() {
             return None;
         }
         let share = labels.share_of_pairs(i);
@@ -58,7 +58,7 @@ pub fn routing_of(sum: &[f64], capacity: &[f64], monitor: &mut dyn Monitor) -> O
     };
     let start = vec![0.0; q];
     let found = priced(&demand, &scale, &start, &carried, &mut || {
-        monitor.interrupted()
+        monitor.poll().is_interrupted()
     })?;
     let prices = found.ok()?;
     let fullest = arcs()

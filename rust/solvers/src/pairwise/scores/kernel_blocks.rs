@@ -170,7 +170,7 @@ impl Scores for KernelBlocks<'_> {
         let support = support.collect::<Vec<_>>();
         let mut changes = Vec::new();
         for instances in support.chunks(self.chain_length()) {
-            if monitor.interrupted() {
+            if monitor.poll().is_interrupted() {
                 self.scores = current;
                 return false;
             }

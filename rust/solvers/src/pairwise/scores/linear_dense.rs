@@ -125,7 +125,7 @@ impl Scores for LinearDense<'_> {
         let (d, q) = (self.features.columns(), self.labels);
         let mut weights = memory::matrix(d, q);
         for (index, block) in dual.chunks(256 * q).enumerate() {
-            if monitor.interrupted() {
+            if monitor.poll().is_interrupted() {
                 return false;
             }
             let panel = &self.features.data()[index * 256 * d..][..block.len() / q * d];

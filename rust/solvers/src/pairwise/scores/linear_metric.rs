@@ -144,7 +144,7 @@ impl Scores for LinearMetric<'_> {
         let sums = plain.into_weights();
         let mut weights = memory::matrix(d, q);
         for (metric, sums) in self.metric.chunks(SLAB * d).zip(sums.chunks(SLAB * q)) {
-            if monitor.interrupted() {
+            if monitor.poll().is_interrupted() {
                 return false;
             }
             LinearDense::add(&mut weights, metric, sums, d, q, threads);

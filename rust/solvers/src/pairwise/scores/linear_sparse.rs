@@ -129,7 +129,7 @@ impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
             let rows = row..d.min(row + at_once);
             let mut sums: Vec<N> = memory::matrix(rows.len(), q);
             for first in (0..n).step_by(slab) {
-                if monitor.interrupted() {
+                if monitor.poll().is_interrupted() {
                     return false;
                 }
                 let end = n.min(first + slab);

@@ -1,0 +1,426 @@
+//! The iterate: a dual matrix, and all that belongs to it.
+
+use crate::labels::Labels;
+use crate::linalg::rows::Rows;
+use crate::linalg::vector::axpy;
+use crate::memory;
+use crate::pairwise::scores::{Change, Moved, Scores};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+
+/// A dual matrix `B`, its scores `F + v (b + sigma g)`, `g = sum_i v_i beta_i`, and the terms of the instances. What changes
+/// one of these changes all.
+pub(crate) struct Iterate<'a, S: Scores> {
+    labels: &'a Labels,
+    threads: &'a Threads,
+    scores: &'a mut S,
+    dual: S::Dual,
+    sum: Vec<f64>,
+    offset: Vec<f64>,
+    sigma: f64,
+    /// `v`: 1 but where a [`crate::pairwise::scores::Direction`] has a multiplier.
+    factors: Vec<f64>,
+    dual_terms: Vec<f64>,
+    known: bool,
+    gaps: Vec<f64>,
+}
+
+/// What it takes to go back to a point.
+pub(crate) struct Checkpoint<S: Scores> {
+    dual: S::Dual,
+    dual_terms: Vec<f64>,
+    gaps: Vec<f64>,
+    sum: Vec<f64>,
+    offset: Vec<f64>,
+    state: Vec<S::Number>,
+}
+
+/// New rows of `B`.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// The instances.
+    pub instances: Vec<u32>,
+    /// Their rows, of `q` numbers each.
+    pub rows: Vec<f64>,
+    /// What these change by.
+    pub changes: Vec<f64>,
+}
+
+impl Moves {
+    pub fn clear(&mut self) {
+        self.instances.clear();
+        self.rows.clear();
+        self.changes.clear();
+    }
+
+    fn moved(&self) -> Moved<'_> {
+        Moved {
+            instances: &self.instances,
+            changes: &self.changes,
+        }
+    }
+
+    /// Adds the moves of other instances.
+    pub fn append(&mut self, others: &Self) {
+        self.instances.extend_from_slice(&others.instances);
+        self.rows.extend_from_slice(&others.rows);
+        self.changes.extend_from_slice(&others.changes);
+    }
+}
+
+/// The sums of the dual variables of each instance, which are the hinge's dual terms.
+pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
+    let terms = dual
+        .chunks_exact(labels.count())
+        .enumerate()
+        .map(|(i, row)| labels.sum_of_pairs(i, row));
+    terms.collect()
+}
+
+/// `sum_i v_i beta_i`, and whether all `beta_i` are 0.
+pub(crate) fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec<f64>, bool) {
+    let (mut sum, mut zero, mut buffer) = (vec![0.0; q], true, Vec::new());
+    for (i, &factor) in factors.iter().enumerate() {
+        let row = dual.row(i, q, &mut buffer);
+        zero &= row.iter().all(|&beta| beta == 0.0);
+        axpy(factor, row, &mut sum);
+    }
+    (sum, zero)
+}
+
+impl<'a, S: Scores> Iterate<'a, S> {
+    /// At a dual matrix whose scores are already in `scores`, with `b = 0`.
+    pub fn new(
+        labels: &'a Labels,
+        scores: &'a mut S,
+        dual: S::Dual,
+        sigma: f64,
+        threads: &'a Threads,
+    ) -> Self {
+        let (n, q) = (labels.instances(), labels.count());
+        let factors = match scores.direction() {
+            Some(direction) => direction.factors.to_vec(),
+            None => vec![1.0; n],
+        };
+        let (sum, at_zero) = weighted_sum(&dual, &factors, q);
+        Self {
+            labels,
+            threads,
+            scores,
+            dual,
+            sum,
+            offset: vec![0.0; q],
+            sigma,
+            factors,
+            dual_terms: vec![0.0; n],
+            known: at_zero,
+            gaps: vec![0.0; n],
+        }
+    }
+
+    /// The rows of a part of the instances. Their scores are those of all: `b` has what the others, and these rows as they
+    /// are, add to the bias, so that `g` is what they change by. The dual terms may be unknown.
+    pub fn of_part(mut self, offset: &[f64], dual_terms: Option<Vec<f64>>) -> Self {
+        self.offset.copy_from_slice(offset);
+        self.sum.fill(0.0);
+        self.known = dual_terms.is_some();
+        self.dual_terms = dual_terms.unwrap_or(self.dual_terms);
+        self
+    }
+
+    /// The labels.
+    pub fn labels(&self) -> &'a Labels {
+        self.labels
+    }
+
+    /// Who does the work.
+    pub fn threads(&self) -> &'a Threads {
+        self.threads
+    }
+
+    /// The kernel, and `F`.
+    pub fn scores(&self) -> &S {
+        self.scores
+    }
+
+    /// `B`
+    pub fn dual(&self) -> &S::Dual {
+        &self.dual
+    }
+
+    /// `g`
+    pub fn sum(&self) -> &[f64] {
+        &self.sum
+    }
+
+    /// `b`
+    pub fn offset(&self) -> &[f64] {
+        &self.offset
+    }
+
+    /// `sigma`
+    pub fn sigma(&self) -> f64 {
+        self.sigma
+    }
+
+    /// `v`
+    pub fn factors(&self) -> &[f64] {
+        &self.factors
+    }
+
+    /// `D_i` of every instance, where they are known.
+    pub fn dual_terms(&self) -> &[f64] {
+        &self.dual_terms
+    }
+
+    /// Whether the dual terms are known: those of a given start are not, until each block has been visited.
+    pub fn is_known(&self) -> bool {
+        self.known
+    }
+
+    /// Gap term of every instance, as last certified or met by a visit.
+    pub fn gaps(&self) -> &[f64] {
+        &self.gaps
+    }
+
+    /// The sum of the gap terms.
+    pub fn gap(&self) -> f64 {
+        self.gaps.iter().sum()
+    }
+
+    /// Curvature of the block of instance `i`.
+    pub fn curvature(&self, i: usize) -> f64 {
+        self.scores.diagonal()[i] + self.sigma * self.factors[i] * self.factors[i]
+    }
+
+    /// `b + sigma g`, the bias that the current scores contain.
+    pub fn bias(&self) -> Vec<f64> {
+        let terms = self.offset.iter().zip(&self.sum);
+        terms.map(|(b, g)| b + self.sigma * g).collect()
+    }
+
+    /// The bias in the scores of label `l`.
+    pub fn bias_of(&self, l: usize) -> f64 {
+        self.offset[l] + self.sigma * self.sum[l]
+    }
+
+    /// `sum_i beta_i`
+    pub fn sum_of_rows(&self) -> Vec<f64> {
+        let ones = vec![1.0; self.factors.len()];
+        weighted_sum(&self.dual, &ones, self.labels.count()).0
+    }
+
+    /// `B` alone.
+    pub fn into_dual(self) -> S::Dual {
+        self.dual
+    }
+
+    /// `B`, its dual terms where these are known, and `g`.
+    pub fn into_parts(self) -> (S::Dual, Option<Vec<f64>>, Vec<f64>) {
+        (self.dual, self.known.then_some(self.dual_terms), self.sum)
+    }
+
+    /// Moves rows of `B` together, as far as `how_far` says when it has seen the scores at the end of all of the way.
+    pub(super) fn move_rows(
+        &mut self,
+        moves: &mut Moves,
+        how_far: impl FnOnce(&Self, &Moves) -> f64,
+    ) -> f64 {
+        if moves.instances.is_empty() {
+            return 1.0;
+        }
+        self.scores.close(moves.moved(), self.threads);
+        let length = how_far(self, moves);
+        let (q, mut buffer) = (self.labels.count(), Vec::new());
+        let rows = moves
+            .rows
+            .chunks_exact(q)
+            .zip(moves.changes.chunks_exact(q));
+        for (&i, (new, change)) in moves.instances.iter().zip(rows) {
+            self.dual.change(i as usize, q, &mut buffer, |row| {
+                if length < 1.0 {
+                    axpy(length, change, row);
+                } else {
+                    row.copy_from_slice(new);
+                }
+            });
+            axpy(length * self.factors[i as usize], change, &mut self.sum);
+        }
+        if length < 1.0 {
+            let back = length - 1.0;
+            moves.changes.iter_mut().for_each(|change| *change *= back);
+            self.scores.close(moves.moved(), self.threads);
+        }
+        length
+    }
+
+    /// Notes the dual terms of blocks that have come so far on the way to these.
+    pub(super) fn move_terms(&mut self, instances: &[u32], terms: &[f64], length: f64) {
+        for (&i, &term) in instances.iter().zip(terms) {
+            let old = &mut self.dual_terms[i as usize];
+            *old = if length < 1.0 {
+                *old + length * (term - *old)
+            } else {
+                term
+            };
+        }
+    }
+
+    /// Notes the gap terms that visits have met.
+    pub(super) fn meet_gaps(&mut self, instances: &[u32], gaps: &[f64]) {
+        for (&i, &gap) in instances.iter().zip(gaps) {
+            self.gaps[i as usize] = gap;
+        }
+    }
+
+    /// Each block has been visited, and has its dual term.
+    pub(super) fn all_visited(&mut self) {
+        self.known = true;
+    }
+
+    /// Moves the row of instance `i`, whose nonzeros are `values` at `places` then, by a change that is made 0 afterwards.
+    pub(super) fn move_row(
+        &mut self,
+        i: usize,
+        (places, values): (&[u32], &[f64]),
+        (change, nonzeros): (&mut [f64], &[u32]),
+    ) {
+        if let Some(few) = self.scores.few_mut() {
+            few.add(
+                i,
+                Change {
+                    values: change,
+                    nonzeros,
+                },
+            );
+        }
+        for &l in nonzeros {
+            self.sum[l as usize] += self.factors[i] * std::mem::take(&mut change[l as usize]);
+        }
+        let q = self.labels.count();
+        self.dual.replace(i, q, places, values);
+    }
+
+    /// Writes the gap terms of all instances, of so many together, and returns what else `certify` gives.
+    pub(super) fn certify_each<R: Send>(
+        &mut self,
+        together: usize,
+        certify: impl Fn(&Self, usize, &mut [f64]) -> R + Sync,
+    ) -> Vec<R> {
+        let mut gaps = std::mem::take(&mut self.gaps);
+        let at = &*self;
+        let found = at.threads.map_chunks(&mut gaps, together, |chunk, gaps| {
+            certify(at, chunk * together, gaps)
+        });
+        self.gaps = gaps;
+        found
+    }
+
+    /// Gives the scores the constant `b` and the curvature `sigma`.
+    pub fn set_bias(&mut self, offset: Vec<f64>, sigma: f64) {
+        (self.offset, self.sigma) = (offset, sigma);
+    }
+
+    /// Gives the scores the bias `b + sigma g`.
+    fn place(&mut self, bias: Vec<f64>) {
+        self.offset = bias;
+        axpy(-self.sigma, &self.sum, &mut self.offset);
+    }
+
+    /// Computes the scores anew from the dual matrix; `false` (and no change but by rounding) when interrupted.
+    pub fn recompute(&mut self, monitor: &mut dyn Monitor) -> bool {
+        let done = self.scores.refresh(&self.dual, self.threads, monitor);
+        if done {
+            self.sum = weighted_sum(&self.dual, &self.factors, self.labels.count()).0;
+        }
+        done
+    }
+
+    /// Moves to a dual matrix with its dual terms, and with what `bias` makes of its scores and their `g`; `false` (and no
+    /// change) when interrupted.
+    pub fn replace(
+        &mut self,
+        dual: S::Dual,
+        dual_terms: Vec<f64>,
+        bias: impl FnOnce(&S, &[f64]) -> Vec<f64>,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        if !self.scores.recompute(&dual, self.threads, monitor) {
+            return false;
+        }
+        (self.sum, _) = weighted_sum(&dual, &self.factors, self.labels.count());
+        let bias = bias(self.scores, &self.sum);
+        (self.dual, self.dual_terms) = (dual, dual_terms);
+        self.place(bias);
+        true
+    }
+
+    /// Moves to a dual matrix of the hinge whose rows sum to 0 but for rounding, with this bias; `false` when interrupted, and
+    /// the way on is back to a point.
+    pub fn replace_even(
+        &mut self,
+        dual: S::Dual,
+        dual_terms: Vec<f64>,
+        bias: Vec<f64>,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        (self.dual, self.dual_terms, self.offset) = (dual, dual_terms, bias);
+        self.sum.fill(0.0);
+        self.scores.refresh(&self.dual, self.threads, monitor)
+    }
+
+    /// Moves to `B = 0`, without a bias. Its scores are computed for whoever asks for them, unless interrupted.
+    pub fn move_to_zero(&mut self, monitor: &mut dyn Monitor) {
+        let (n, q) = (self.labels.instances(), self.labels.count());
+        self.dual = S::Dual::zeros(n, q);
+        self.sum.fill(0.0);
+        self.offset.fill(0.0);
+        self.scores.recompute(&self.dual, self.threads, monitor);
+    }
+
+    /// The present point.
+    pub fn checkpoint(&mut self) -> Checkpoint<S> {
+        Checkpoint {
+            dual: self.dual.copied(),
+            dual_terms: self.dual_terms.to_vec(),
+            gaps: self.gaps.to_vec(),
+            sum: self.sum.clone(),
+            offset: self.offset.clone(),
+            state: memory::copied(self.scores.state()),
+        }
+    }
+
+    /// Goes back to a point.
+    pub fn roll_back(&mut self, point: &Checkpoint<S>) {
+        self.dual = point.dual.copied();
+        self.dual_terms.copy_from_slice(&point.dual_terms);
+        self.gaps.copy_from_slice(&point.gaps);
+        self.sum.copy_from_slice(&point.sum);
+        self.offset.copy_from_slice(&point.offset);
+        self.scores.state().copy_from_slice(&point.state);
+    }
+
+    /// Gives linear scores the weights of another matrix, and the bias that `bias` makes of its scores: those of a model that
+    /// `B` bounds. What comes next goes back to a point, or ends the loop. `None` (and no change) when interrupted.
+    pub fn lend_scores<R>(
+        &mut self,
+        rows: &S::Dual,
+        bias: impl FnOnce(&S) -> (Vec<f64>, R),
+        monitor: &mut dyn Monitor,
+    ) -> Option<R> {
+        if !self.scores.recompute(rows, self.threads, monitor) {
+            return None;
+        }
+        let (bias, result) = bias(self.scores);
+        self.place(bias);
+        Some(result)
+    }
+
+    /// What `work` makes of the scores, which are as before afterwards, of `B`, and of `v`.
+    pub fn borrow_scores<R>(&mut self, work: impl FnOnce(&mut S, &S::Dual, &[f64]) -> R) -> R {
+        let kept = memory::copied(self.scores.state());
+        let result = work(self.scores, &self.dual, &self.factors);
+        *self.scores.state() = kept;
+        result
+    }
+}
