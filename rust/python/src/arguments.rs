@@ -4,6 +4,7 @@ use multimargin_solvers::error::SolverError;
 use multimargin_solvers::kernel::gram::Kernel;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::{Dense, Features, Sparse};
+use multimargin_solvers::pairwise::scores::{DenseScores, LinearDense, LinearSparse};
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -149,22 +150,13 @@ impl FeatureArrays<'_> {
     }
 }
 
-/// Runs code that is generic over the scores of a linear kernel: `of_linear!(features, q, |scores| run(scores))`.
-macro_rules! of_linear {
-    ($features:expr, $labels:expr, |$scores:ident| $run:expr) => {
-        match $features {
-            multimargin_solvers::linalg::features::Features::Dense(x) => {
-                let $scores = multimargin_solvers::pairwise::scores::LinearDense::new(x, $labels);
-                $run
-            }
-            multimargin_solvers::linalg::features::Features::Sparse(x) => {
-                let $scores = multimargin_solvers::pairwise::scores::LinearSparse::new(x, $labels);
-                $run
-            }
-        }
-    };
+/// The scores of a linear model, for so many labels.
+pub fn linear_scores(features: Features<'_>, labels: usize) -> Box<DenseScores<'_>> {
+    match features {
+        Features::Dense(x) => Box::new(LinearDense::new(x, labels)),
+        Features::Sparse(x) => Box::new(LinearSparse::new(x, labels)),
+    }
 }
-pub(crate) use of_linear;
 
 /// A kernel by its name in scikit-learn.
 pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64) -> PyResult<Kernel> {

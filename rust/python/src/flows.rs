@@ -3,7 +3,8 @@
 
 use crate::answers::matrix;
 use crate::arguments::{
-    FeatureArrays, IndicatorArrays, check_finite, of_linear, row_major, shaped_matrix, value_error,
+    FeatureArrays, IndicatorArrays, check_finite, linear_scores, row_major, shaped_matrix,
+    value_error,
 };
 use crate::boundary::guarded;
 use crate::keywords::keywords;
@@ -106,14 +107,14 @@ pub fn pairs_near_margin<'py>(
         let mut monitor = PythonMonitor::new(None);
         let found = py
             .detach(|| {
-                of_linear!(x, q, |scores| bias::pairs_near_margin(
+                bias::pairs_near_margin(
                     &labels,
-                    scores,
+                    &mut *linear_scores(x, q),
                     point,
                     bands,
                     &threads,
-                    &mut monitor
-                ))
+                    &mut monitor,
+                )
             })
             .map_err(value_error)?;
         let found = monitor.all_or_nothing(found)?;
@@ -140,11 +141,7 @@ pub fn mixed_rows<'py>(
         let (point, flow) = (asked.point()?, asked.flow()?);
         let threads = Threads::new(asked.threads);
         let dual = py
-            .detach(|| {
-                of_linear!(x, q, |scores| bias::mixed_rows(
-                    &labels, scores, point, &flow, &threads
-                ))
-            })
+            .detach(|| bias::mixed_rows(&labels, &mut *linear_scores(x, q), point, &flow, &threads))
             .map_err(value_error)?;
         matrix(py, dual, labels.instances(), q)
     })

@@ -2,7 +2,7 @@
 
 use crate::answers::matrix;
 use crate::arguments::{
-    FeatureArrays, IndicatorArrays, check_finite, of_linear, row_major, value_error,
+    FeatureArrays, IndicatorArrays, check_finite, linear_scores, row_major, value_error,
 };
 use crate::boundary::guarded;
 use crate::keywords::keywords;
@@ -116,20 +116,19 @@ pub fn improve_part<'py>(
         let mut monitor = PythonMonitor::new(None);
         let answer = py
             .detach(|| {
-                of_any!(loss, |loss| of_linear!(arrays, q, |scores| {
-                    bcd::improve_part(
-                        &labels,
-                        scores,
-                        Proximal::new(loss),
-                        common,
-                        start,
-                        asked.tolerated,
-                        asked.epochs,
-                        &settings,
-                        &threads,
-                        &mut monitor,
-                    )
-                }))
+                let mut scores = linear_scores(arrays, q);
+                of_any!(loss, |loss| bcd::improve_part(
+                    &labels,
+                    &mut *scores,
+                    Proximal::new(loss),
+                    common,
+                    start,
+                    asked.tolerated,
+                    asked.epochs,
+                    &settings,
+                    &threads,
+                    &mut monitor,
+                ))
             })
             .map_err(value_error)?;
         let answer = monitor.answer(answer)?;
@@ -228,17 +227,16 @@ pub fn split_part<'py>(
         let mut monitor = PythonMonitor::new(None);
         let answer = py
             .detach(|| {
-                of_any!(loss, |loss| of_linear!(arrays, q, |scores| {
-                    splitting::split_part(
-                        &labels,
-                        scores,
-                        &loss,
-                        common,
-                        start,
-                        &threads,
-                        &mut monitor,
-                    )
-                }))
+                let mut scores = linear_scores(arrays, q);
+                of_any!(loss, |loss| splitting::split_part(
+                    &labels,
+                    &mut *scores,
+                    &loss,
+                    common,
+                    start,
+                    &threads,
+                    &mut monitor,
+                ))
             })
             .map_err(value_error)?;
         let answer = monitor.answer(answer)?;

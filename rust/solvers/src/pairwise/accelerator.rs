@@ -35,7 +35,7 @@ pub(super) struct Accelerator {
 impl Accelerator {
     /// After `epochs` epochs, when it is time for that, leaps, and stays where that leads to if the dual objective is higher.
     /// Returns how many epochs it was worth, and the point of a linear model that is as good as asked for.
-    pub fn leap<S: Scores, T: Step>(
+    pub fn leap<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
@@ -43,7 +43,7 @@ impl Accelerator {
         settings: &Settings,
         monitor: &mut dyn Monitor,
     ) -> (usize, Option<Point>) {
-        let patience = if S::WEIGHTS {
+        let patience = if engine.iterate.scores().is_linear() {
             PATIENCE_OF_LINEAR
         } else {
             PATIENCE
@@ -91,7 +91,7 @@ impl Accelerator {
 
     /// Where the loop ends at `point`, whose gap is above the tolerance: the point of the linear model that leaps have led to,
     /// if its gap is smaller.
-    pub fn better_model<S: Scores, T: Step>(
+    pub fn better_model<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
@@ -106,13 +106,14 @@ impl Accelerator {
     }
 
     /// Whether leaps have led to a linear model beside the dual matrix.
-    pub fn has_model<S: Scores, L: Loss>(&self) -> bool {
-        S::WEIGHTS && L::FREE_WEIGHTS && self.admm.is_some()
+    pub fn has_model<S: Scores + ?Sized, T: Step>(&self, engine: &Engine<'_, S, T>) -> bool {
+        let linear = engine.iterate.scores().is_linear();
+        linear && T::Loss::FREE_WEIGHTS && self.admm.is_some()
     }
 
     /// Moves to the dual matrix that leaps have led to: the way back, the point there, and that of [`Self::model`]. `None`
     /// (and no change) when there were none, or when interrupted.
-    fn land<S: Scores, T: Step>(
+    fn land<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
@@ -129,6 +130,7 @@ impl Accelerator {
             Beside::Direction(weight) => sum.iter().map(|g| weight * g).collect(),
         };
         if !engine.iterate.replace(dual, dual_terms, bias, monitor) {
+            engine.iterate.roll_back(&left);
             return None;
         }
         let sums = engine.certify();
@@ -139,7 +141,7 @@ impl Accelerator {
 
     /// The point of the linear model that leaps have led to, where its gap to a bound from the engine's point is at most the
     /// tolerated one: the engine has its scores then.
-    fn model<S: Scores, T: Step>(
+    fn model<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
@@ -147,12 +149,13 @@ impl Accelerator {
         tolerance: f64,
         monitor: &mut dyn Monitor,
     ) -> Option<Point> {
-        if !self.has_model::<S, T::Loss>() {
+        if !self.has_model(engine) {
             return None;
         }
         let (beside, kept) = (rule.beside(engine), engine.iterate.checkpoint());
-        let primal = self.take_model(engine, beside, monitor)?;
+        let primal = self.take_model(engine, beside, monitor);
         engine.iterate.roll_back(&kept);
+        let primal = primal?;
         // The model has other scores than the matrix that bounds it.
         let rounding = at.rounding + engine.rounding_of_model(primal);
         let with = |dual| Objectives {
@@ -165,7 +168,10 @@ impl Accelerator {
             return None;
         }
         let bound = rule.bound(engine, at, &good, monitor)?;
-        let primal = self.take_model(engine, beside, monitor)?;
+        let Some(primal) = self.take_model(engine, beside, monitor) else {
+            engine.iterate.roll_back(&kept);
+            return None;
+        };
         Some(Point {
             primal,
             dual: bound,
@@ -178,8 +184,8 @@ impl Accelerator {
     }
 
     /// Gives linear scores the weights and the bias of the model that leaps lead to beside a dual matrix. Returns its primal
-    /// objective; `None` (and no change) without leaps, or when interrupted.
-    fn take_model<S: Scores, T: Step>(
+    /// objective; `None` without leaps, or when interrupted.
+    fn take_model<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
         beside: Beside,
@@ -209,7 +215,7 @@ impl Accelerator {
 }
 
 /// The method that moves all blocks at once, from the engine's point; `None` where there is none, or when interrupted.
-fn split<S: Scores, T: Step>(
+fn split<S: Scores + ?Sized, T: Step>(
     engine: &mut Engine<'_, S, T>,
     beside: Beside,
     monitor: &mut dyn Monitor,

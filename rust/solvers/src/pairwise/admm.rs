@@ -102,7 +102,7 @@ pub(crate) fn applies(labels: &Labels) -> bool {
 impl Root {
     /// The pivoted Cholesky decomposition of the kernel of the scores and what it has `beside`: `None` where the kernel is
     /// indefinite or its rank too large, or when interrupted. The state of `scores` is another one afterwards.
-    fn new<S: Scores>(
+    fn new<S: Scores + ?Sized>(
         scores: &mut S,
         instances: &[u32],
         (beside, factors): (Beside, &[f64]),
@@ -306,7 +306,7 @@ fn invert(matrix: &mut [f64], size: usize) -> bool {
 impl Admm {
     /// Starts at a dual matrix whose scores, with the bias, are those of `at`. The state of `scores` is another one
     /// afterwards. `None` where there is no root, or when interrupted.
-    pub fn new<S: Scores>(
+    pub fn new<S: Scores + ?Sized>(
         labels: &Labels,
         scores: &mut S,
         (dual, at): (&[f64], &[f64]),
@@ -321,7 +321,7 @@ impl Admm {
         let free = matches!(beside, Beside::Free);
         let mut root = Root::new(scores, &instances, (beside, factors), threads, monitor)?;
         // Rows of a kernel from its mean differ by what is left of rows that are alike.
-        if S::WEIGHTS {
+        if scores.is_linear() {
             root.scale();
         }
         if free {

@@ -15,7 +15,7 @@
 
 use super::bias::{Bias, feasible};
 use super::loss::{Hinge, sum_of_losses};
-use super::scores::DenseScores;
+use super::scores::{DenseScores, rounding};
 use super::setup::{Setup, prepare};
 use crate::error::{SolverError, refused};
 use crate::labels::Labels;
@@ -50,7 +50,7 @@ fn bias_of(kind: Bias, dual: &[f64], q: usize) -> Vec<f64> {
 }
 
 /// `F`, the scores of a dual matrix with its bias, as `scores` have been computed.
-fn image<S: DenseScores>(scores: &S, dual: &[f64], kind: Bias, threads: &Threads) -> Vec<f64> {
+fn image(scores: &DenseScores<'_>, dual: &[f64], kind: Bias, threads: &Threads) -> Vec<f64> {
     let (mut image, q) = (scores.all(threads), scores.labels());
     let bias = bias_of(kind, dual, q);
     let rows = image.chunks_exact_mut(q);
@@ -62,9 +62,9 @@ fn image<S: DenseScores>(scores: &S, dual: &[f64], kind: Bias, threads: &Threads
 ///
 /// # Errors
 /// When settings, labels and scores do not fit together, or the bias is free.
-pub fn solve<S: DenseScores>(
+pub fn solve(
     labels: &Labels,
-    scores: &mut S,
+    scores: &mut DenseScores<'_>,
     setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
@@ -106,7 +106,7 @@ pub fn solve<S: DenseScores>(
         };
         let used_up = (iterations == settings.max_epochs).then_some(Status::MaxIterations);
         let last = used_up.or_else(|| monitor.poll().is_out_of_time().then_some(Status::TimeLimit));
-        let rounding = || scores.rounding(&dual);
+        let rounding = || rounding(scores, None, &dual);
         let status = if monitor.poll().is_interrupted() {
             Some(Status::Interrupted)
         } else {

@@ -27,7 +27,7 @@ impl Ended {
 }
 
 /// The loop.
-pub(super) fn run<S: Scores, T: Step>(
+pub(super) fn run<S: Scores + ?Sized, T: Step>(
     engine: &mut Engine<'_, S, T>,
     rule: &mut impl Rule<S, T>,
     settings: &Settings,
@@ -130,7 +130,7 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     /// Certifies the problem itself where the loop may end, or the point is worth it.
-    fn certify<S: Scores, T: Step>(
+    fn certify<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
@@ -149,7 +149,7 @@ impl Judge<'_> {
     }
 
     /// Certifies the point after an interruption: after a signal, within about an epoch.
-    fn secure<S: Scores, T: Step>(
+    fn secure<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
@@ -169,7 +169,7 @@ impl Judge<'_> {
     }
 
     /// Whether to stop, and with which status; the point is then certified.
-    fn stop<S: Scores, T: Step>(
+    fn stop<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
@@ -178,7 +178,9 @@ impl Judge<'_> {
         if self.went == Epoch::Interrupted {
             return Some(Status::Interrupted);
         }
-        let found = ending(point, self.last, self.tolerance, || engine.rounding());
+        let found = ending(point, self.last, self.tolerance, || {
+            engine.iterate.rounding()
+        });
         if found.is_some() {
             return found;
         }
@@ -198,11 +200,11 @@ impl Judge<'_> {
         let how = (Worth::Last, self.tolerance, self.epochs);
         rule.certify(engine, point, how, prompt);
         let late = Some(Status::TimeLimit);
-        ending(point, late, self.tolerance, || engine.rounding()).or(late)
+        ending(point, late, self.tolerance, || engine.iterate.rounding()).or(late)
     }
 
     /// Where the loop ends above the tolerance, takes the linear model that leaps have led to if its gap is smaller.
-    fn better_model<S: Scores, T: Step>(
+    fn better_model<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
@@ -211,7 +213,7 @@ impl Judge<'_> {
         status: Status,
     ) -> Status {
         let good = matches!(status, Status::Converged | Status::IndefiniteKernel);
-        if good || !accelerator.has_model::<S, T::Loss>() || self.monitor.poll().hurries() {
+        if good || !accelerator.has_model(engine) || self.monitor.poll().hurries() {
             return status;
         }
         let mut none = ();

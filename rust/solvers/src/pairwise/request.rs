@@ -7,9 +7,9 @@ use super::dcd::{OnePair, PairLoss};
 use super::loss::sum_of_losses;
 use super::multiplicative::Multiplicative;
 use super::scores::{
-    DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
+    Deflation, DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
 };
-use super::solve::{solve, solve_fixed};
+use super::solve::{solve, solve_deflated, solve_fixed};
 use super::{Setup, frank_wolfe};
 use crate::error::{SolverError, refused};
 use crate::kernel::gram::{Gram, Kernel};
@@ -196,7 +196,7 @@ impl Request<'_> {
         stored: fn(Vec<T>) -> Stored,
     ) -> Result<Answer, SolverError> {
         let step = Proximal::new(loss);
-        let solution = solve_fixed(&self.labels, &mut scores, step, self.setup, monitor)?;
+        let solution = solve_fixed(&self.labels, (&mut scores, None), step, self.setup, monitor)?;
         Ok(Answer {
             dual: Stored::Compact(solution.dual),
             bias: solution.bias,
@@ -217,14 +217,24 @@ impl Request<'_> {
             return self.answer(loss, &mut scores, monitor);
         }
         let threads = Arc::clone(&self.setup.threads);
-        let mut scores = scores.deflated(self.setup.bias, self.cache_bytes, &threads);
-        self.answer(loss, &mut scores, monitor)
+        let deflation = scores.deflate(self.setup.bias, self.cache_bytes, &threads);
+        self.answer_deflated(loss, (&mut scores, deflation.as_ref()), monitor)
     }
 
-    fn answer<S: DenseScores, L: PairLoss>(
+    fn answer<L: PairLoss>(
         self,
         loss: L,
-        scores: &mut S,
+        scores: &mut DenseScores<'_>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Answer, SolverError> {
+        self.answer_deflated(loss, (scores, None), monitor)
+    }
+
+    /// The answer by scores from whose kernel this much has been taken.
+    fn answer_deflated<L: PairLoss>(
+        self,
+        loss: L,
+        (scores, deflation): (&mut DenseScores<'_>, Option<&Deflation>),
         monitor: &mut dyn Monitor,
     ) -> Result<Answer, SolverError> {
         let threads = Arc::clone(&self.setup.threads);
@@ -234,7 +244,7 @@ impl Request<'_> {
             && start.len() == scores.instances() * scores.labels()
             && bias.len() == scores.labels()
         {
-            axpy(1.0, &scores.constant(start), bias);
+            deflation.inspect(|taken| axpy(1.0, &taken.constant(start, bias.len()), bias));
         }
         let mut solution = match self.solver {
             solver if solver != Solver::Blocks && labels.have_top() => {
@@ -242,7 +252,10 @@ impl Request<'_> {
                     "only solver 'bcd' compares with the highest irrelevant labels alone",
                 ))
             }
-            Solver::Blocks => solve(labels, scores, Proximal::new(loss.clone()), setup, monitor),
+            Solver::Blocks => {
+                let step = Proximal::new(loss.clone());
+                solve_deflated(labels, (scores, deflation), step, setup, monitor)
+            }
             Solver::Pairs => {
                 let step = OnePair::new(loss.clone(), labels)?;
                 solve(labels, scores, step, setup, monitor)
@@ -258,12 +271,18 @@ impl Request<'_> {
             }
             Solver::FrankWolfe => Err(refused("solver", "\"frank-wolfe\"", SOLVERS)),
         }?;
-        let slow = S::WEIGHTS && certifies_slowly(labels);
+        let slow = scores.is_linear() && certifies_slowly(labels);
         let at_hand = !(slow && monitor.poll().hurries());
-        let scores_of_model = at_hand.then(|| scores.whole(&solution.dual, &threads));
-        // Scores from the mean of the features are those of the kernel where the rows of B sum to 0 alone.
-        let moved = scores.constant(&solution.dual);
-        axpy(-1.0, &moved, &mut solution.bias);
+        let scores_of_model = at_hand.then(|| {
+            let mut whole = scores.all(&threads);
+            deflation.inspect(|taken| taken.add_to(&mut whole, &solution.dual, labels.count()));
+            whole
+        });
+        if let Some(taken) = deflation {
+            // Scores from the mean of the features are those of the kernel where the rows of B sum to 0 alone.
+            let moved = taken.constant(&solution.dual, labels.count());
+            axpy(-1.0, &moved, &mut solution.bias);
+        }
         if let Some(found) = &scores_of_model
             && of_free_bias
             && !comes_out_even(&solution.dual, labels.count())

@@ -83,7 +83,7 @@ pub(super) enum Moment {
 }
 
 /// What a bias does in the outer loop.
-pub(super) trait Rule<S: Scores, T: Step> {
+pub(super) trait Rule<S: Scores + ?Sized, T: Step> {
     /// The objectives at the engine's point, by its sums.
     fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point;
 

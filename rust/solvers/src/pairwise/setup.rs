@@ -26,7 +26,7 @@ pub struct Setup {
 }
 
 /// Checks that everything fits, and brings the scores to the starting point; `None` when interrupted before it is there.
-pub(super) fn prepare<S: Scores>(
+pub(super) fn prepare<S: Scores + ?Sized>(
     labels: &Labels,
     scores: &mut S,
     start: Option<Vec<f64>>,

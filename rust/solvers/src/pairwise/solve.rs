@@ -5,7 +5,7 @@ use super::bias::{self, Bias, Fixed, Multiplier};
 use super::loss::check_pairs;
 use super::outer;
 use super::rule::{Moment, Rule};
-use super::scores::{DenseScores, Scores};
+use super::scores::{Deflation, DenseScores, Scores};
 use super::setup::{Setup, prepare};
 use crate::error::SolverError;
 use crate::labels::Labels;
@@ -17,27 +17,41 @@ use crate::report::{Monitor, Solution};
 ///
 /// # Errors
 /// When settings, labels and scores do not fit together, or the bias is free and the loss not the hinge.
-pub fn solve<S: DenseScores, T: Step>(
+pub fn solve<T: Step>(
     labels: &Labels,
-    scores: &mut S,
+    scores: &mut DenseScores<'_>,
+    step: T,
+    setup: Setup,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    solve_deflated(labels, (scores, None), step, setup, monitor)
+}
+
+/// [`solve`] for scores from whose kernel this much may have been taken.
+///
+/// # Errors
+/// As above.
+pub(super) fn solve_deflated<T: Step>(
+    labels: &Labels,
+    (scores, deflation): (&mut DenseScores<'_>, Option<&Deflation>),
     step: T,
     setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     if setup.bias == Bias::Free {
         check_pairs::<T::Loss>(labels)?;
-        return bias::solve_free(labels, scores, step, setup, monitor);
+        return bias::solve_free(labels, (scores, deflation), step, setup, monitor);
     }
-    solve_fixed(labels, scores, step, setup, monitor)
+    solve_fixed(labels, (scores, deflation), step, setup, monitor)
 }
 
-/// [`solve`] without a bias or with a penalized one, for any storage.
+/// [`solve_deflated`] without a bias or with a penalized one, for any storage.
 ///
 /// # Errors
 /// When settings, labels and scores do not fit together.
-pub(super) fn solve_fixed<S: Scores, T: Step>(
+pub(super) fn solve_fixed<S: Scores + ?Sized, T: Step>(
     labels: &Labels,
-    scores: &mut S,
+    (scores, deflation): (&mut S, Option<&Deflation>),
     step: T,
     setup: Setup,
     monitor: &mut dyn Monitor,
@@ -54,10 +68,10 @@ pub(super) fn solve_fixed<S: Scores, T: Step>(
         return Ok(Solution::interrupted(labels));
     };
     let sigma = if bias == Bias::Penalized { 1.0 } else { 0.0 };
-    let left_out = scores.direction().map(|direction| direction.weight);
-    let of_direction =
-        left_out.map(|weight| Multiplier::new(labels, scores.diagonal(), weight, sigma));
-    let iterate = Iterate::new(labels, scores, start, sigma, &threads);
+    let direction = deflation.and_then(|deflation| deflation.direction.as_ref());
+    let of_direction = direction
+        .map(|left_out| Multiplier::new(labels, scores.diagonal(), left_out.weight, sigma));
+    let iterate = Iterate::new(labels, (scores, deflation), start, sigma, &threads);
     let mut engine = Engine::new(iterate, step, &settings);
     let ended = match of_direction {
         Some(mut rule) => {

@@ -206,9 +206,9 @@ pub struct SplitAnswer {
 ///
 /// # Errors
 /// When the sizes do not fit together, or a factor is out of range.
-pub fn split_part<S: DenseScores, L: Loss>(
+pub fn split_part<L: Loss>(
     labels: &Labels,
-    mut scores: S,
+    scores: &mut DenseScores<'_>,
     loss: &L,
     common: Split<'_>,
     (start, mut dual): (Option<Vec<f64>>, Vec<f64>),
@@ -222,7 +222,7 @@ pub fn split_part<S: DenseScores, L: Loss>(
         weights: common.weights,
         offset: common.offset,
     };
-    point.place(labels, &mut scores)?;
+    point.place(labels, scores)?;
     let (n, q) = (labels.instances(), labels.count());
     let fitted = scores.all(threads);
     let known = start.is_some();

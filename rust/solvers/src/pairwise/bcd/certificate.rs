@@ -39,7 +39,7 @@ impl Certificate {
     }
 
     /// That of all instances of an iterate, of its sums.
-    pub(super) fn of<S: Scores>(mut self, iterate: &Iterate<'_, S>) -> Self {
+    pub(super) fn of<S: Scores + ?Sized>(mut self, iterate: &Iterate<'_, S>) -> Self {
         let labels = iterate.labels();
         let (n, q) = (labels.instances(), labels.count());
         self.rounding = rounding_of(self.rounding, q + CHUNK + n.div_ceil(CHUNK));
@@ -50,7 +50,7 @@ impl Certificate {
     }
 }
 
-impl<S: Scores> Iterate<'_, S> {
+impl<S: Scores + ?Sized> Iterate<'_, S> {
     /// The certificate, by the scores of all labels.
     pub fn certify(&mut self, loss: &impl Loss) -> Certificate {
         let (labels, q, bias) = (self.labels(), self.labels().count(), self.bias());

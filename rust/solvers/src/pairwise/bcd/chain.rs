@@ -11,7 +11,7 @@ use crate::linalg::vector::{axpy, dot};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
 
-impl<S: Scores, T: Step> Engine<'_, S, T> {
+impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
     /// Solves the instances of a block in chains of a given length. Returns how far they went along their joint move,
     /// if there was any.
     pub(super) fn visit(&mut self, block: &[u32], length: usize) -> Option<f64> {
@@ -52,7 +52,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
 
 /// How far to go along the joint move of chains, which the scores contain: all the way, unless they have overshot; then to
 /// the best point of the way, as estimated from the probes.
-fn joint_step<S: Scores, T: Step>(
+fn joint_step<S: Scores + ?Sized, T: Step>(
     chains: &mut [Chain<T>],
     at: &Iterate<'_, S>,
     moves: &Moves,
@@ -81,7 +81,7 @@ fn joint_step<S: Scores, T: Step>(
 }
 
 /// What all chains see while they run.
-struct Surroundings<'a, S: Scores> {
+struct Surroundings<'a, S: Scores + ?Sized> {
     /// Where they begin.
     at: &'a Iterate<'a, S>,
     /// The bias in the scores there, which enters those of instance `i` `v_i` times.
@@ -94,7 +94,7 @@ struct Surroundings<'a, S: Scores> {
     estimates: bool,
 }
 
-impl<S: Scores> Surroundings<'_, S> {
+impl<S: Scores + ?Sized> Surroundings<'_, S> {
     /// An instance's row of `B` when the chains began.
     fn old<'b>(&'b self, i: u32, buffer: &'b mut Vec<f64>) -> &'b [f64] {
         self.at.dual().row(i as usize, self.shift.len(), buffer)
@@ -192,7 +192,7 @@ impl<T: Step> Chain<T> {
     }
 
     /// Solves the instances in turn, up to `around.passes` times.
-    fn run<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+    fn run<S: Scores + ?Sized>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         self.open(around, instances);
         let first = self.pass(around, instances, None);
         let mut mean = first / self.visits.len() as f64;
@@ -213,7 +213,7 @@ impl<T: Step> Chain<T> {
     }
 
     /// Gathers what the chain keeps current.
-    fn open<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+    fn open<S: Scores + ?Sized>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         let (labels, scores) = (around.at.labels(), around.at.scores());
         let (q, count) = (labels.count(), instances.len());
         let buffers = &mut self.buffers;
@@ -259,7 +259,7 @@ impl<T: Step> Chain<T> {
 
     /// Solves the instances of `visits` in turn, and keeps those that move, and gain more than `least` where that is given;
     /// each move reaches all. Returns the gain.
-    fn pass<S: Scores>(
+    fn pass<S: Scores + ?Sized>(
         &mut self,
         around: &Surroundings<'_, S>,
         instances: &[u32],
@@ -278,7 +278,7 @@ impl<T: Step> Chain<T> {
 
     /// Solves the `k`-th instance. Returns by how much the dual objective grows, where there are
     /// several passes; `None` when the block stands still.
-    fn visit<S: Scores>(
+    fn visit<S: Scores + ?Sized>(
         &mut self,
         around: &Surroundings<'_, S>,
         instances: &[u32],
@@ -345,7 +345,7 @@ impl<T: Step> Chain<T> {
     }
 
     /// Notes the move of the `k`-th instance as a probe.
-    fn probe<S: Scores>(
+    fn probe<S: Scores + ?Sized>(
         &mut self,
         around: &Surroundings<'_, S>,
         instance: u32,
@@ -371,7 +371,7 @@ impl<T: Step> Chain<T> {
     }
 
     /// Collects the instances whose rows are not what they were.
-    fn collect<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+    fn collect<S: Scores + ?Sized>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         let labels = around.at.labels();
         let (q, moves) = (labels.count(), &mut self.moves);
         let Buffers {
@@ -398,7 +398,7 @@ impl<T: Step> Chain<T> {
     }
 
     /// Completes the probes' curvature once the scores contain the moves of all chains, which sum to `sum`.
-    fn measure<S: Scores>(&mut self, at: &Iterate<'_, S>, sum: &[f64]) {
+    fn measure<S: Scores + ?Sized>(&mut self, at: &Iterate<'_, S>, sum: &[f64]) {
         let rows = &mut self.buffers.opened;
         let probes = &mut self.probes;
         rows.resize(probes.changes.len(), 0.0);

@@ -42,6 +42,9 @@ const INSIDE: usize = 200_000_000;
 /// Scores of the smallest problem that is solved by several chains.
 const SCORES_FOR_CHAINS: usize = 100_000;
 
+/// How many: the solutions take a good part of the time of linear scores, while threads share the update of others anyway.
+const CHAINS: usize = 4;
+
 /// Share of an epoch's joint moves that may overshoot; beyond it half as many chains go on.
 const SPOILT_SHARE: f64 = 0.05;
 
@@ -66,7 +69,7 @@ impl Epoch {
 }
 
 /// Who visits the instances of an iterate.
-pub(crate) struct Engine<'a, S: Scores, T: Step> {
+pub(crate) struct Engine<'a, S: Scores + ?Sized, T: Step> {
     /// Where the visits have led to.
     pub iterate: Iterate<'a, S>,
     pub(super) chains: Vec<Chain<T>>,
@@ -87,11 +90,12 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     may_estimate: bool,
 }
 
-fn chains<S: Scores, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<Chain<T>> {
+fn chains<S: Scores + ?Sized, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<Chain<T>> {
     let count = match settings.chains {
         0 if settings.block_size > 0 => 1,
         0 if scores.instances() * scores.labels() < SCORES_FOR_CHAINS => 1,
-        0 => S::CHAINS,
+        0 if scores.is_linear() => CHAINS,
+        0 => 1,
         // Further chains would have no instance to move.
         count => count.min(scores.instances()).max(1),
     };
@@ -102,7 +106,7 @@ fn chains<S: Scores, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<C
         .collect()
 }
 
-impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
+impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
     /// Starts at an iterate.
     pub fn new(iterate: Iterate<'a, S>, step: T, settings: &'a Settings) -> Self {
         let mut engine = Self {
@@ -249,7 +253,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     pub(super) fn estimates(&self) -> bool {
         let labels = self.iterate.labels();
         self.may_estimate
-            && S::WEIGHTS
+            && self.iterate.scores().is_linear()
             && labels.instances() * labels.count() >= SCORES_FOR_ESTIMATES
     }
 
@@ -301,25 +305,16 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             .extend((0..labels.instances() as u32).filter(|&i| labels.has_pairs(i as usize)));
     }
 
-    /// A bound on the rounding of `<B, K B>`.
-    pub fn rounding(&self) -> f64 {
-        self.iterate.scores().rounding(self.iterate.dual())
-    }
-
-    fn size(&self) -> f64 {
-        self.iterate.scores().size(self.iterate.dual())
-    }
-
     /// What the rounding of the scores makes of the objectives.
     pub fn rounding_of_scores(&self) -> f64 {
-        let size = self.size();
+        let size = self.iterate.size();
         rounding_of(size * size, self.iterate.labels().count() + CHUNK)
     }
 
     /// How far rounding may move the objective of a linear model past the bound of this point.
     pub fn rounding_of_model(&self, primal: f64) -> f64 {
         // Its weights are no longer than the root of twice the objective.
-        let of_scores = (2.0 * primal).sqrt() * self.size();
+        let of_scores = (2.0 * primal).sqrt() * self.iterate.size();
         rounding_of(primal + of_scores, self.iterate.labels().count() + CHUNK)
     }
 

@@ -80,7 +80,7 @@ impl Point<'_> {
     }
 }
 
-impl<S: Scores, T: Step> Engine<'_, S, T> {
+impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
     /// The certificate and the shortlists by hard labels; `None` where these are not few.
     pub(super) fn certify_hard_labels(&mut self) -> Option<Certificate> {
         let labels = self.iterate.labels();

@@ -4,21 +4,22 @@ use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::axpy;
 use crate::memory;
-use crate::pairwise::scores::{Change, Moved, Scores};
+use crate::pairwise::scores::{self, Change, Deflation, Moved, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
 /// A dual matrix `B`, its scores `F + v (b + sigma g)`, `g = sum_i v_i beta_i`, and the terms of the instances. What changes
 /// one of these changes all.
-pub(crate) struct Iterate<'a, S: Scores> {
+pub(crate) struct Iterate<'a, S: Scores + ?Sized> {
     labels: &'a Labels,
     threads: &'a Threads,
     scores: &'a mut S,
+    deflation: Option<&'a Deflation>,
     dual: S::Dual,
     sum: Vec<f64>,
     offset: Vec<f64>,
     sigma: f64,
-    /// `v`: 1 but where a [`crate::pairwise::scores::Direction`] has a multiplier.
+    /// `v`: 1 but where a direction that was taken from the kernel has a multiplier.
     factors: Vec<f64>,
     dual_terms: Vec<f64>,
     known: bool,
@@ -26,7 +27,7 @@ pub(crate) struct Iterate<'a, S: Scores> {
 }
 
 /// What it takes to go back to a point.
-pub(crate) struct Checkpoint<S: Scores> {
+pub(crate) struct Checkpoint<S: Scores + ?Sized> {
     dual: S::Dual,
     dual_terms: Vec<f64>,
     gaps: Vec<f64>,
@@ -88,25 +89,24 @@ pub(crate) fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec
     (sum, zero)
 }
 
-impl<'a, S: Scores> Iterate<'a, S> {
+impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
     /// At a dual matrix whose scores are already in `scores`, with `b = 0`.
     pub fn new(
         labels: &'a Labels,
-        scores: &'a mut S,
+        (scores, deflation): (&'a mut S, Option<&'a Deflation>),
         dual: S::Dual,
         sigma: f64,
         threads: &'a Threads,
     ) -> Self {
         let (n, q) = (labels.instances(), labels.count());
-        let factors = match scores.direction() {
-            Some(direction) => direction.factors.to_vec(),
-            None => vec![1.0; n],
-        };
+        let direction = deflation.and_then(|deflation| deflation.direction.as_ref());
+        let factors = direction.map_or_else(|| vec![1.0; n], |direction| direction.factors.clone());
         let (sum, at_zero) = weighted_sum(&dual, &factors, q);
         Self {
             labels,
             threads,
             scores,
+            deflation,
             dual,
             sum,
             offset: vec![0.0; q],
@@ -202,6 +202,16 @@ impl<'a, S: Scores> Iterate<'a, S> {
     /// The bias in the scores of label `l`.
     pub fn bias_of(&self, l: usize) -> f64 {
         self.offset[l] + self.sigma * self.sum[l]
+    }
+
+    /// `sum_i ||beta_i|| sqrt(K_ii)`, by the kernel as it was given.
+    pub fn size(&self) -> f64 {
+        scores::size(self.scores, self.deflation, &self.dual)
+    }
+
+    /// A bound on the rounding of `<B, K B>`.
+    pub fn rounding(&self) -> f64 {
+        scores::rounding(self.scores, self.deflation, &self.dual)
     }
 
     /// `sum_i beta_i`
@@ -327,17 +337,18 @@ impl<'a, S: Scores> Iterate<'a, S> {
         axpy(-self.sigma, &self.sum, &mut self.offset);
     }
 
-    /// Computes the scores anew from the dual matrix; `false` (and no change but by rounding) when interrupted.
+    /// Computes the scores anew from the dual matrix; `false` when interrupted, and they are then what rounding, or an
+    /// interruption on the way to other ones, makes of them.
     pub fn recompute(&mut self, monitor: &mut dyn Monitor) -> bool {
-        let done = self.scores.refresh(&self.dual, self.threads, monitor);
+        let done = self.scores.recompute(&self.dual, self.threads, monitor);
         if done {
             self.sum = weighted_sum(&self.dual, &self.factors, self.labels.count()).0;
         }
         done
     }
 
-    /// Moves to a dual matrix with its dual terms, and with what `bias` makes of its scores and their `g`; `false` (and no
-    /// change) when interrupted.
+    /// Moves to a dual matrix with its dual terms, and with what `bias` makes of its scores and their `g`; `false` when
+    /// interrupted, and the way on is back to a point.
     pub fn replace(
         &mut self,
         dual: S::Dual,
@@ -366,7 +377,7 @@ impl<'a, S: Scores> Iterate<'a, S> {
     ) -> bool {
         (self.dual, self.dual_terms, self.offset) = (dual, dual_terms, bias);
         self.sum.fill(0.0);
-        self.scores.refresh(&self.dual, self.threads, monitor)
+        self.scores.recompute(&self.dual, self.threads, monitor)
     }
 
     /// Moves to `B = 0`, without a bias. Its scores are computed for whoever asks for them, unless interrupted.
@@ -401,7 +412,7 @@ impl<'a, S: Scores> Iterate<'a, S> {
     }
 
     /// Gives linear scores the weights of another matrix, and the bias that `bias` makes of its scores: those of a model that
-    /// `B` bounds. What comes next goes back to a point, or ends the loop. `None` (and no change) when interrupted.
+    /// `B` bounds. What comes next goes back to a point, or ends the loop. `None` when interrupted.
     pub fn lend_scores<R>(
         &mut self,
         rows: &S::Dual,

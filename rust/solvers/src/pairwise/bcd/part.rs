@@ -62,11 +62,7 @@ impl PartPoint<'_> {
     ///
     /// # Errors
     /// When the sizes do not fit together.
-    pub fn place<S: DenseScores>(
-        &self,
-        labels: &Labels,
-        scores: &mut S,
-    ) -> Result<(), SolverError> {
+    pub fn place(&self, labels: &Labels, scores: &mut DenseScores<'_>) -> Result<(), SolverError> {
         let (n, q) = (labels.instances(), labels.count());
         check_size("Y", n, scores.instances())?;
         check_size("dual", self.dual.len(), n * q)?;
@@ -112,9 +108,9 @@ pub struct Answer {
     clippy::too_many_arguments,
     reason = "the signature that the loops share"
 )]
-pub fn improve_part<S: DenseScores, T: Step>(
+pub fn improve_part<'a, T: Step>(
     labels: &Labels,
-    scores: S,
+    scores: &'a mut DenseScores<'a>,
     step: T,
     common: Common<'_>,
     start: PartState,
@@ -138,7 +134,7 @@ pub fn improve_part<S: DenseScores, T: Step>(
     }
     let sigma = common.growth * common.sigma;
     let PartState { dual, dual_terms } = start;
-    let iterate = Iterate::new(labels, &mut scores, dual, sigma, threads);
+    let iterate = Iterate::new(labels, (&mut scores, None), dual, sigma, threads);
     let mut engine = Engine::new(iterate.of_part(common.offset, dual_terms), step, settings);
     let certificate = engine.certify();
     engine.choose_active(tolerated);

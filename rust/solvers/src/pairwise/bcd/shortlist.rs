@@ -150,7 +150,7 @@ impl Buffers {
     }
 }
 
-impl<S: Scores, T: Step> Engine<'_, S, T> {
+impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
     /// Whether instances can be visited among some labels, and there are so many that this pays.
     pub(super) fn lists_labels(&self) -> bool {
         T::ANY_LABELS
@@ -407,7 +407,7 @@ mod tests {
         let (settings, threads) = (Settings::default(), Threads::new(1));
         let step = Proximal::new(Hinge);
         let dual = vec![0.0; n * Q];
-        let iterate = Iterate::new(&labels, &mut scores, dual, 1.0, &threads);
+        let iterate = Iterate::new(&labels, (&mut scores, None), dual, 1.0, &threads);
         let mut engine = Engine::new(iterate, step, &settings).estimating();
         (0..5).for_each(|_| assert_eq!(engine.epoch(&mut ()), Epoch::Moved));
         let objective = |engine: &mut Engine<'_, _, _>| {

@@ -9,7 +9,7 @@ use crate::pairwise::scores::Scores;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed;
 
-impl<S: Scores, T: Step> Rule<S, T> for Fixed {
+impl<S: Scores + ?Sized, T: Step> Rule<S, T> for Fixed {
     fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
         let iterate = &engine.iterate;
         let of_bias = iterate.sigma() * iterate.sum().iter().map(|g| g * g).sum::<f64>();

@@ -20,7 +20,7 @@ use crate::pairwise::bcd::{Certificate, Checkpoint, Engine, Iterate, Step, hinge
 use crate::pairwise::loss::{Loss, sum_of_losses};
 use crate::pairwise::outer;
 use crate::pairwise::rule::{Moment, Point, Rule, Worth};
-use crate::pairwise::scores::DenseScores;
+use crate::pairwise::scores::{Deflation, DenseScores, rounding};
 use crate::pairwise::setup::{Setup, prepare};
 use crate::report::{Monitor, Solution, Status, relative, relative_gap};
 use std::borrow::Cow;
@@ -78,9 +78,9 @@ pub(super) fn negligible(bias: &[f64]) -> f64 {
 ///
 /// # Errors
 /// When the loss is not the hinge, or settings, labels and scores do not fit together.
-pub(crate) fn solve<S: DenseScores, T: Step>(
+pub(crate) fn solve<T: Step>(
     labels: &Labels,
-    scores: &mut S,
+    (scores, deflation): (&mut DenseScores<'_>, Option<&Deflation>),
     step: T,
     setup: Setup,
     monitor: &mut dyn Monitor,
@@ -144,7 +144,7 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
         bound: 0.0,
     };
     let loss = step.loss().clone();
-    let mut iterate = Iterate::new(&within, scores, dual, sigma, &threads);
+    let mut iterate = Iterate::new(&within, (scores, deflation), dual, sigma, &threads);
     iterate.set_bias(bias, sigma);
     let mut engine = Engine::new(iterate, step, &settings);
     let ended = outer::run(&mut engine, &mut rule, &settings, monitor);
@@ -160,7 +160,7 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
         report.amend(0.5 * quadratic + after);
         if report.status == Status::Converged {
             let (found, tolerance) = (report.objectives(), settings.tolerance);
-            let rounding = || scores.rounding(&solution.dual);
+            let rounding = || rounding(scores, deflation, &solution.dual);
             let found = found.verdict(quadratic, tolerance, rounding);
             report.status = found.unwrap_or(Status::Stalled);
         }
@@ -189,9 +189,9 @@ struct Free<'a> {
 
 impl Free<'_> {
     /// What the oracle answers at the scores `F + b` of the engine, and these; `None` when it has no answer.
-    fn ask<S: DenseScores, T: Step>(
+    fn ask<T: Step>(
         &self,
-        engine: &Engine<'_, S, T>,
+        engine: &Engine<'_, DenseScores<'_>, T>,
         from: &Point,
         monitor: &mut dyn Monitor,
     ) -> Option<(Flow, Vec<f64>)> {
@@ -220,9 +220,9 @@ impl Free<'_> {
     }
 
     /// The best biases at the engine's scores, or the engine's where these are better.
-    fn best_bias<S: DenseScores, T: Step>(
+    fn best_bias<T: Step>(
         &self,
-        engine: &Engine<'_, S, T>,
+        engine: &Engine<'_, DenseScores<'_>, T>,
         (flow, scores): &(Flow, Vec<f64>),
         from: &Point,
     ) -> Vec<f64> {
@@ -241,9 +241,9 @@ impl Free<'_> {
     }
 
     /// The engine's dual matrix mixed with the oracle's, with the best biases; `None` when there is none.
-    fn rerouted<S: DenseScores, T: Step>(
+    fn rerouted<T: Step>(
         &self,
-        engine: &Engine<'_, S, T>,
+        engine: &Engine<'_, DenseScores<'_>, T>,
         from: &Point,
         monitor: &mut dyn Monitor,
     ) -> Option<(Vec<f64>, Vec<f64>)> {
@@ -257,9 +257,9 @@ impl Free<'_> {
 
     /// The engine's dual matrix mixed with a routing of `-g`, with its bias; `None` when there is none, or none that may lose
     /// no more than the tolerance where this is not the `last` point.
-    fn mixed<S: DenseScores, T: Step>(
+    fn mixed<T: Step>(
         &self,
-        engine: &Engine<'_, S, T>,
+        engine: &Engine<'_, DenseScores<'_>, T>,
         from: &Point,
         last: bool,
         monitor: &mut dyn Monitor,
@@ -279,10 +279,10 @@ impl Free<'_> {
 
     /// Moves the engine to the first of both repairs that is `good`, else to the better one; `None` when there is none, and the
     /// engine is where it was, at the point that is `kept`.
-    fn repair<S: DenseScores, T: Step>(
+    fn repair<'s, T: Step>(
         &mut self,
-        engine: &mut Engine<'_, S, T>,
-        (from, kept): (&Point, &Checkpoint<S>),
+        engine: &mut Engine<'_, DenseScores<'s>, T>,
+        (from, kept): (&Point, &Checkpoint<DenseScores<'s>>),
         last: bool,
         good: &dyn Fn(&Point) -> bool,
         monitor: &mut dyn Monitor,
@@ -329,8 +329,8 @@ fn losses(point: &Point) -> f64 {
     point.primal - 0.5 * point.quadratic
 }
 
-impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
-    fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
+impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
+    fn point(&self, engine: &Engine<'_, DenseScores<'s>, T>, sums: &Certificate) -> Point {
         let (negligible, sigma) = (negligible(&engine.iterate.bias()), engine.iterate.sigma());
         let primal = 0.5 * sums.quadratic + sums.loss;
         Point {
@@ -351,7 +351,7 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
 
     fn certify(
         &mut self,
-        engine: &mut Engine<'_, S, T>,
+        engine: &mut Engine<'_, DenseScores<'s>, T>,
         point: &mut Point,
         (worth, tolerance, epochs): (Worth, f64, usize),
         monitor: &mut dyn Monitor,
@@ -385,7 +385,7 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         point.bound = self.bound;
     }
 
-    fn update(&mut self, engine: &mut Engine<'_, S, T>, moment: Moment) {
+    fn update(&mut self, engine: &mut Engine<'_, DenseScores<'s>, T>, moment: Moment) {
         let unmoved = match moment {
             Moment::Epoch | Moment::Leap => return,
             Moment::Moved => false,
@@ -414,13 +414,13 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         iterate.set_bias(offset, sigma);
     }
 
-    fn beside(&self, _: &Engine<'_, S, T>) -> Beside {
+    fn beside(&self, _: &Engine<'_, DenseScores<'s>, T>) -> Beside {
         Beside::Free
     }
 
     fn bound(
         &mut self,
-        engine: &mut Engine<'_, S, T>,
+        engine: &mut Engine<'_, DenseScores<'s>, T>,
         from: &Point,
         good: &dyn Fn(f64) -> bool,
         monitor: &mut dyn Monitor,
@@ -440,7 +440,7 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         found.map(|found| found.dual)
     }
 
-    fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
+    fn bias(&self, engine: &Engine<'_, DenseScores<'s>, T>) -> Vec<f64> {
         centred(engine.iterate.bias())
     }
 }

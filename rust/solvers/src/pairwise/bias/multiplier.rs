@@ -57,21 +57,21 @@ impl Multiplier {
     }
 
     /// Gives the engine the bias that belongs to its dual matrix.
-    fn place<S: Scores, T: Step>(&self, engine: &mut Engine<'_, S, T>, sigma: f64) {
+    fn place<S: Scores + ?Sized, T: Step>(&self, engine: &mut Engine<'_, S, T>, sigma: f64) {
         let (sum, rest) = (engine.iterate.sum(), self.weight - sigma);
         let offset = sum.iter().map(|g| rest * g).collect();
         engine.iterate.set_bias(offset, sigma);
     }
 
     /// Gives the engine the multiplier.
-    fn give<S: Scores, T: Step>(&self, engine: &mut Engine<'_, S, T>) {
+    fn give<S: Scores + ?Sized, T: Step>(&self, engine: &mut Engine<'_, S, T>) {
         let share = self.weight / (self.weight + self.sigma);
         let offset = self.multiplier.iter().map(|b| share * b).collect();
         engine.iterate.set_bias(offset, self.curvature());
     }
 }
 
-impl<S: Scores, T: Step> Rule<S, T> for Multiplier {
+impl<S: Scores + ?Sized, T: Step> Rule<S, T> for Multiplier {
     fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
         let iterate = &engine.iterate;
         let of_bias = self.weight * iterate.sum().iter().map(|g| g * g).sum::<f64>();

@@ -15,16 +15,16 @@ use crate::report::Monitor;
 ///
 /// # Errors
 /// When the sizes do not fit together.
-pub fn pairs_near_margin<S: DenseScores>(
+pub fn pairs_near_margin(
     labels: &Labels,
-    mut scores: S,
+    scores: &mut DenseScores<'_>,
     point: PartPoint<'_>,
     bands: &[f64],
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Summary>, SolverError> {
     check_size("bands", bands.len(), labels.count())?;
-    let at = with_bias(labels, &mut scores, point, threads)?;
+    let at = with_bias(labels, scores, point, threads)?;
     let (dual, diagonal) = (point.dual, scores.diagonal());
     Ok(oracle::summary(
         labels, &at, dual, diagonal, bands, threads, monitor,
@@ -35,25 +35,25 @@ pub fn pairs_near_margin<S: DenseScores>(
 ///
 /// # Errors
 /// When the sizes do not fit together.
-pub fn mixed_rows<S: DenseScores>(
+pub fn mixed_rows(
     labels: &Labels,
-    mut scores: S,
+    scores: &mut DenseScores<'_>,
     point: PartPoint<'_>,
     flow: &Flow,
     threads: &Threads,
 ) -> Result<Vec<f64>, SolverError> {
     check_size("bands", flow.bands.len(), labels.count())?;
     check_size("prices", flow.prices.len(), labels.count())?;
-    let at = with_bias(labels, &mut scores, point, threads)?;
+    let at = with_bias(labels, scores, point, threads)?;
     let mut dual = memory::copied(point.dual);
     oracle::mix(labels, &at, &mut dual, flow, threads);
     Ok(dual)
 }
 
 /// The scores at the point, with the bias.
-fn with_bias<S: DenseScores>(
+fn with_bias(
     labels: &Labels,
-    scores: &mut S,
+    scores: &mut DenseScores<'_>,
     point: PartPoint<'_>,
     threads: &Threads,
 ) -> Result<Vec<f64>, SolverError> {

@@ -28,16 +28,18 @@ const LARGEST_SHARE: f64 = 0.7;
 
 /// What is taken out of a kernel: `u w^T + w u^T`.
 #[derive(Clone, Debug)]
-pub(super) struct Deflation {
+pub(crate) struct Deflation {
     u: Vec<f64>,
     w: Vec<f64>,
+    /// `K_ii` with it.
+    pub diagonal: Vec<f64>,
     /// The part that has a multiplier.
     pub direction: Option<Direction>,
 }
 
 /// The part `tau v v^T` of a kernel that its scores leave out.
 #[derive(Clone, Debug)]
-pub struct Direction {
+pub(crate) struct Direction {
     /// `tau`
     pub weight: f64,
     /// `v`, one number an instance.
@@ -48,9 +50,9 @@ impl Deflation {
     /// For a kernel with this mean row and diagonal; `None` where the kernel is indefinite, or its rows are not alike.
     pub fn of(mean_row: &[f64], diagonal: &[f64], bias: Bias) -> Option<Self> {
         let (deflation, share) = match bias {
-            Bias::Free => (Self::centring(mean_row), f64::INFINITY),
-            Bias::Penalized => (Self::of_mean(mean_row, 1.0)?, LARGEST_SHARE),
-            Bias::None => (Self::of_mean(mean_row, 0.0)?, LARGEST_SHARE),
+            Bias::Free => (Self::centring(mean_row, diagonal), f64::INFINITY),
+            Bias::Penalized => (Self::of_mean(mean_row, diagonal, 1.0)?, LARGEST_SHARE),
+            Bias::None => (Self::of_mean(mean_row, diagonal, 0.0)?, LARGEST_SHARE),
         };
         let mut rest = diagonal.to_vec();
         deflation.take_from_diagonal(&mut rest);
@@ -60,17 +62,18 @@ impl Deflation {
     }
 
     /// Measures the features from their mean.
-    fn centring(mean_row: &[f64]) -> Self {
+    fn centring(mean_row: &[f64], diagonal: &[f64]) -> Self {
         let half = 0.5 * mean(mean_row);
         Self {
             u: mean_row.iter().map(|k| k - half).collect(),
             w: vec![1.0; mean_row.len()],
+            diagonal: diagonal.to_vec(),
             direction: None,
         }
     }
 
     /// Takes the direction of the mean out of `K + s`; `None` where there is none.
-    fn of_mean(mean_row: &[f64], s: f64) -> Option<Self> {
+    fn of_mean(mean_row: &[f64], diagonal: &[f64], s: f64) -> Option<Self> {
         let weight = mean(mean_row) + s;
         if weight.is_nan() || weight <= 0.0 {
             return None;
@@ -81,6 +84,7 @@ impl Deflation {
         Some(Self {
             u: factors.iter().map(|v| 0.5 * (scale * v - shift)).collect(),
             w: factors.iter().map(|v| scale * v + shift).collect(),
+            diagonal: diagonal.to_vec(),
             direction: Some(Direction { weight, factors }),
         })
     }

@@ -85,9 +85,6 @@ impl Scores for LinearMetric<'_> {
     type Dual = Vec<f64>;
     type Number = f64;
 
-    const WEIGHTS: bool = true;
-    const CHAINS: usize = 4;
-
     fn instances(&self) -> usize {
         self.features.rows()
     }
@@ -98,6 +95,10 @@ impl Scores for LinearMetric<'_> {
 
     fn diagonal(&self) -> &[f64] {
         &self.diagonal
+    }
+
+    fn is_linear(&self) -> bool {
+        true
     }
 
     fn chain_length(&self) -> usize {

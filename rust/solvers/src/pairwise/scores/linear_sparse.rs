@@ -112,41 +112,6 @@ impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
             }
         });
     }
-
-    /// Replaces the weights by `X^T B`, summed as `N`, some rows at once; `false` when interrupted, which leaves those that
-    /// were at work as before.
-    fn anew<N: Number>(
-        &mut self,
-        dual: &D,
-        at_once: usize,
-        threads: &Threads,
-        monitor: &mut dyn Monitor,
-    ) -> bool {
-        let (n, d, q) = (self.instances(), self.features.columns(), self.labels);
-        let mut buffer = Vec::new();
-        let slab = (SLAB_NUMBERS / q).clamp(1, SLAB);
-        for row in (0..d).step_by(at_once.max(1)) {
-            let rows = row..d.min(row + at_once);
-            let mut sums: Vec<N> = memory::matrix(rows.len(), q);
-            for first in (0..n).step_by(slab) {
-                if monitor.poll().is_interrupted() {
-                    return false;
-                }
-                let end = n.min(first + slab);
-                let instances: Vec<u32> = (first as u32..end as u32).collect();
-                let moved = Moved {
-                    instances: &instances,
-                    changes: dual.rows(first..end, q, &mut buffer),
-                };
-                self.add(moved, row, &mut sums, threads);
-            }
-            let weights = &mut self.weights[rows.start * q..rows.end * q];
-            for (weight, sum) in weights.iter_mut().zip(sums) {
-                *weight = T::nearest(sum.into());
-            }
-        }
-        true
-    }
 }
 
 fn add_to_row<N: Number>(row: &mut [N], scale: f64, change: Change<'_>) {
@@ -163,9 +128,6 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
     type Dual = D;
     type Number = T;
 
-    const WEIGHTS: bool = true;
-    const CHAINS: usize = 4;
-
     fn instances(&self) -> usize {
         self.features.rows()
     }
@@ -176,6 +138,10 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
 
     fn diagonal(&self) -> &[f64] {
         &self.diagonal
+    }
+
+    fn is_linear(&self) -> bool {
+        true
     }
 
     fn chain_length(&self) -> usize {
@@ -212,12 +178,30 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
     }
 
     fn recompute(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        self.anew::<T>(dual, self.features.columns(), threads, monitor)
-    }
-
-    /// Piece by piece; what an interruption leaves is a mixture of weights before and after.
-    fn refresh(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        self.anew::<f64>(dual, ANEW / self.labels, threads, monitor)
+        let (n, d, q) = (self.instances(), self.features.columns(), self.labels);
+        let (at_once, slab) = ((ANEW / q).max(1), (SLAB_NUMBERS / q).clamp(1, SLAB));
+        let mut buffer = Vec::new();
+        for row in (0..d).step_by(at_once) {
+            let rows = row..d.min(row + at_once);
+            let mut sums: Vec<f64> = memory::matrix(rows.len(), q);
+            for first in (0..n).step_by(slab) {
+                if monitor.poll().is_interrupted() {
+                    return false;
+                }
+                let end = n.min(first + slab);
+                let instances: Vec<u32> = (first as u32..end as u32).collect();
+                let moved = Moved {
+                    instances: &instances,
+                    changes: dual.rows(first..end, q, &mut buffer),
+                };
+                self.add(moved, row, &mut sums, threads);
+            }
+            let weights = &mut self.weights[rows.start * q..rows.end * q];
+            for (weight, sum) in weights.iter_mut().zip(sums) {
+                *weight = T::nearest(sum);
+            }
+        }
+        true
     }
 }
 

@@ -12,7 +12,7 @@ mod linear_sparse;
 mod scaled;
 mod stored_kernel;
 
-pub use deflated::Direction;
+pub(crate) use deflated::Deflation;
 pub use kernel_blocks::KernelBlocks;
 pub use linear_dense::LinearDense;
 pub use linear_metric::LinearMetric;
@@ -77,13 +77,6 @@ pub trait Scores: Sync {
     /// What the state is made of.
     type Number: Number;
 
-    /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption.
-    const WEIGHTS: bool = false;
-
-    /// How many chains of instances to solve at the same time in large problems: several where the solutions take a
-    /// good part of the time, and 1 where the rank-b update of all scores dominates, which threads share anyway.
-    const CHAINS: usize = 1;
-
     /// Number of instances `n`.
     fn instances(&self) -> usize;
 
@@ -93,9 +86,10 @@ pub trait Scores: Sync {
     /// `K_ii` of every instance.
     fn diagonal(&self) -> &[f64];
 
-    /// The same of the kernel as it was given.
-    fn given_diagonal(&self) -> &[f64] {
-        self.diagonal()
+    /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption, and whose
+    /// solutions take a good part of the time: the update of all scores does elsewhere.
+    fn is_linear(&self) -> bool {
+        false
     }
 
     /// How many instances to solve in turn before the other scores are updated.
@@ -106,7 +100,7 @@ pub trait Scores: Sync {
     /// `scratch` is memory that only `open` and `rows` of one kind of scores use.
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>);
 
-    /// A row of the kernel that is stored, a part that the scores leave out included.
+    /// A row of the kernel, where that is stored.
     fn stored_row(&self, _i: u32) -> Option<&[f64]> {
         None
     }
@@ -129,25 +123,6 @@ pub trait Scores: Sync {
         scores
     }
 
-    /// A bound on the rounding of `<B, K B>`: a few units in the last place of `(sum_i ||beta_i|| sqrt(K_ii))^2`, which
-    /// bounds its terms. Infinite for linear scores, whose curvature is never negative but by rounding.
-    fn rounding(&self, dual: &Self::Dual) -> f64 {
-        if Self::WEIGHTS {
-            return f64::INFINITY;
-        }
-        ROUNDING_UNITS * f64::EPSILON * self.size(dual).powi(2)
-    }
-
-    /// `sum_i ||beta_i|| sqrt(K_ii)`, whose square is the size of the terms of `<B, K B>` at most.
-    fn size(&self, dual: &Self::Dual) -> f64 {
-        let (q, mut buffer) = (self.labels(), Vec::new());
-        let term = |(i, kappa): (usize, &f64)| {
-            let row = dual.row(i, q, &mut buffer);
-            (dot(row, row) * kappa.abs()).sqrt()
-        };
-        self.given_diagonal().iter().enumerate().map(term).sum()
-    }
-
     /// Access to the scores of some labels, where that takes less time than all.
     fn few(&self) -> Option<&dyn Few> {
         None
@@ -158,42 +133,49 @@ pub trait Scores: Sync {
         None
     }
 
-    /// A part of the kernel that the scores leave out.
-    fn direction(&self) -> Option<&Direction> {
-        None
-    }
-
-    /// The scores of all instances by the kernel as it was given, row-major, at `B`.
-    fn whole(&self, _dual: &Self::Dual, threads: &Threads) -> Vec<f64> {
-        self.all(threads)
-    }
-
-    /// By which constant the scores by the kernel as it was given are higher, where `sum_i beta_i = 0`.
-    fn constant(&self, _dual: &Self::Dual) -> Vec<f64> {
-        vec![0.0; self.labels()]
-    }
-
     /// What the scores are made of: themselves, or the weights of a linear model.
     fn state(&mut self) -> &mut Vec<Self::Number>;
 
-    /// Replaces the state by `K B`, computed from nothing; `false` (and no change) when interrupted.
+    /// Replaces the state by `K B`, computed from nothing; `false` when interrupted, and the state is then that of no `B`.
     fn recompute(
         &mut self,
         dual: &Self::Dual,
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> bool;
-
-    /// [`Self::recompute`] for the `B` whose state this is but for rounding, with less memory.
-    fn refresh(&mut self, dual: &Self::Dual, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        self.recompute(dual, threads, monitor)
-    }
 }
 
 /// [`Scores`] of dense storage.
-pub trait DenseScores: Scores<Dual = Vec<f64>, Number = f64> {}
+pub type DenseScores<'a> = dyn Scores<Dual = Vec<f64>, Number = f64> + 'a;
 
-impl<S: Scores<Dual = Vec<f64>, Number = f64>> DenseScores for S {}
+/// `sum_i ||beta_i|| sqrt(K_ii)` at `B`, of a kernel from which this much may have been taken: its square is the size of the
+/// terms of `<B, K B>` at most.
+pub(super) fn size<S: Scores + ?Sized>(
+    scores: &S,
+    deflation: Option<&Deflation>,
+    dual: &S::Dual,
+) -> f64 {
+    let (q, mut buffer) = (scores.labels(), Vec::new());
+    let term = |(i, kappa): (usize, &f64)| {
+        let row = dual.row(i, q, &mut buffer);
+        (dot(row, row) * kappa.abs()).sqrt()
+    };
+    let diagonal = deflation.map_or(scores.diagonal(), |deflation| &deflation.diagonal);
+    diagonal.iter().enumerate().map(term).sum()
+}
+
+/// A bound on the rounding of `<B, K B>`: a few units in the last place of its terms. Infinite for linear scores, whose
+/// curvature is never negative but by rounding.
+pub(super) fn rounding<S: Scores + ?Sized>(
+    scores: &S,
+    deflation: Option<&Deflation>,
+    dual: &S::Dual,
+) -> f64 {
+    if scores.is_linear() {
+        return f64::INFINITY;
+    }
+    ROUNDING_UNITS * f64::EPSILON * size(scores, deflation, dual).powi(2)
+}
 
 /// Copies the chosen rows of stored scores.
 fn copy_rows(scores: &[f64], q: usize, instances: &[u32], out: &mut [f64]) {

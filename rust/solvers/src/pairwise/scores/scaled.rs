@@ -9,17 +9,16 @@ use crate::report::Monitor;
 ///
 /// The state may start at scores that no `B` of these instances explains: those of a given model, say, on top of which
 /// the instances are fitted.
-#[derive(Debug)]
-pub struct Scaled<S> {
-    inner: S,
+pub struct Scaled<'a> {
+    inner: &'a mut DenseScores<'a>,
     factor: f64,
     diagonal: Vec<f64>,
     changes: Vec<f64>,
 }
 
-impl<S: Scores> Scaled<S> {
+impl<'a> Scaled<'a> {
     /// Multiplies the kernel of `inner`, which is at `B = 0`, by a factor.
-    pub fn new(inner: S, factor: f64) -> Self {
+    pub fn new(inner: &'a mut DenseScores<'a>, factor: f64) -> Self {
         Self {
             diagonal: inner.diagonal().iter().map(|k| factor * k).collect(),
             inner,
@@ -29,12 +28,9 @@ impl<S: Scores> Scaled<S> {
     }
 }
 
-impl<S: DenseScores> Scores for Scaled<S> {
+impl Scores for Scaled<'_> {
     type Dual = Vec<f64>;
     type Number = f64;
-
-    const WEIGHTS: bool = S::WEIGHTS;
-    const CHAINS: usize = S::CHAINS;
 
     fn instances(&self) -> usize {
         self.inner.instances()
@@ -46,6 +42,10 @@ impl<S: DenseScores> Scores for Scaled<S> {
 
     fn diagonal(&self) -> &[f64] {
         &self.diagonal
+    }
+
+    fn is_linear(&self) -> bool {
+        self.inner.is_linear()
     }
 
     fn chain_length(&self) -> usize {

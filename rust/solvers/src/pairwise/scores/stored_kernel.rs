@@ -1,6 +1,6 @@
 //! Scores with the whole kernel matrix in memory.
 
-use super::deflated::{Deflation, Direction};
+use super::deflated::Deflation;
 use super::{Moved, Scores, copy_rows};
 use crate::error::SolverError;
 use crate::kernel::check_square;
@@ -22,11 +22,8 @@ const CHUNK: usize = 512;
 pub struct StoredKernel<'a> {
     matrix: Cow<'a, [f64]>,
     diagonal: Vec<f64>,
-    given_diagonal: Vec<f64>,
     labels: usize,
     scores: Vec<f64>,
-    /// What is no longer in the matrix.
-    deflation: Option<Deflation>,
 }
 
 impl<'a> StoredKernel<'a> {
@@ -43,44 +40,41 @@ impl<'a> StoredKernel<'a> {
         check_square(&matrix, n)?;
         let diagonal: Vec<f64> = matrix.iter().copied().step_by(n + 1).collect();
         Ok(Self {
-            given_diagonal: diagonal.clone(),
             diagonal,
             matrix,
             labels,
             scores: memory::matrix(n, labels),
-            deflation: None,
         })
     }
 
     /// Takes the mean direction out, where that pays for the bias: of a copy, which may take so many bytes, where the
     /// matrix is borrowed.
-    #[must_use]
-    pub fn deflated(self, bias: Bias, bytes: usize, threads: &Threads) -> Self {
+    pub(in crate::pairwise) fn deflate(
+        &mut self,
+        bias: Bias,
+        bytes: usize,
+        threads: &Threads,
+    ) -> Option<Deflation> {
         let n = self.instances();
         let mut mean_row = vec![0.0; n];
         for row in self.matrix.chunks_exact(n.max(1)) {
             axpy(1.0 / n as f64, row, &mut mean_row);
         }
-        let Some(deflation) = Deflation::of(&mean_row, &self.diagonal, bias) else {
-            return self;
-        };
-        let mut matrix = match self.matrix {
-            Cow::Owned(matrix) => matrix,
-            Cow::Borrowed(matrix) if size_of_val(matrix) > bytes => return self,
-            Cow::Borrowed(matrix) => memory::copied(matrix),
-        };
-        deflation.take_from(&mut matrix, threads);
-        let mut diagonal = self.diagonal;
-        deflation.take_from_diagonal(&mut diagonal);
-        diagonal
+        let deflation = Deflation::of(&mean_row, &self.diagonal, bias)?;
+        if let Cow::Borrowed(matrix) = self.matrix {
+            if size_of_val(matrix) > bytes {
+                return None;
+            }
+            self.matrix = Cow::Owned(memory::copied(matrix));
+        }
+        if let Cow::Owned(matrix) = &mut self.matrix {
+            deflation.take_from(matrix, threads);
+        }
+        deflation.take_from_diagonal(&mut self.diagonal);
+        self.diagonal
             .iter_mut()
             .for_each(|kappa| *kappa = kappa.max(0.0));
-        Self {
-            matrix: Cow::Owned(matrix),
-            diagonal,
-            deflation: Some(deflation),
-            ..self
-        }
+        Some(deflation)
     }
 
     fn row(&self, i: u32) -> &[f64] {
@@ -103,10 +97,6 @@ impl Scores for StoredKernel<'_> {
 
     fn diagonal(&self) -> &[f64] {
         &self.diagonal
-    }
-
-    fn given_diagonal(&self) -> &[f64] {
-        &self.given_diagonal
     }
 
     fn chain_length(&self) -> usize {
@@ -168,25 +158,6 @@ impl Scores for StoredKernel<'_> {
                 true
             }
             None => false,
-        }
-    }
-
-    fn direction(&self) -> Option<&Direction> {
-        self.deflation.as_ref()?.direction.as_ref()
-    }
-
-    fn whole(&self, dual: &Vec<f64>, threads: &Threads) -> Vec<f64> {
-        let mut scores = self.all(threads);
-        if let Some(deflation) = &self.deflation {
-            deflation.add_to(&mut scores, dual, self.labels);
-        }
-        scores
-    }
-
-    fn constant(&self, dual: &Vec<f64>) -> Vec<f64> {
-        match &self.deflation {
-            Some(deflation) => deflation.constant(dual, self.labels),
-            None => vec![0.0; self.labels],
         }
     }
 }
