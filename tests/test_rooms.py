@@ -1,6 +1,7 @@
 """The folders of the package stand in an order: each imports only what is further down."""
 
 import ast
+import re
 from pathlib import Path
 
 import multimargin
@@ -133,3 +134,48 @@ def test_errors_are_worded_in_one_way() -> None:
     """An argument "is" or "has" what was found; what is expected follows."""
     worded = [file for file in PACKAGE.rglob("*.py") if ": found " in file.read_text("utf-8")]
     assert worded == []
+
+
+CRATE = Path(__file__).parents[1] / "rust" / "solvers" / "src"
+# From the bottom up.
+ROOMS_OF_RUST = {
+    "": [
+        *("error", "parallel", "memory", "linalg", "labels", "tuning", "report", "kernel"),
+        *("network", "rank_cvm", "llsf", "mlrl", "pairwise"),
+    ],
+    "pairwise": [
+        *("loss", "scores", "setup", "bcd", "splitting", "admm", "rule", "prompt"),
+        *("accelerator", "outer", "bias", "solve", "dcd", "multiplicative", "frank_wolfe"),
+        "request",
+    ],
+}
+
+
+def used_in_rust(file: Path) -> set[str]:
+    """The modules of the crate that a file names outside of its comments and tests."""
+    code = file.read_text(encoding="utf-8").split("#[cfg(test)]\nmod tests {")[0]
+    code = re.sub(r"//.*", "", code)
+    above = file.relative_to(CRATE).parts[:-1]
+    modules = above if file.stem == "mod" else (*above, file.stem)
+    found = set()
+    for path in re.findall(r"\b(?:crate|super)(?:::(?:\w+|\{[^}]*\}))+", code):
+        head, *rest = path.split("::", 1)[0], *path.split("::")[1:]
+        start = () if head == "crate" else modules[:-1]
+        while rest and rest[0] == "super":
+            start, rest = start[:-1], rest[1:]
+        for name in re.findall(r"\w+", rest[0]) if rest else ():
+            found.add("::".join((*start, name, *rest[1:])))
+    return found
+
+
+def test_rooms_of_rust_use_what_is_further_down() -> None:
+    for above, rooms in ROOMS_OF_RUST.items():
+        folder = CRATE / above
+        names = {path.stem for path in folder.iterdir()} - {"lib", "mod"}
+        assert names == set(rooms)
+        for file in folder.rglob("*.rs"):
+            room = file.relative_to(folder).parts[0].removesuffix(".rs")
+            for used in used_in_rust(file) if room in rooms else ():
+                name = used.removeprefix(f"{above}::").split("::")[0]
+                down = name not in rooms or rooms.index(name) <= rooms.index(room)
+                assert down, f"{file} uses {used}"

@@ -1,6 +1,6 @@
 """Types of the compiled loops. Private: the public interface is in the Python modules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
@@ -48,8 +48,7 @@ class _PairwiseDefaults(TypedDict, total=False):
     start_bias: _Matrix | None
     seed: int
     shuffle: bool
-    shrinking: bool
-    acceleration: bool
+    without: Sequence[str]
     block_size: int
     chains: int
     cache_bytes: int

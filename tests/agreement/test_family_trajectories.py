@@ -30,8 +30,7 @@ def run(K, Y, **options):
         kernel_name="precomputed",
         tolerance=1e-15,
         shuffle=False,
-        shrinking=False,
-        acceleration=False,
+        without=["shrinking", "passes", "deflation", "leaps"],
         **{"chains": 1} | options,
     )
     return SimpleNamespace(**found)

@@ -114,7 +114,7 @@ def test_passes_over_the_hardest_labels_end_at_the_same_optimum(options):
     Y = sparse.csr_array(np.where(unknown, 2, Y.toarray()).astype(np.uint8))
     short, compact, whole = (
         solved(X, Y, **options, **how, chains=1, tolerance=1e-8, max_epochs=3000)
-        for how in ({}, {"storage": "compact"}, {"shrinking": False})
+        for how in ({}, {"storage": "compact"}, {"without": ["shortlists"]})
     )
     assert short.status == whole.status == "converged"
     assert short.primal == pytest.approx(whole.primal, rel=1e-7)

@@ -16,6 +16,7 @@ use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::request::{Geometry, Request, SOLVERS, Solver, Storage, Stored};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
+use multimargin_solvers::tuning::Tuning;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -57,10 +58,8 @@ struct PairwiseRequest<'py> {
     seed: u64,
     #[pyo3(default = true)]
     shuffle: bool,
-    #[pyo3(default = true)]
-    shrinking: bool,
-    #[pyo3(default = true)]
-    acceleration: bool,
+    #[pyo3(default)]
+    without: Vec<String>,
     #[pyo3(default = 0)]
     block_size: usize,
     #[pyo3(default = 0)]
@@ -164,10 +163,9 @@ impl PairwiseRequest<'_> {
                 max_epochs: self.max_epochs,
                 seed: self.seed,
                 shuffle: self.shuffle,
-                shrinking: self.shrinking,
-                acceleration: self.acceleration,
                 block_size: self.block_size,
                 chains: self.chains,
+                tuning: Tuning::without(&self.without).map_err(value_error)?,
             },
             threads: Threads::new(self.threads).into(),
         })

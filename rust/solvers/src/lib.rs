@@ -29,3 +29,4 @@ pub mod pairwise;
 pub mod parallel;
 pub mod rank_cvm;
 pub mod report;
+pub mod tuning;

@@ -4,7 +4,6 @@
 //! The payload of the unwinding is what `std` would use for `-Z oom=panic`: a value of a known type. Whoever calls the
 //! loops of this crate turns it into an error with [`catch`]; the helper threads of [`crate::parallel::threads`] hand it on.
 
-use crate::linalg::vector::Number;
 use std::alloc::{Layout, alloc_zeroed};
 use std::any::Any;
 use std::cell::Cell;
@@ -137,10 +136,29 @@ fn reserve_for<T>(values: &mut Vec<T>, additional: usize, purpose: Purpose) {
     }
 }
 
-/// Memory of which large pages are asked for, in bytes; a size that every page of Linux divides; and the advice.
-const LARGE: usize = 1 << 22;
-const PAGE: usize = 1 << 16;
-const HUGE_PAGES: i32 = 14;
+/// A number as it is stored: in double precision, or in single precision in half the memory. All arithmetic is in double
+/// precision.
+///
+/// # Safety
+/// All bits 0 are the number 0.
+pub unsafe trait Number: Copy + Default + Send + Sync + Into<f64> {
+    /// The nearest number of the kind.
+    fn nearest(value: f64) -> Self;
+}
+
+// SAFETY: As IEEE 754 says.
+unsafe impl Number for f64 {
+    fn nearest(value: f64) -> Self {
+        value
+    }
+}
+
+// SAFETY: As IEEE 754 says.
+unsafe impl Number for f32 {
+    fn nearest(value: f64) -> Self {
+        value as Self
+    }
+}
 
 /// `length` zeros. Fresh pages of the system are zero already, and are not touched.
 pub fn zeros(length: usize) -> Vec<f64> {
@@ -161,25 +179,8 @@ pub fn zeros_for<T: Number>(length: usize, purpose: Purpose) -> Vec<T> {
     if start.is_null() {
         OutOfMemory { bytes, purpose }.raise();
     }
-    ask_for_large_pages(start, bytes);
     // SAFETY: The memory comes from the global allocator with the layout of `length` numbers, all of whose bits are 0.
     unsafe { Vec::from_raw_parts(start.cast(), length, length) }
-}
-
-/// Asks the system for large pages of fresh memory, where that is Linux: of the usual ones each takes a fault at first sight,
-/// which for a kernel matrix is half as long as its values take.
-fn ask_for_large_pages(start: *mut u8, bytes: usize) {
-    #[cfg(target_os = "linux")]
-    if bytes >= LARGE {
-        unsafe extern "C" {
-            fn madvise(start: *mut u8, bytes: usize, advice: i32) -> i32;
-        }
-        let skipped = start.align_offset(PAGE);
-        // SAFETY: The pages lie in memory that was allocated, and the advice changes no byte of them.
-        unsafe { madvise(start.wrapping_add(skipped), bytes - skipped, HUGE_PAGES) };
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (start, bytes);
 }
 
 /// `rows * columns` zeros.

@@ -1,8 +1,7 @@
 //! What every loop takes and returns: settings, a monitor, and a report that is recomputed at the returned point.
 
 use crate::error::{SolverError, refused};
-use crate::labels::Labels;
-use crate::linalg::rows::Rows;
+use crate::tuning::Tuning;
 use std::time::{Duration, Instant};
 
 /// Why a loop ended.
@@ -25,7 +24,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The name used in Python.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Converged => "converged",
@@ -39,7 +38,7 @@ impl Status {
     }
 }
 
-/// When to stop and which heuristics to use.
+/// When to stop, and how to go there.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Relative duality gap at which to stop.
@@ -50,15 +49,13 @@ pub struct Settings {
     pub seed: u64,
     /// Visit the instances in a new random order in each epoch, else in the order given.
     pub shuffle: bool,
-    /// Skip instances that contribute next to nothing to the gap; all are checked again after each epoch.
-    pub shrinking: bool,
-    /// Accelerate problems that are slow: visit instances several times in a row, iterate on all blocks at once.
-    pub acceleration: bool,
     /// Instances whose updates are applied to the others at once; 0 lets the kind of scores choose.
     pub block_size: usize,
     /// Chains of instances that are solved at the same time, whatever the number of threads; 0 lets the size of the
     /// problem choose.
     pub chains: usize,
+    /// What makes the loop fast.
+    pub tuning: Tuning,
 }
 
 impl Default for Settings {
@@ -68,10 +65,9 @@ impl Default for Settings {
             max_epochs: 1000,
             seed: 0,
             shuffle: true,
-            shrinking: true,
-            acceleration: true,
             block_size: 0,
             chains: 0,
+            tuning: Tuning::default(),
         }
     }
 }
@@ -83,10 +79,10 @@ impl Settings {
     /// When the tolerance is not positive or no epoch is allowed.
     pub fn validate(&self) -> Result<(), SolverError> {
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(refused("tol", self.tolerance, "a positive number"));
+            return Err(refused("tolerance", self.tolerance, "a positive number"));
         }
         if self.max_epochs == 0 {
-            return Err(refused("max_iter", 0, "at least 1"));
+            return Err(refused("max_epochs", 0, "at least 1"));
         }
         Ok(())
     }
@@ -330,7 +326,7 @@ pub struct Report {
     pub dual: f64,
     /// How far rounding may have moved both past each other.
     pub rounding: f64,
-    /// One record an epoch; the last one is the certificate of the returned point.
+    /// One record a certificate; the last one is that of the returned point.
     pub history: Vec<Record>,
 }
 
@@ -371,36 +367,6 @@ impl Report {
     /// The relative duality gap at the returned point.
     pub fn gap(&self) -> f64 {
         relative_gap(self.primal, self.dual)
-    }
-}
-
-/// The solution of a pairwise problem and its report.
-#[derive(Clone, Debug)]
-pub struct Solution<R = Vec<f64>> {
-    /// The dual matrix `B`, `n x q`.
-    pub dual: R,
-    /// The bias `b`, one a label.
-    pub bias: Vec<f64>,
-    /// The certificate.
-    pub report: Report,
-}
-
-impl<R: Rows> Solution<R> {
-    /// What there is when the loop was interrupted before its first epoch: nothing but `B = 0`, uncertified.
-    pub fn interrupted(labels: &Labels) -> Self {
-        let (n, q) = (labels.instances(), labels.count());
-        Self {
-            dual: R::zeros(n, q),
-            bias: vec![0.0; q],
-            report: Report {
-                status: Status::Interrupted,
-                epochs: 0,
-                primal: f64::INFINITY,
-                dual: 0.0,
-                rounding: 0.0,
-                history: Vec::new(),
-            },
-        }
     }
 }
 

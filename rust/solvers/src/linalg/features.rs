@@ -1,8 +1,9 @@
 //! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
 
 use crate::error::{SolverError, refused};
-use crate::linalg::vector::{Number, axpy, combine_rows, dot};
+use crate::linalg::vector::{axpy, combine_rows, dot};
 use crate::memory;
+use crate::memory::Number;
 
 /// A dense row-major matrix.
 #[derive(Clone, Copy, Debug)]

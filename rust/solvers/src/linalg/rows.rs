@@ -1,6 +1,7 @@
 //! Matrices that are read and written by the row: dense ones (`Vec<f64>`, row-major), and those of [`CompactRows`], which
 //! keep the nonzeros alone of rows where these are few. Storage changes no bit of a result.
 
+use crate::linalg::vector::axpy;
 use crate::memory;
 use std::ops::Range;
 
@@ -84,6 +85,17 @@ impl Rows for Vec<f64> {
             row[place as usize] = value;
         }
     }
+}
+
+/// The sum of all rows, each times its factor, and whether all rows are 0.
+pub(crate) fn weighted_sum<R: Rows>(matrix: &R, factors: &[f64], width: usize) -> (Vec<f64>, bool) {
+    let (mut sum, mut zero, mut buffer) = (vec![0.0; width], true, Vec::new());
+    for (i, &factor) in factors.iter().enumerate() {
+        let row = matrix.row(i, width, &mut buffer);
+        zero &= row.iter().all(|&value| value == 0.0);
+        axpy(factor, row, &mut sum);
+    }
+    (sum, zero)
 }
 
 /// A matrix each of whose rows is dense or kept by its nonzeros.

@@ -1,32 +1,8 @@
 //! Elementwise loops on slices, compiled for the vector units that the machine has.
 
-use crate::memory;
+use crate::memory::{self, Number};
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
-
-/// A number as it is stored: in double precision, or in single precision in half the memory. All arithmetic is in double
-/// precision.
-///
-/// # Safety
-/// All bits 0 are the number 0.
-pub unsafe trait Number: Copy + Default + Send + Sync + Into<f64> {
-    /// The nearest number of the kind.
-    fn nearest(value: f64) -> Self;
-}
-
-// SAFETY: As IEEE 754 says.
-unsafe impl Number for f64 {
-    fn nearest(value: f64) -> Self {
-        value
-    }
-}
-
-// SAFETY: As IEEE 754 says.
-unsafe impl Number for f32 {
-    fn nearest(value: f64) -> Self {
-        value as Self
-    }
-}
 
 /// `y += a x`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]

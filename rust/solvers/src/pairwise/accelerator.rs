@@ -11,17 +11,6 @@ use crate::linalg::vector::{axpy, dot, row_sum};
 use crate::memory;
 use crate::report::{Monitor, Objectives, Settings, relative_gap};
 
-/// Epochs between two leaps: a dual matrix of all blocks at once is off where the kernel is steep, which block steps mend.
-const REST: usize = 3;
-
-/// Epochs before the first leap: most problems are solved by then. Linear scores need not wait as long, since a leap finds
-/// them a model of its own.
-const PATIENCE: usize = 400;
-const PATIENCE_OF_LINEAR: usize = 50;
-
-/// A gap of less than so many times the tolerated one is left to block steps, unless there have been leaps.
-const CLOSE: f64 = 3.0;
-
 /// Who leaps.
 #[derive(Default)]
 pub(super) struct Accelerator {
@@ -43,13 +32,14 @@ impl Accelerator {
         settings: &Settings,
         monitor: &mut dyn Monitor,
     ) -> (usize, Option<Point>) {
+        let tuning = &settings.tuning.leaps;
         let patience = if engine.iterate.scores().is_linear() {
-            PATIENCE_OF_LINEAR
+            tuning.patience_of_linear
         } else {
-            PATIENCE
+            tuning.patience
         };
-        let begins = epochs >= patience && from.gap > CLOSE * settings.tolerance;
-        let due = begins && settings.acceleration && !self.given_up;
+        let begins = epochs >= patience && from.gap > tuning.close * settings.tolerance;
+        let due = begins && tuning.enabled && !self.given_up;
         // An epoch has to follow.
         let most = ROUND.min(settings.max_epochs.saturating_sub(epochs + 1));
         let labels = engine.iterate.labels();
@@ -67,7 +57,7 @@ impl Accelerator {
             self.given_up = true;
             return (0, None);
         };
-        self.rest = REST;
+        self.rest = tuning.rest;
         let threads = engine.iterate.threads();
         let count = admm.advance(most, labels, engine.loss(), threads, monitor);
         if count < most {

@@ -13,16 +13,16 @@
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
 //! relative duality gap. With a free bias the linear programme is a circulation: that loop is in the Python reference.
 
-use super::bias::{Bias, feasible};
+use super::bias::feasible;
 use super::loss::{Hinge, sum_of_losses};
 use super::scores::{DenseScores, rounding};
-use super::setup::{Setup, prepare};
+use super::setup::{Bias, Setup, Solution, prepare};
 use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot, row_sum, size_of_terms};
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Objectives, Solution, Status, Trace, rounding_of};
+use crate::report::{Monitor, Objectives, Status, Trace, rounding_of};
 
 /// The vertex that minimises the linear function at these scores: its `B`, and its `u^T alpha`.
 fn vertex(labels: &Labels, scores: &[f64]) -> (Vec<f64>, f64) {

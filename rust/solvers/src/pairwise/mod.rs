@@ -22,5 +22,5 @@ mod setup;
 mod solve;
 pub mod splitting;
 
-pub use setup::Setup;
+pub use setup::{Setup, Solution};
 pub use solve::solve;

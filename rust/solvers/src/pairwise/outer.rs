@@ -4,9 +4,10 @@
 use super::accelerator::Accelerator;
 use super::bcd::{Engine, Epoch, Step, certifies_slowly};
 use super::prompt::Prompt;
-use super::rule::{Moment, Point, Rule, Worth};
+use super::rule::{Asked, Moment, Point, Rule, Worth};
 use super::scores::Scores;
-use crate::report::{Monitor, Objectives, Poll, Report, Settings, Solution, Status, Trace};
+use super::setup::Solution;
+use crate::report::{Monitor, Objectives, Poll, Report, Settings, Status, Trace};
 use std::time::Duration;
 
 /// How the loop ended: all of a [`Solution`] but the dual matrix, which the engine holds.
@@ -129,6 +130,14 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
+    fn asked(&self, worth: Worth) -> Asked {
+        Asked {
+            worth,
+            tolerance: self.tolerance,
+            epochs: self.epochs,
+        }
+    }
+
     /// Certifies the problem itself where the loop may end, or the point is worth it.
     fn certify<S: Scores + ?Sized, T: Step>(
         &mut self,
@@ -144,8 +153,9 @@ impl Judge<'_> {
             None if self.went.is_still() => Worth::Still,
             None => Worth::ByGap,
         };
+        let asked = self.asked(worth);
         let prompt = &mut Prompt::when_late(self.monitor, self.epoch);
-        rule.certify(engine, point, (worth, self.tolerance, self.epochs), prompt);
+        rule.certify(engine, point, asked, prompt);
     }
 
     /// Certifies the point after an interruption: after a signal, within about an epoch.
@@ -158,13 +168,13 @@ impl Judge<'_> {
         if point.certified {
             return;
         }
-        let how = (Worth::Last, self.tolerance, self.epochs);
+        let asked = self.asked(Worth::Last);
         if self.monitor.poll().hurries() {
             let mut none = ();
             let mut prompt = Prompt::at_once(&mut none, self.epoch);
-            rule.certify(engine, point, how, &mut prompt);
+            rule.certify(engine, point, asked, &mut prompt);
         } else {
-            rule.certify(engine, point, how, &mut ());
+            rule.certify(engine, point, asked, &mut ());
         }
     }
 
@@ -196,9 +206,9 @@ impl Judge<'_> {
             Poll::OutOfTime { recorded: true } => {}
             Poll::OutOfTime { .. } | Poll::Go => return None,
         }
+        let asked = self.asked(Worth::Last);
         let prompt = &mut Prompt::when_late(self.monitor, self.epoch);
-        let how = (Worth::Last, self.tolerance, self.epochs);
-        rule.certify(engine, point, how, prompt);
+        rule.certify(engine, point, asked, prompt);
         let late = Some(Status::TimeLimit);
         ending(point, late, self.tolerance, || engine.iterate.rounding()).or(late)
     }

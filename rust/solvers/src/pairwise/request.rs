@@ -2,13 +2,14 @@
 //! take and which loop runs is decided here.
 
 use super::bcd::{Proximal, certifies_slowly};
-use super::bias::{Bias, comes_out_even};
+use super::bias::comes_out_even;
 use super::dcd::{OnePair, PairLoss};
 use super::loss::sum_of_losses;
 use super::multiplicative::Multiplicative;
 use super::scores::{
     Deflation, DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
 };
+use super::setup::{Bias, Solution};
 use super::solve::{solve, solve_deflated, solve_fixed};
 use super::{Setup, frank_wolfe};
 use crate::error::{SolverError, refused};
@@ -16,8 +17,9 @@ use crate::kernel::gram::{Gram, Kernel};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::rows::CompactRows;
-use crate::linalg::vector::{Number, axpy, dot};
-use crate::report::{Monitor, Report, Solution};
+use crate::linalg::vector::{axpy, dot};
+use crate::memory::Number;
+use crate::report::{Monitor, Report};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -213,11 +215,17 @@ impl Request<'_> {
         mut scores: StoredKernel<'_>,
         monitor: &mut dyn Monitor,
     ) -> Result<Answer, SolverError> {
-        if self.solver != Solver::Blocks || !self.setup.settings.acceleration {
+        let tuning = self.setup.settings.tuning.deflation.clone();
+        if self.solver != Solver::Blocks || !tuning.enabled {
             return self.answer(loss, &mut scores, monitor);
         }
         let threads = Arc::clone(&self.setup.threads);
-        let deflation = scores.deflate(self.setup.bias, self.cache_bytes, &threads);
+        let constant = match self.setup.bias {
+            Bias::Free => None,
+            Bias::Penalized => Some(1.0),
+            Bias::None => Some(0.0),
+        };
+        let deflation = scores.deflate((constant, &tuning), self.cache_bytes, &threads);
         self.answer_deflated(loss, (&mut scores, deflation.as_ref()), monitor)
     }
 

@@ -69,6 +69,16 @@ pub(super) enum Worth {
     Last,
 }
 
+/// What a certificate is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub worth: Worth,
+    /// The gap that is good enough.
+    pub tolerance: f64,
+    /// Epochs so far.
+    pub epochs: usize,
+}
+
 /// When a bias may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
@@ -87,16 +97,16 @@ pub(super) trait Rule<S: Scores + ?Sized, T: Step> {
     /// The objectives at the engine's point, by its sums.
     fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point;
 
-    /// Where a certificate is worth it after so many epochs: brings the engine to a point whose certificate is exact and
+    /// Where a certificate is worth it: brings the engine to a point whose certificate is exact and
     /// counts, that of scores computed anew from B, and updates `point`; or leaves both as they are.
     fn certify(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         point: &mut Point,
-        (worth, tolerance, _epochs): (Worth, f64, usize),
+        asked: Asked,
         monitor: &mut dyn Monitor,
     ) {
-        let due = worth != Worth::ByGap || point.gap <= tolerance;
+        let due = asked.worth != Worth::ByGap || point.gap <= asked.tolerance;
         if due && engine.iterate.recompute(monitor) {
             let sums = engine.certify();
             *point = self.point(engine, &sums);

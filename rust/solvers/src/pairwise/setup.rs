@@ -1,14 +1,25 @@
-//! How to solve a problem, and the checks before a loop begins.
+//! How to solve a problem, the checks before a loop begins, and what it gives.
 
-use super::bias::Bias;
 use super::scores::Scores;
 use crate::error::{SolverError, refused};
 use crate::kernel::check_diagonal;
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Settings};
+use crate::report::{Monitor, Report, Settings, Status};
 use std::sync::Arc;
+
+/// The bias of the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bias {
+    /// Equality constraints `H alpha = 0`.
+    Free,
+    /// The kernel `K + 1`.
+    Penalized,
+    /// No bias.
+    #[default]
+    None,
+}
 
 /// How to solve a problem.
 #[derive(Debug, Default)]
@@ -56,5 +67,35 @@ pub(super) fn prepare<S: Scores + ?Sized>(
             format!("{} numbers", start.len()),
             "one row of q numbers for each instance",
         )),
+    }
+}
+
+/// The solution of a pairwise problem and its report.
+#[derive(Clone, Debug)]
+pub struct Solution<R = Vec<f64>> {
+    /// The dual matrix `B`, `n x q`.
+    pub dual: R,
+    /// The bias `b`, one a label.
+    pub bias: Vec<f64>,
+    /// The certificate.
+    pub report: Report,
+}
+
+impl<R: Rows> Solution<R> {
+    /// What there is when the loop was interrupted before its first epoch: nothing but `B = 0`, uncertified.
+    pub fn interrupted(labels: &Labels) -> Self {
+        let (n, q) = (labels.instances(), labels.count());
+        Self {
+            dual: R::zeros(n, q),
+            bias: vec![0.0; q],
+            report: Report {
+                status: Status::Interrupted,
+                epochs: 0,
+                primal: f64::INFINITY,
+                dual: 0.0,
+                rounding: 0.0,
+                history: Vec::new(),
+            },
+        }
     }
 }

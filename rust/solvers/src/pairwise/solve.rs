@@ -1,15 +1,15 @@
 //! Block coordinate ascent on a pairwise problem, whatever the bias.
 
 use super::bcd::{Engine, Iterate, Step};
-use super::bias::{self, Bias, Fixed, Multiplier};
+use super::bias::{self, Fixed, Multiplier};
 use super::loss::check_pairs;
 use super::outer;
 use super::rule::{Moment, Rule};
 use super::scores::{Deflation, DenseScores, Scores};
-use super::setup::{Setup, prepare};
+use super::setup::{Bias, Setup, Solution, prepare};
 use crate::error::SolverError;
 use crate::labels::Labels;
-use crate::report::{Monitor, Solution};
+use crate::report::Monitor;
 
 /// Solves a pairwise problem by block coordinate ascent with the block step `step`.
 ///

@@ -10,6 +10,7 @@ use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
+use crate::tuning::Tuning;
 
 impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
     /// Solves the instances of a block in chains of a given length. Returns how far they went along their joint move,
@@ -22,6 +23,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
             joint: count > 1,
             passes: self.passes(length),
             estimates: self.estimates() && self.iterate.is_known(),
+            tuning: &self.settings.tuning,
         };
         let threads = self.iterate.threads();
         let chains = &mut self.chains[..count];
@@ -92,6 +94,7 @@ struct Surroundings<'a, S: Scores + ?Sized> {
     passes: usize,
     /// Whether the gap terms that the visits meet are wanted.
     estimates: bool,
+    tuning: &'a Tuning,
 }
 
 impl<S: Scores + ?Sized> Surroundings<'_, S> {
@@ -100,16 +103,6 @@ impl<S: Scores + ?Sized> Surroundings<'_, S> {
         self.at.dual().row(i as usize, self.shift.len(), buffer)
     }
 }
-
-/// Passes end when one gains less than this share of the first: a pass costs about so much of an epoch's visit, whose
-/// product with the kernel reaches all instances.
-const LEAST_GAIN: f64 = 0.06;
-
-/// An instance that gains less than this share of the mean of the pass before rests until the next epoch.
-const LEAST_SHARE: f64 = 0.3;
-
-/// One instance in so many is a probe of how much the chains overshoot together.
-const PROBED: usize = 8;
 
 /// The moves of some of a chain's instances, and what was expected of them.
 #[derive(Debug, Default)]
@@ -193,18 +186,19 @@ impl<T: Step> Chain<T> {
 
     /// Solves the instances in turn, up to `around.passes` times.
     fn run<S: Scores + ?Sized>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+        let tuning = &around.tuning.passes;
         self.open(around, instances);
-        let first = self.pass(around, instances, None);
+        let first = self.pass(around, instances, f64::NEG_INFINITY);
         let mut mean = first / self.visits.len() as f64;
         for _ in 1..around.passes {
             let visited = self.visits.len() as f64;
             if visited == 0.0 {
                 break;
             }
-            let gain = self.pass(around, instances, Some(LEAST_SHARE * mean));
+            let gain = self.pass(around, instances, tuning.least_share * mean);
             mean = gain / visited;
             // A gain that has overflowed pays for nothing.
-            let pays = gain > LEAST_GAIN * first;
+            let pays = gain > tuning.least_gain * first;
             if !pays {
                 break;
             }
@@ -257,20 +251,20 @@ impl<T: Step> Chain<T> {
         buffers.shift.extend_from_slice(around.shift);
     }
 
-    /// Solves the instances of `visits` in turn, and keeps those that move, and gain more than `least` where that is given;
-    /// each move reaches all. Returns the gain.
+    /// Solves the instances of `visits` in turn, and keeps those that move and gain more than `least`: never those for whose
+    /// block no dual term was found. Each move reaches all. Returns the gain.
     fn pass<S: Scores + ?Sized>(
         &mut self,
         around: &Surroundings<'_, S>,
         instances: &[u32],
-        least: Option<f64>,
+        least: f64,
     ) -> f64 {
         let mut visits = std::mem::take(&mut self.visits);
         let mut total = 0.0;
         visits.retain(|&k| {
             let gain = self.visit(around, instances, k);
             total += gain.unwrap_or(0.0);
-            gain.is_some_and(|gain| least.is_none_or(|least| gain > least))
+            gain.is_some_and(|gain| gain > least)
         });
         self.visits = visits;
         total
@@ -338,7 +332,7 @@ impl<T: Step> Chain<T> {
         } else {
             0.0
         };
-        if around.joint && k.is_multiple_of(PROBED) {
+        if around.joint && k.is_multiple_of(around.tuning.chains.probed) {
             self.probe(around, instances[k], k, (term - old_term, kappa));
         }
         Some(gain)

@@ -20,34 +20,6 @@ pub(crate) fn certifies_slowly(labels: &Labels) -> bool {
     labels.instances() * labels.count() > PROMPT_ENTRIES
 }
 
-/// Scores of the smallest problem whose epochs may go without a certificate: of linear features alone, where no kernel can
-/// be indefinite.
-const SCORES_FOR_ESTIMATES: usize = 1 << 23;
-
-/// Most epochs in a row without a certificate.
-const UNCERTIFIED: usize = 4;
-
-/// How often the tolerated gap an estimate must be for an epoch without a certificate.
-const FAR: f64 = 2.0;
-
-/// Share of the tolerated gap that skipped instances may leave behind.
-const SKIPPED_SHARE: f64 = 0.05;
-
-/// Epochs in which a chain visits its instances once: easy problems need no more.
-const SINGLE_EPOCHS: usize = 2;
-
-/// Most multiply-adds of all passes over a chain, so that an interruption is answered promptly.
-const INSIDE: usize = 200_000_000;
-
-/// Scores of the smallest problem that is solved by several chains.
-const SCORES_FOR_CHAINS: usize = 100_000;
-
-/// How many: the solutions take a good part of the time of linear scores, while threads share the update of others anyway.
-const CHAINS: usize = 4;
-
-/// Share of an epoch's joint moves that may overshoot; beyond it half as many chains go on.
-const SPOILT_SHARE: f64 = 0.05;
-
 /// How an epoch went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Epoch {
@@ -91,10 +63,11 @@ pub(crate) struct Engine<'a, S: Scores + ?Sized, T: Step> {
 }
 
 fn chains<S: Scores + ?Sized, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<Chain<T>> {
+    let tuning = &settings.tuning.chains;
+    let large = tuning.enabled && scores.instances() * scores.labels() >= tuning.scores;
     let count = match settings.chains {
         0 if settings.block_size > 0 => 1,
-        0 if scores.instances() * scores.labels() < SCORES_FOR_CHAINS => 1,
-        0 if scores.is_linear() => CHAINS,
+        0 if scores.is_linear() && large => tuning.count,
         0 => 1,
         // Further chains would have no instance to move.
         count => count.min(scores.instances()).max(1),
@@ -153,14 +126,15 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
     pub fn epoch(&mut self, monitor: &mut dyn Monitor) -> Epoch {
         if self.settings.shuffle {
             self.random.shuffle(&mut self.order);
-            if self.repeats() && self.epochs.is_multiple_of(2) {
+            let neighbours = self.settings.tuning.neighbours.enabled;
+            if neighbours && self.repeats() && self.epochs.is_multiple_of(2) {
                 self.join_neighbours();
             }
         }
         if let Some(outcome) = self.visit_hardest(monitor) {
             self.epochs += 1;
             // Visits among some labels meet no gap terms of the problem, so that a certificate has to follow.
-            self.uncertified = UNCERTIFIED;
+            self.uncertified = self.settings.tuning.estimates.epochs;
             return outcome;
         }
         // How far the chains' joint move goes is judged by dual terms.
@@ -197,7 +171,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             }
             blocks += 1;
         }
-        if spoilt as f64 > SPOILT_SHARE * blocks as f64 {
+        if spoilt as f64 > self.settings.tuning.chains.spoilt * blocks as f64 {
             self.chains.truncate(chains / 2);
         }
         if outcome != Epoch::Interrupted {
@@ -211,8 +185,9 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
     /// Whether the next epoch solves each chain's instances several times: not in the first epochs, which suffice for
     /// easy problems, and not where chains run at the same time.
     fn repeats(&self) -> bool {
-        let free = self.settings.acceleration && self.settings.block_size == 0;
-        free && T::PASSES > 1 && self.chains.len() == 1 && self.epochs >= SINGLE_EPOCHS
+        let tuning = &self.settings.tuning.passes;
+        let free = tuning.enabled && self.settings.block_size == 0;
+        free && T::PASSES > 1 && self.chains.len() == 1 && self.epochs >= tuning.single_epochs
     }
 
     /// Makes chains of an instance each and those that it has the largest kernel values with: solved several times in a row,
@@ -243,7 +218,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
     pub(super) fn passes(&self, length: usize) -> usize {
         if self.repeats() {
             let labels = self.iterate.labels().count();
-            (INSIDE / (length * length * labels)).clamp(1, T::PASSES)
+            (self.settings.tuning.passes.work / (length * length * labels)).clamp(1, T::PASSES)
         } else {
             1
         }
@@ -251,24 +226,28 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
 
     /// Whether visits note the gap terms of their instances, so that not each epoch needs a certificate.
     pub(super) fn estimates(&self) -> bool {
-        let labels = self.iterate.labels();
+        let (labels, tuning) = (self.iterate.labels(), &self.settings.tuning.estimates);
         self.may_estimate
+            && tuning.enabled
             && self.iterate.scores().is_linear()
-            && labels.instances() * labels.count() >= SCORES_FOR_ESTIMATES
+            && labels.instances() * labels.count() >= tuning.scores
     }
 
     /// Whether the instances have shortlists.
     pub(super) fn has_shortlists(&self) -> bool {
-        self.may_estimate && self.settings.shrinking && self.lists_labels()
+        let tuning = &self.settings.tuning;
+        let enabled = tuning.shortlists.enabled && tuning.shrinking.enabled;
+        self.may_estimate && enabled && self.lists_labels()
     }
 
     /// Whether the gap, by the terms that the visits of the last epoch have met, is so far above the `tolerated` one that
     /// a certificate can wait.
     pub fn is_far(&mut self, tolerated: f64) -> bool {
+        let tuning = &self.settings.tuning.estimates;
         let far = self.estimates()
             && self.epochs > 1
-            && self.uncertified < UNCERTIFIED
-            && self.iterate.gap() > FAR * tolerated;
+            && self.uncertified < tuning.epochs
+            && self.iterate.gap() > tuning.far * tolerated;
         self.uncertified += usize::from(far);
         far
     }
@@ -285,14 +264,15 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
 
     /// Chooses the instances of the next epoch: those whose gap terms matter for a gap of `tolerated`.
     pub fn choose_active(&mut self, tolerated: f64) {
-        if !self.settings.shrinking {
+        let tuning = &self.settings.tuning.shrinking;
+        if !tuning.enabled {
             return;
         }
         self.tolerated = tolerated;
         self.wake_all();
         if self.iterate.is_known() {
             let gaps = self.iterate.gaps();
-            let negligible = SKIPPED_SHARE * tolerated / gaps.len().max(1) as f64;
+            let negligible = tuning.share * tolerated / gaps.len().max(1) as f64;
             self.order.retain(|&i| gaps[i as usize] > negligible);
         }
     }

@@ -7,13 +7,14 @@
 
 use super::certificate::{CHUNK, Certificate};
 use super::hardest::Hardest;
-use super::shortlist::{Shortlists, longest, room};
+use super::shortlist::Shortlists;
 use super::{Engine, Step};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, size_of_terms};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::{Few, Scores};
+use crate::tuning::Shortlisting;
 
 /// Labels of a panel.
 const PANEL: usize = 32;
@@ -27,6 +28,7 @@ struct Point<'a> {
     few: &'a dyn Few,
     factors: &'a [f64],
     bias: &'a [f64],
+    tuning: &'a Shortlisting,
 }
 
 impl Point<'_> {
@@ -50,8 +52,8 @@ impl Point<'_> {
         let start = |i: usize| {
             self.scores(i, self.labels.relevant(i), &mut scores);
             let numbers = scores.iter().all(|score| !score.is_nan());
-            let most = longest(self.labels.pairs_of(i).top, q);
-            numbers.then(|| Hardest::new(scores.iter().copied(), most, 0))
+            let most = self.tuning.longest(self.labels.pairs_of(i).top, q);
+            numbers.then(|| Hardest::new(scores.iter().copied(), self.tuning.close, most, 0))
         };
         let mut hardest: Vec<Hardest> = (first..first + count).map(start).collect::<Option<_>>()?;
         for from in (0..q).step_by(PANEL) {
@@ -70,7 +72,7 @@ impl Point<'_> {
             let mut groups = hardest.chunks(CHUNK);
             let short = |group: &[Hardest]| {
                 let all: usize = group.iter().map(Hardest::count).sum();
-                all <= room(group.len(), q)
+                all <= self.tuning.room(group.len(), q)
             };
             if !groups.all(short) {
                 return None;
@@ -85,7 +87,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
     pub(super) fn certify_hard_labels(&mut self) -> Option<Certificate> {
         let labels = self.iterate.labels();
         let (q, bias) = (labels.count(), self.iterate.bias());
-        let loss = self.chains[0].loss();
+        let (loss, tuning) = (self.chains[0].loss(), &self.settings.tuning.shortlists);
         let share = labels.instances().div_ceil(self.iterate.threads().count());
         let held = share.next_multiple_of(CHUNK).min(HELD);
         let parts = self.iterate.certify_each(held, |at, first, gaps| {
@@ -94,6 +96,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
                 few: at.scores().few()?,
                 factors: at.factors(),
                 bias: &bias,
+                tuning,
             };
             let mut hardest = point.hardest(first, gaps.len())?;
             let (mut active, mut beta, mut scores) = (Vec::new(), Vec::new(), Vec::new());

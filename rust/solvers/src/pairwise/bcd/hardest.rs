@@ -4,9 +4,6 @@ use crate::labels::Labels;
 use crate::memory;
 use std::cmp::Ordering;
 
-/// How far below the margin of the lowest relevant label a label still is hard.
-const CLOSE: f64 = 0.1;
-
 /// Labels beyond the `most` that are held before the easiest are dropped.
 const SLACK: usize = 64;
 
@@ -24,12 +21,12 @@ pub(super) struct Hardest {
 }
 
 impl Hardest {
-    /// Of labels to be ranked below others, which have the scores `relevant`.
-    pub fn new(relevant: impl Iterator<Item = f64>, most: usize, turn: u32) -> Self {
+    /// Of labels to be ranked below others, which have the scores `relevant`: those that are not below the margin by `close`.
+    pub fn new(relevant: impl Iterator<Item = f64>, close: f64, most: usize, turn: u32) -> Self {
         let lowest = relevant.fold(f64::INFINITY, f64::min);
         Self {
             most,
-            limit: lowest - 1.0 - CLOSE,
+            limit: lowest - 1.0 - close,
             turn,
             found: Vec::new(),
         }
@@ -104,7 +101,7 @@ mod tests {
         indicator[299] = 1;
         let labels = Labels::new(&indicator, Q, 1.0).unwrap();
         for panel in [1, 32, Q] {
-            let mut hardest = Hardest::new([0.0].into_iter(), 4, 297);
+            let mut hardest = Hardest::new([0.0].into_iter(), 0.1, 4, 297);
             for first in (0..Q).step_by(panel) {
                 let scores = vec![0.0; panel.min(Q - first)];
                 assert!(hardest.may_be_among(&scores));

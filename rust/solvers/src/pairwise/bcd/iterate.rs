@@ -1,7 +1,7 @@
 //! The iterate: a dual matrix, and all that belongs to it.
 
 use crate::labels::Labels;
-use crate::linalg::rows::Rows;
+use crate::linalg::rows::{Rows, weighted_sum};
 use crate::linalg::vector::axpy;
 use crate::memory;
 use crate::pairwise::scores::{self, Change, Deflation, Moved, Scores};
@@ -76,17 +76,6 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
         .enumerate()
         .map(|(i, row)| labels.sum_of_pairs(i, row));
     terms.collect()
-}
-
-/// `sum_i v_i beta_i`, and whether all `beta_i` are 0.
-pub(crate) fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec<f64>, bool) {
-    let (mut sum, mut zero, mut buffer) = (vec![0.0; q], true, Vec::new());
-    for (i, &factor) in factors.iter().enumerate() {
-        let row = dual.row(i, q, &mut buffer);
-        zero &= row.iter().all(|&beta| beta == 0.0);
-        axpy(factor, row, &mut sum);
-    }
-    (sum, zero)
 }
 
 impl<'a, S: Scores + ?Sized> Iterate<'a, S> {

@@ -15,7 +15,7 @@
 //!
 //! Every instance owns one term of the duality gap, `phi_i(s_i) - D_i + <beta_i, s_i> >= 0`. Their sum is the stop
 //! rule and the certificate; an instance whose term is negligible is skipped in the next epoch (all terms are
-//! computed anew after each epoch, so none is skipped for good).
+//! computed anew with each certificate, so none is skipped for good).
 //!
 //! A bias adds the curvature `sigma` and a constant `b` to the scores: `F + sigma g + b` with `g = sum_i beta_i`; see
 //! [`crate::pairwise::bias`]. The loop around the epochs is [`crate::pairwise::outer`].
@@ -33,7 +33,7 @@ mod step;
 
 pub(crate) use certificate::Certificate;
 pub(crate) use engine::{Engine, Epoch, certifies_slowly};
-pub(crate) use iterate::{Checkpoint, Iterate, hinge_dual_terms, weighted_sum};
+pub(crate) use iterate::{Checkpoint, Iterate, hinge_dual_terms};
 pub use part::{Answer, Common, PartPoint, PartState, improve_part};
 pub(crate) use step::negative_gradient;
 pub use step::{Block, Proximal, Step};

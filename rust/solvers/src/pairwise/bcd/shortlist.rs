@@ -15,46 +15,11 @@ use crate::memory;
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
 use crate::report::{Monitor, Poll};
+use crate::tuning::Shortlisting;
 use std::ops::Range;
-
-/// Fewest labels of a problem whose instances get shortlists.
-const LABELS: usize = 256;
-
-/// Shortlists pay if they hold at most one in so many labels.
-const SHORT: usize = 8;
-
-/// With pairs of the `k` highest irrelevant labels alone, one in so many labels is listed besides them, but these at least.
-const RESERVE: usize = 32;
-const LEAST_RESERVE: usize = 30;
-
-/// How many labels without a dual variable stay listed after a visit. With none for instances that have many dual
-/// variables, the labels that would take these over are never found.
-const KEPT: usize = 8;
-
-/// How many instances list a label on the way to the first point, besides those to which it is hard.
-const TURNS: usize = 64;
-
-/// Most passes over the same shortlists.
-const PASSES: usize = 12;
-
-/// Passes end when the gap that they meet is below this share of the first one's.
-const SHARE: f64 = 0.1;
-
-/// Passes end, too, when it is below this share of the tolerated gap.
-const ENOUGH: f64 = 0.9;
 
 /// Instances that are visited between two questions to the monitor.
 const TOGETHER: usize = 64;
-
-/// How many irrelevant labels are listed for an instance without dual variables, with pairs of the `top` highest alone.
-pub(super) fn longest(top: usize, q: usize) -> usize {
-    top.saturating_add((q / RESERVE).max(LEAST_RESERVE))
-}
-
-/// How many labels short lists of so many instances hold at most.
-pub(super) fn room(instances: usize, q: usize) -> usize {
-    instances * (q / SHORT)
-}
 
 /// The irrelevant labels listed for consecutive instances.
 #[derive(Clone, Debug, Default)]
@@ -70,8 +35,8 @@ impl Shortlists {
     }
 
     /// Whether all lists together are short, with `q` labels.
-    fn are_short(&self, q: usize) -> bool {
-        self.labels.len() <= room(self.places.len(), q)
+    fn are_short(&self, q: usize, tuning: &Shortlisting) -> bool {
+        self.labels.len() <= tuning.room(self.places.len(), q)
     }
 
     /// Adds an empty list for the next instance.
@@ -94,11 +59,11 @@ impl Shortlists {
         self.places.push(first..self.labels.len());
     }
 
-    /// Keeps of the list of instance `i` the labels with a dual variable and the highest others, `KEPT` or fewer.
-    fn shorten(&mut self, i: usize, dual: &[f64], scores: &[f64]) {
+    /// Keeps of the list of instance `i` the labels with a dual variable and the highest others, so many or fewer.
+    fn shorten(&mut self, i: usize, others: usize, dual: &[f64], scores: &[f64]) {
         let place = &mut self.places[i];
         let active = dual.iter().filter(|beta| **beta != 0.0).count();
-        let most = active + KEPT;
+        let most = active + others;
         if place.len() <= most {
             return;
         }
@@ -156,29 +121,35 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
         T::ANY_LABELS
             && T::Loss::TOP
             && !T::Loss::ZERO_LABEL
-            && self.iterate.labels().count() >= LABELS
+            && self.iterate.labels().count() >= self.settings.tuning.shortlists.labels
             && self.iterate.scores().few().is_some()
     }
 
     /// Visits the instances among their hardest labels in place of an epoch; `None` where these are too many, or nothing
     /// moves by them.
     pub(super) fn visit_hardest(&mut self, monitor: &mut dyn Monitor) -> Option<Epoch> {
-        let labels = self.iterate.labels();
+        let (labels, tuning) = (self.iterate.labels(), &self.settings.tuning.shortlists);
         let q = labels.count();
-        if self.epochs() == 0 && labels.top() <= q / (2 * SHORT) && self.has_shortlists() {
+        if self.epochs() == 0 && labels.top() <= q / (2 * tuning.short) && self.has_shortlists() {
             return Some(self.first_visits(monitor));
         }
-        let mut lists = self.shortlists.take().filter(|lists| lists.are_short(q))?;
+        let mut lists = self
+            .shortlists
+            .take()
+            .filter(|lists| lists.are_short(q, tuning))?;
         self.pass_over(&mut lists, monitor)
     }
 
     /// Visits each instance once, among the labels that are the hardest at its visit.
     fn first_visits(&mut self, monitor: &mut dyn Monitor) -> Epoch {
-        let labels = self.iterate.labels();
+        let (labels, tuning) = (self.iterate.labels(), &self.settings.tuning.shortlists);
         let (n, q) = (labels.instances(), labels.count());
         let (mut buffers, mut scratch) = (Buffers::default(), Vec::new());
         let mut scores = memory::zeros(q);
-        let most = labels.top() + (TURNS * q).div_ceil(n.max(1)).min(q / RESERVE);
+        let most = labels.top()
+            + (tuning.turns * q)
+                .div_ceil(n.max(1))
+                .min(q / tuning.reserve);
         let order = self.order.clone();
         for together in order.chunks(TOGETHER) {
             if monitor.poll().is_interrupted() {
@@ -191,7 +162,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
                 axpy(at.factors()[i], &at.bias(), &mut scores);
                 let relevant = labels.relevant(i).iter().map(|&m| scores[m as usize]);
                 let turn = (i * most) % q;
-                let mut hardest = Hardest::new(relevant, most, turn as u32);
+                let mut hardest = Hardest::new(relevant, tuning.close, most, turn as u32);
                 // Scores that are not numbers spoil the step, and what certifies it says so.
                 let _numbers = hardest.collect(labels, i, 0, &scores);
                 let Buffers { active, beta, .. } = &mut buffers;
@@ -207,10 +178,11 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
 
     /// Passes over shortlists; `None` where nothing moves.
     fn pass_over(&mut self, lists: &mut Shortlists, monitor: &mut dyn Monitor) -> Option<Epoch> {
+        let tuning = &self.settings.tuning.shortlists;
         let mut buffers = Buffers::default();
         let mut order = self.order.clone();
         let (mut moved, mut target) = (false, f64::INFINITY);
-        for pass in 0..PASSES {
+        for pass in 0..tuning.passes {
             let mut gap = 0.0;
             for together in order.chunks(TOGETHER) {
                 match monitor.poll() {
@@ -226,12 +198,12 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
                     if pass == 0 {
                         let (dual, scores) =
                             buffers.of_listed(self.iterate.labels().relevant(i).len());
-                        lists.shorten(i, dual, scores);
+                        lists.shorten(i, tuning.kept, dual, scores);
                     }
                 }
             }
             if pass == 0 {
-                target = (SHARE * gap).max(ENOUGH * self.tolerated);
+                target = (tuning.share * gap).max(tuning.enough * self.tolerated);
             }
             if self.settings.shuffle {
                 self.random.shuffle(&mut order);
@@ -345,8 +317,8 @@ mod tests {
     fn listed(labels: &Labels, scores: &[f64], dual: &[f64]) -> Shortlists {
         let (mut active, mut lists) = (Vec::new(), Shortlists::default());
         find_nonzeros(dual, &mut active);
-        let relevant = [scores[3], scores[7]].into_iter();
-        let mut hardest = Hardest::new(relevant, longest(labels.top(), Q), 0);
+        let (relevant, tuning) = ([scores[3], scores[7]].into_iter(), Shortlisting::default());
+        let mut hardest = Hardest::new(relevant, 0.1, tuning.longest(labels.top(), Q), 0);
         assert!(hardest.collect(labels, 0, 0, scores));
         lists.list(labels, 0, &active, &mut hardest);
         lists
@@ -373,8 +345,8 @@ mod tests {
         assert_eq!(lists.of(0), expected);
         // Shortened again, by the scores and dual variables of what it lists.
         let of_list = |of: &[f64]| expected.iter().map(|&l| of[l as usize]).collect::<Vec<_>>();
-        lists.shorten(0, &of_list(&dual), &of_list(&scores));
-        let mut expected = [&easy[..50], &easy[easy.len() - KEPT..]].concat();
+        lists.shorten(0, 8, &of_list(&dual), &of_list(&scores));
+        let mut expected = [&easy[..50], &easy[easy.len() - 8..]].concat();
         expected.sort_unstable();
         assert_eq!(lists.of(0), expected);
     }

@@ -19,10 +19,11 @@ use crate::pairwise::admm::Beside;
 use crate::pairwise::bcd::{Certificate, Checkpoint, Engine, Iterate, Step, hinge_dual_terms};
 use crate::pairwise::loss::{Loss, sum_of_losses};
 use crate::pairwise::outer;
-use crate::pairwise::rule::{Moment, Point, Rule, Worth};
+use crate::pairwise::rule::{Asked, Moment, Point, Rule, Worth};
 use crate::pairwise::scores::{Deflation, DenseScores, rounding};
-use crate::pairwise::setup::{Setup, prepare};
-use crate::report::{Monitor, Solution, Status, relative, relative_gap};
+use crate::pairwise::setup::{Setup, Solution, prepare};
+use crate::report::{Monitor, Status, relative, relative_gap};
+use crate::tuning::Oracle;
 use std::borrow::Cow;
 
 /// Weight of the augmentation, relative to the mean of the kernel's diagonal.
@@ -36,10 +37,6 @@ const AFTER_REPAIR: f64 = 0.75;
 
 /// Epochs in which the biases wait for blocks that have farther to go.
 const EARLY: usize = 10;
-
-/// Better biases are looked for at this gap first, and at so many times less each time.
-const FIRST_GAP: f64 = 1e-3;
-const FEWER: f64 = 20.0;
 
 /// Growth of the augmentation after an epoch in which nothing moved.
 const STILL_FACTOR: f64 = 4.0;
@@ -137,9 +134,10 @@ pub(crate) fn solve<T: Step>(
         capacity,
         components: &components,
         tolerance: settings.tolerance,
+        tuning: &settings.tuning.oracle,
         sigma,
         next_attempt: 0,
-        next_gap: FIRST_GAP,
+        next_gap: settings.tuning.oracle.first_gap,
         better_bias: None,
         bound: 0.0,
     };
@@ -175,6 +173,7 @@ struct Free<'a> {
     capacity: Vec<f64>,
     components: &'a Components,
     tolerance: f64,
+    tuning: &'a Oracle,
     /// The least augmentation.
     sigma: f64,
     /// The epoch from which on another repair may be tried.
@@ -196,7 +195,7 @@ impl Free<'_> {
         monitor: &mut dyn Monitor,
     ) -> Option<(Flow, Vec<f64>)> {
         let (iterate, labels) = (&engine.iterate, self.labels);
-        if labels.have_top() {
+        if labels.have_top() || !self.tuning.enabled {
             return None;
         }
         let threads = iterate.threads();
@@ -353,16 +352,21 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
         &mut self,
         engine: &mut Engine<'_, DenseScores<'s>, T>,
         point: &mut Point,
-        (worth, tolerance, epochs): (Worth, f64, usize),
+        asked: Asked,
         monitor: &mut dyn Monitor,
     ) {
+        let Asked {
+            worth,
+            tolerance,
+            epochs,
+        } = asked;
         let close = point.gap <= tolerance.max(self.next_gap);
         let last = worth == Worth::Last;
         if !(last || close && epochs >= self.next_attempt) {
             return;
         }
         self.next_attempt = epochs + 1 + epochs / 10;
-        self.next_gap = point.gap / FEWER;
+        self.next_gap = point.gap / self.tuning.fewer;
         if !last && point.gap > tolerance {
             let answer = self.ask(engine, point, monitor);
             self.better_bias = answer.map(|answer| self.best_bias(engine, &answer, point));

@@ -19,6 +19,7 @@ mod oracle;
 mod parts;
 mod repair;
 
+pub use super::setup::Bias;
 pub(crate) use fixed::Fixed;
 pub(crate) use free::solve as solve_free;
 pub(crate) use multiplier::Multiplier;
@@ -26,15 +27,3 @@ pub use oracle::{Flow, Summary, best_without_features, flow};
 pub use parts::{mixed_rows, pairs_near_margin};
 pub use repair::{centred, routing_of};
 pub(crate) use repair::{comes_out_even, feasible};
-
-/// The bias of the model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bias {
-    /// Equality constraints `H alpha = 0`.
-    Free,
-    /// The kernel `K + 1`.
-    Penalized,
-    /// No bias.
-    #[default]
-    None,
-}

@@ -13,18 +13,14 @@
 //!
 //! Both are `K - u w^T - w u^T`.
 
-use crate::linalg::rows::Rows;
+use crate::linalg::rows::{Rows, weighted_sum};
 use crate::linalg::vector::{axpy, mean};
-use crate::pairwise::bcd::weighted_sum;
-use crate::pairwise::bias::Bias;
 use crate::parallel::threads::Threads;
 use crate::report::ROUNDING;
+use crate::tuning::Deflating;
 
 /// Rows of the matrix that one chunk of work changes.
 const CHUNK: usize = 64;
-
-/// A multiplier costs epochs of its own: the diagonal has to fall below this share.
-const LARGEST_SHARE: f64 = 0.7;
 
 /// What is taken out of a kernel: `u w^T + w u^T`.
 #[derive(Clone, Debug)]
@@ -47,12 +43,17 @@ pub(crate) struct Direction {
 }
 
 impl Deflation {
-    /// For a kernel with this mean row and diagonal; `None` where the kernel is indefinite, or its rows are not alike.
-    pub fn of(mean_row: &[f64], diagonal: &[f64], bias: Bias) -> Option<Self> {
-        let (deflation, share) = match bias {
-            Bias::Free => (Self::centring(mean_row, diagonal), f64::INFINITY),
-            Bias::Penalized => (Self::of_mean(mean_row, diagonal, 1.0)?, LARGEST_SHARE),
-            Bias::None => (Self::of_mean(mean_row, diagonal, 0.0)?, LARGEST_SHARE),
+    /// For a kernel with this mean row and diagonal, and the constant that a bias adds to it, none where it is free; `None`
+    /// where the kernel is indefinite, or its rows are not alike.
+    pub fn of(
+        mean_row: &[f64],
+        diagonal: &[f64],
+        constant: Option<f64>,
+        tuning: &Deflating,
+    ) -> Option<Self> {
+        let (deflation, share) = match constant {
+            None => (Self::centring(mean_row, diagonal), f64::INFINITY),
+            Some(s) => (Self::of_mean(mean_row, diagonal, s)?, tuning.largest_share),
         };
         let mut rest = diagonal.to_vec();
         deflation.take_from_diagonal(&mut rest);
@@ -150,10 +151,12 @@ mod tests {
     #[test]
     fn what_is_left_and_what_is_taken_make_up_the_kernel() {
         let mut random = fastrand::Rng::with_seed(3);
-        for (bias, s) in [(Bias::Free, 0.0), (Bias::None, 0.0), (Bias::Penalized, 1.0)] {
+        for constant in [None, Some(0.0), Some(1.0)] {
+            let s: f64 = constant.unwrap_or_default();
             let (given, mean_row) = kernel(&mut random);
             let mut diagonal: Vec<f64> = given.iter().copied().step_by(N + 1).collect();
-            let deflation = Deflation::of(&mean_row, &diagonal, bias).unwrap();
+            let deflation =
+                Deflation::of(&mean_row, &diagonal, constant, &Deflating::default()).unwrap();
             let (mut left, tau) = (given.clone(), mean(&mean_row));
             deflation.take_from(&mut left, &Threads::default());
             deflation.take_from_diagonal(&mut diagonal);
@@ -180,7 +183,7 @@ mod tests {
                 }
                 // Nothing is left of the direction of the mean, of K + s in the space of the features.
                 let sum: f64 = left[i * N..][..N].iter().sum();
-                assert!(sum.abs() < 1e-12, "{bias:?}");
+                assert!(sum.abs() < 1e-12, "{constant:?}");
             }
         }
     }

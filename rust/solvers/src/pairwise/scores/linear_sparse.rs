@@ -3,8 +3,8 @@
 use super::{Change, Few, Moved, Scores};
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::rows::{Rows, find_nonzeros};
-use crate::linalg::vector::{Number, axpy};
-use crate::memory;
+use crate::linalg::vector::axpy;
+use crate::memory::{self, Number};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use std::marker::PhantomData;

@@ -2,7 +2,7 @@
 //!
 //! The engine visits instances in blocks. It opens a block (current scores of its instances, and the kernel among
 //! them), solves the instances in turn while it keeps only the block's own scores current, and closes the block, which
-//! updates all other scores with one matrix product. The iterates are those of the plain method.
+//! updates all other scores with one matrix product.
 
 mod deflated;
 mod kernel_blocks;
@@ -21,8 +21,8 @@ pub use scaled::Scaled;
 pub use stored_kernel::StoredKernel;
 
 use crate::linalg::rows::Rows;
-use crate::linalg::vector::{Number, dot};
-use crate::memory;
+use crate::linalg::vector::dot;
+use crate::memory::{self, Number};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use std::ops::Range;

@@ -9,9 +9,9 @@ use crate::linalg::few_columns::{FEW, add_products};
 use crate::linalg::matmul::{View, multiply_add};
 use crate::linalg::vector::axpy;
 use crate::memory;
-use crate::pairwise::bias::Bias;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
+use crate::tuning::Deflating;
 use std::borrow::Cow;
 
 /// Rows of `F` that one chunk of work updates.
@@ -47,11 +47,12 @@ impl<'a> StoredKernel<'a> {
         })
     }
 
-    /// Takes the mean direction out, where that pays for the bias: of a copy, which may take so many bytes, where the
+    /// Takes the mean direction out of the kernel with this constant beside it, where that pays, or centres it where there is
+    /// no constant: a copy of it, which may take so many bytes, where the
     /// matrix is borrowed.
     pub(in crate::pairwise) fn deflate(
         &mut self,
-        bias: Bias,
+        (constant, tuning): (Option<f64>, &Deflating),
         bytes: usize,
         threads: &Threads,
     ) -> Option<Deflation> {
@@ -60,7 +61,7 @@ impl<'a> StoredKernel<'a> {
         for row in self.matrix.chunks_exact(n.max(1)) {
             axpy(1.0 / n as f64, row, &mut mean_row);
         }
-        let deflation = Deflation::of(&mean_row, &self.diagonal, bias)?;
+        let deflation = Deflation::of(&mean_row, &self.diagonal, constant, tuning)?;
         if let Cow::Borrowed(matrix) = self.matrix {
             if size_of_val(matrix) > bytes {
                 return None;
