@@ -326,8 +326,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         axpy(-self.sigma, &self.sum, &mut self.offset);
     }
 
-    /// Computes the scores anew from the dual matrix; `false` when interrupted, and they are then what rounding, or an
-    /// interruption on the way to other ones, makes of them.
+    /// Computes the scores anew from the dual matrix; `false` (and no change but by rounding) when interrupted.
     pub fn recompute(&mut self, monitor: &mut dyn Monitor) -> bool {
         let done = self.scores.recompute(&self.dual, self.threads, monitor);
         if done {
