@@ -165,7 +165,7 @@ def hyperedge_weights(
 
 # --- Label relationships
 class Relationship(NamedTuple):
-    """What MLRL and SSMLRL learn from: the labelled rows, and the labels of two classes there."""
+    """The labelled rows and their labels of two classes: what MLRL and SSMLRL learn from."""
 
     Y: Array
     h: Array
