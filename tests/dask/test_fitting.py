@@ -13,7 +13,16 @@ from scipy import sparse
 from sklearn.base import clone
 
 import multimargin.dask
-from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import (
+    MLODM,
+    CalibratedClassifier,
+    LabelRankerCV,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+)
 from multimargin.dask import calls, solving
 from multimargin.model_files import load_model, save_model
 from multimargin.thresholds import ScoresThreshold
@@ -97,7 +106,8 @@ def test_weights_that_are_handed_over_once_change_no_bit(
     """Weights this small go with each task, unless they count as large."""
     model = RankSVM(kernel="linear", bias=bias, C=10.0, tol=1e-9, max_iter=20, random_state=0)
     blocks = [parted(array, 6) for array in data]
-    with pytest.warns(UserWarning, match="max_iter"):
+    pace = r"max_iter.* At the pace of the last 10 it takes about \d+ more"
+    with pytest.warns(UserWarning, match=pace):
         expected = multimargin.dask.fit(clone(model), *blocks, client)
     monkeypatch.setattr(calls, "_LARGE", 1000)
     parts = at_rounds(monkeypatch, {})
@@ -218,6 +228,8 @@ def test_callbacks_leave_nothing_behind(client: Any, data: Any) -> None:
         (RankSVMz(kernel="linear"), "X", "unknown", ValueError, "no known label"),
         (RankSVM(kernel="linear"), "X", "unknown", ValueError, "no label pair"),
         (RankHLapSVM(kernel="linear"), "X", "Y", TypeError, "estimator is RankHLapSVM"),
+        (CalibratedClassifier(RankSVM()), "X", "Y", TypeError, r"FrozenEstimator\(model"),
+        (LabelRankerCV(), "X", "Y", TypeError, r"clone\(search.ranker_\) here"),
         (RankSVM(kernel="linear", C=-1), "X", "Y", ValueError, "C is -1"),
         (RankSVM(kernel="linear"), "array", "Y", TypeError, "X is ndarray"),
         (RankSVM(kernel="linear"), "X", "other chunks", ValueError, "same parts"),

@@ -1,5 +1,6 @@
 """The rounds over parts, in one process: the optimum of one machine, with a certificate."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from multimargin import RankSVM, RankSVMz
 from multimargin.dask import bias, parts, solving
 from multimargin.dask.local_parts import LocalParts
-from multimargin.dask.rounds import relative_gap
+from multimargin.dask.rounds import relative_gap, rounds_left
 from multimargin.datasets import load_debian_tags
 from multimargin.estimators.shared.problem import Model
 from tests.support.certificates import hinge
@@ -295,10 +296,39 @@ def test_bits_are_those_of_one_blas_thread(
 
 
 def test_a_bound_above_the_objective_certifies_nothing() -> None:
-    assert relative_gap(29.17, 48.65, 10) == np.inf
-    assert relative_gap(1.0, np.nan, 10) == np.inf
-    assert -1e-9 <= relative_gap(1.0, 1.0 + 1e-15, 10) < 0.0
-    assert relative_gap(0.0, 0.0, 10) == 0.0
-    # More than so few terms lose, or than is good for anything.
-    assert relative_gap(1.0, 1.0 + 1e-12, 10) == np.inf
-    assert relative_gap(1.0, 1.0 + 1e-8, 10**12) == np.inf
+    assert relative_gap(29.17, 48.65, 1e-14) == np.inf
+    assert relative_gap(1.0, np.nan, 1e-14) == np.inf
+    assert -1e-9 <= relative_gap(1.0, 1.0 + 1e-15, 1e-14) < 0.0
+    assert relative_gap(0.0, 0.0) == 0.0
+    # More than rounding, or than is good for anything.
+    assert relative_gap(1.0, 1.0 + 1e-12, 1e-13) == np.inf
+    assert relative_gap(1.0, 1.0 + 1e-8, 1e-4) == np.inf
+
+
+@pytest.mark.parametrize("features", [0, 4096])
+@pytest.mark.parametrize("name", ["hinge", "hinge, penalized bias", "hinge, free bias"])
+def test_rounding_is_that_of_what_is_summed_up(
+    name: str, features: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solving, "MOST_FEATURES", features)
+    model, _ = MODELS[name]
+    X, Y = problem(9, n=300)
+    X = X + 30.0
+    solution = solved(dealt(X, Y, 4, C=10.0), model, tol=1e-3)
+    W, b = (np.asarray(array, dtype=np.longdouble) for array in (solution.weights, solution.bias))
+    exact = replace(solution, weights=W, bias=b)
+    error = abs(float(objective(model, X.astype(np.longdouble), Y, exact, 10.0)) - solution.primal)
+    assert error <= solution.rounding < 1e-9 * solution.primal
+    # The sizes of the terms, however large beside their sum, times so many units of rounding.
+    scores = np.abs(X @ solution.weights) + np.abs(solution.bias)
+    assert solution.rounding > 2.0**-52 * (solution.primal + scores.mean())
+
+
+def test_the_rounds_that_are_left_at_a_pace() -> None:
+    gaps = 0.5 ** np.arange(8)
+    assert rounds_left(1.0 + 0.0 * gaps, 1.0 - gaps, 2.0**-12) == pytest.approx(5.0)
+    assert rounds_left([1.0, 1.0], [0.5, 0.4], 1e-3) == np.inf
+    assert rounds_left([1.0], [0.5], 1e-3) == np.inf
+    assert rounds_left([1.0, 1.0], [0.5, 0.9995], 1e-3) == 0.0
+    # Nothing is known of rounds without an objective.
+    assert not rounds_left([np.inf, np.inf], [0.0, 0.0], 1e-3) < np.inf

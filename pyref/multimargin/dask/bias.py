@@ -117,8 +117,8 @@ class FreeRounds(Rounds):
         # The gap at which to look for a better bias, and what was found.
         self.next_gap = _FIRST_GAP
         self.better: Matrix | None = None
-        # The best dual objective of a repair so far; that of B = 0 at first.
-        self.bound = 0.0
+        # The best dual objective of a repair so far, and its rounding; that of B = 0 at first.
+        self.bound, self.rounding_of_bound = 0.0, 0.0
 
     def _least_augmentation(self, labels: int) -> float:
         return augmentation(self.about, labels)
@@ -130,10 +130,11 @@ class FreeRounds(Rounds):
         dual = primal - answer["gap"]
         self.record(number, primal, dual)
         self.tolerated = tol * abs(primal)
+        self.rounding = self.rounding_at(answer, quadratic)
         self.certified = replace(
             self._solution("interrupted", number, primal, self.bound), bias=centred(bias)
         )
-        gap = _AFTER_REPAIR * relative_gap(primal, dual, self.terms)
+        gap = _AFTER_REPAIR * relative_gap(primal, dual, self.rounding)
         stopped = self.tell(number, primal, dual, answer["active"])
         last = self.settings.last(number)
         if last is not None or (gap <= tol and number >= self.next_attempt):
@@ -195,7 +196,7 @@ class FreeRounds(Rounds):
         """
         states, point = self.cluster.kept(), replace(self.point)
         rerouted = self._rerouted(number, bias)
-        if rerouted is not None and (not last or rerouted.gap <= self.settings.tol):
+        if rerouted is not None and rerouted.gap <= self.settings.tol:
             return rerouted
         self.cluster.restore(states)
         self.point = point
@@ -258,14 +259,18 @@ class FreeRounds(Rounds):
         common = replace(self._common(number, epochs=0), offset=bias)
         answer = self.cluster.state_sums(certify, common, self.model)
         quadratic = inner(weights, weights)
-        primal = 0.5 * quadratic + answer["loss"]
-        if np.abs(self.point.sum).sum() <= _UNEVEN * self.point.size:
-            self.bound = max(self.bound, answer["terms"] - 0.5 * quadratic)
+        primal, dual = 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * quadratic
+        rounding = self.rounding_at(answer, quadratic)
+        even = np.abs(self.point.sum).sum() <= _UNEVEN * self.point.size
+        if even and dual > self.bound:
+            self.bound, self.rounding_of_bound = dual, rounding
         if self.certified.primal <= primal:
             # The bound is one for the better point, too.
-            return replace(self.certified, rounds=number, dual=self.bound)
-        found = "converged", number, primal, self.bound, 0.0
-        return Solution(weights, centred(bias), *found, {}, self.terms)
+            best = replace(self.certified, rounds=number, dual=self.bound)
+        else:
+            found = "converged", number, primal, self.bound, 0.0
+            best = Solution(weights, centred(bias), *found, {}, rounding)
+        return replace(best, rounding=max(best.rounding, self.rounding_of_bound))
 
     def _move(self, answer: Sums) -> bool:
         still = super()._move(answer)

@@ -16,7 +16,7 @@ from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.owned import OwnedTasks
-from multimargin.dask.rounds import ClusterLostError, Settings, Solution
+from multimargin.dask.rounds import ClusterLostError, Settings, Solution, rounds_left
 from multimargin.dask.solving import solve
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
@@ -35,9 +35,23 @@ from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold
 
 _Estimator = TypeVar("_Estimator")
 
+# What to do with estimators that contain such a one.
+_INSTEAD = {
+    "CalibratedClassifier": " Fit what it calibrates here, without some rows that one machine "
+    "holds, and CalibratedClassifier(sklearn.frozen.FrozenEstimator(model)) to these.",
+    "LabelRankerCV": " Fit it, with kernel='linear', to as many rows as one machine holds, and "
+    "sklearn.base.clone(search.ranker_) here.",
+    "GridSearchCV": " Fit it to as many rows as one machine holds, and "
+    "sklearn.base.clone(search.best_estimator_) here.",
+    "Pipeline": " Apply its first steps to the parts, and fit the last one here.",
+}
+
 # Share of the cluster's memory that parts read from files may take; larger ones are read anew in
 # every round.
 _MEMORY_SHARE = 0.3
+
+# Most further rounds that are foreseen by the pace of those before.
+_MOST_FORECAST = 1e5
 
 # Rows from which thresholds are learned that take more than sums.
 _THRESHOLD_ROWS = 100_000
@@ -168,9 +182,19 @@ def _solve(
     progress.finish()
     if error is not None:
         raise error
-    advice = "Increase max_iter or tol, decrease C, or scale the features."
     end = replace(solution.fit(), gap=checked.dual_gap_)
-    checked._warn_of_the_end(end, "rounds", advice)
+    checked._warn_of_the_end(end, "rounds", _advice(solution, settings.tol))
+
+
+def _advice(solution: Solution, tol: float) -> str:
+    """Return what to do where the rounds did not suffice, and how many would."""
+    primal, dual = (solution.history[name][solution.rounds // 2 :] for name in ("primal", "dual"))
+    left = rounds_left(primal, dual, tol)
+    more = f"about {float(f'{left:.1g}'):.0f}" if left < _MOST_FORECAST else "countless"
+    return (
+        f"At the pace of the last {len(primal)} it takes {more} more. Increase max_iter or tol, "
+        "decrease C, or scale the features."
+    )
 
 
 def _start(estimator: PairwiseClassifier, shape: tuple[int, int]) -> tuple[Matrix, Matrix] | None:
@@ -192,10 +216,10 @@ def _start(estimator: PairwiseClassifier, shape: tuple[int, int]) -> tuple[Matri
 def check_estimator(estimator: Any) -> PairwiseClassifier:
     """Check that an estimator is one that can be fitted to parts."""
     if not isinstance(estimator, PairwiseClassifier) or isinstance(estimator, RankHLapSVM):
+        name = type(estimator).__name__
         raise TypeError(
-            f"estimator is {type(estimator).__name__}; expected RankSVM, RankSVMz, RankLSVM, "
-            "RankCVM or MLODM. To calibrate or to choose parameters, fit one of these here, and "
-            "learn from its scores of rows that were held out, which one machine holds."
+            f"estimator is {name}; expected RankSVM, RankSVMz, RankLSVM, RankCVM or MLODM."
+            f"{_INSTEAD.get(name, '')}"
         )
     estimator._check_parameters()
     if estimator.kernel != "linear":

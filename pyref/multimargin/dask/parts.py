@@ -314,6 +314,8 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
     sums = {
         "loss": answer["loss"],
         "gap": answer["gap"],
+        "rounding": answer["rounding"],
+        "size": answer["size"],
         "terms": state.terms.sum(),
         "gained": (answer["dual_terms"] - state.terms).sum(),
         "active": answer["active"],

@@ -9,7 +9,7 @@ computed afresh from the dual rows.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -40,7 +40,8 @@ _SINGLE_TOL = 1e-5
 _ROUNDING = 2.0**-24
 
 
-_EPS = float(np.finfo(np.float64).eps)
+# Terms that a compiled loop adds one after the other.
+_CHUNK = 64
 
 
 class PartsLost(Exception):
@@ -135,7 +136,7 @@ class Point:
     size: float = 0.0  # Sum of all dual rows' absolute values, when they were last added
 
 
-class _History:
+class History:
     """Columns of one entry per round."""
 
     NAMES = ("epoch", "seconds", "primal", "dual", "growth", "step", "bytes", "rho")
@@ -154,7 +155,7 @@ class _History:
 
 def no_history() -> dict[str, Any]:
     """Return the columns of no rounds."""
-    return _History().columns()
+    return History().columns()
 
 
 @dataclass(frozen=True)
@@ -169,19 +170,14 @@ class Solution:
     dual: float
     pairs: float
     history: dict[str, Any]
-    terms: int  # How many terms objective and bound sum up, one after the other
+    rounding: float = 0.0  # How far it may have moved objective and bound past each other
     # What ended the rounds early, to be raised when the solution is stored
     error: BaseException | None = None
 
     @property
-    def rounding(self) -> float:
-        """Rounding that may have moved objective and bound past each other."""
-        return rounding_of(self.primal, self.dual, self.terms)
-
-    @property
     def gap(self) -> float:
         """The relative duality gap."""
-        return relative_gap(self.primal, self.dual, self.terms)
+        return relative_gap(self.primal, self.dual, self.rounding)
 
     def fit(self) -> Fit:
         """Return the solution as that of one machine, without rows."""
@@ -201,16 +197,7 @@ class Solution:
         )
 
 
-def rounding_of(primal: float, dual: float, terms: int) -> float:
-    """Return how far rounding may move an objective and a bound of so many terms past each other.
-
-    The losses and the squared norm are parts of the objective; the dual terms are the bound and
-    half the norm.
-    """
-    return _EPS * terms * (3.0 * abs(primal) + abs(dual))
-
-
-def relative_gap(primal: float, dual: float, terms: int) -> float:
+def relative_gap(primal: float, dual: float, rounding: float = 0.0) -> float:
     """Return the duality gap relative to the primal objective.
 
     It is infinite where the bound is above the objective by more than rounding: one of the two is
@@ -218,9 +205,24 @@ def relative_gap(primal: float, dual: float, terms: int) -> float:
     """
     if primal == dual:
         return 0.0
-    if np.isnan(dual - primal) or is_false(primal, dual, rounding_of(primal, dual, terms)):
+    if np.isnan(dual - primal) or is_false(primal, dual, rounding):
         return np.inf
     return (primal - dual) / max(abs(primal), float(np.finfo(float).tiny))
+
+
+def rounds_left(primal: Sequence[float], dual: Sequence[float], tol: float) -> float:
+    """Return after how many more rounds the gap is likely to be within the tolerance.
+
+    At the pace of the rounds whose objectives are given; infinite where it does not fall.
+    """
+    if len(primal) < 2:
+        return np.inf
+    ends = [(float(primal[k]), float(dual[k])) for k in (0, -1)]
+    gaps = [(p - d) / max(abs(p), 1e-300) for p, d in ends]
+    first, last = np.log(np.maximum(gaps, tol) / tol)
+    if last == 0.0:
+        return 0.0
+    return float(last * (len(primal) - 1) / (first - last)) if first > last else np.inf
 
 
 class Rounds:
@@ -238,7 +240,6 @@ class Rounds:
         self.model = model
         self.settings = settings
         self.about = about
-        self.terms = int(about["rows"]) + sum(shape)
         self.single = settings.tol >= _SINGLE_TOL
         weights = np.zeros(shape)
         seen = self._seen(weights)
@@ -246,16 +247,19 @@ class Rounds:
         # The augmentation of a bias, and the least one.
         self.least = self.sigma = self._least_augmentation(shape[1])
         self.growth = float(cluster.count**_START)
+        additions = parts.roundings(cluster.count)
         # Of a sum of changes, relative to their lengths together.
-        self.rounding = _ROUNDING * parts.roundings(cluster.count)
+        self.rounding_of_changes = _ROUNDING * additions
+        # Of a sum over parts, relative to the sizes of what they add together.
+        self.rounding_of_sums = float(np.finfo(float).eps) * (shape[1] + _CHUNK + additions)
+        # Of the last certificate
+        self.rounding = 0.0
         # Of the round before.
         self.last_step = 1.0
-        self.history = _History()
+        self.history = History()
         self.tolerated = 0.0
-        self.certified = Solution(
-            *(self.point.weights, self.point.bias, "interrupted", 0, np.inf, 0.0, 0.0, {}),
-            self.terms,
-        )
+        found = "interrupted", 0, np.inf, 0.0, 0.0
+        self.certified = Solution(self.point.weights, self.point.bias, *found, {})
 
     def _least_augmentation(self, labels: int) -> float:
         """Return the weight of the augmentation to begin with: without a bias there is none."""
@@ -311,7 +315,17 @@ class Rounds:
         quadratic, weights = self._quadratic(), self.point.weights
         exact = quadratic if weights is self.point.seen else inner(weights, weights)
         largest = (np.sqrt(exact) + self.point.uncertainty) ** 2
+        self.rounding = self.rounding_at(answer, largest)
         return 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * largest
+
+    def rounding_at(self, answer: Sums, square: float) -> float:
+        """Return the rounding of a certificate, of weights with such a sum of squares.
+
+        The sizes of what is summed up give that of the losses and the dual terms, and those of the
+        dual rows times their features that of the weights, as in the compiled loops.
+        """
+        of_weights = square + np.sqrt(square) * answer["size"]
+        return float(answer["rounding"] + self.rounding_of_sums * of_weights)
 
     def _quadratic(self) -> float:
         return inner(self.point.seen, self.point.seen)
@@ -322,7 +336,7 @@ class Rounds:
         self.record(number, primal, dual)
         self.tolerated = self.settings.tol * abs(primal)
         self.certified = self._solution("interrupted", number, primal, dual)
-        if relative_gap(primal, dual, self.terms) <= self.settings.tol:
+        if self.certified.gap <= self.settings.tol:
             primal, dual, pairs = self._afresh(number)
             solution = self._solution("converged", number, primal, dual, pairs)
             if self.reached(solution):
@@ -371,7 +385,7 @@ class Rounds:
         self, status: str, number: int, primal: float, dual: float, pairs: float = 0.0
     ) -> Solution:
         found = status, number, primal, dual, pairs
-        return Solution(self.point.seen, self.bias(), *found, {}, self.terms)
+        return Solution(self.point.seen, self.bias(), *found, {}, self.rounding)
 
     def record(self, number: int, primal: float, dual: float, rho: float | None = None) -> None:
         """Add a round to the history: one of the other method where there is a penalty `rho`."""
@@ -429,7 +443,7 @@ class Rounds:
         point.weights = parts.moved(point.weights, change, point.step)
         point.seen = self._seen(point.weights)
         if self.single:
-            point.uncertainty += point.step * self.rounding * answer["length"]
+            point.uncertainty += point.step * self.rounding_of_changes * answer["length"]
         point.sum = point.sum + point.step * change_of_sum
         if point.step < _SHORT_STEP:
             self.growth = min(self.growth * _GROWTH, float(self.cluster.count))
@@ -444,15 +458,8 @@ class Rounds:
     def _slow(self) -> bool:
         """Return whether the gap falls so slowly that other rounds are likely to need fewer."""
         rows = self.history.rows[-_PACE:]
-        if len(rows) < _PACE:
-            return False
-        tol = self.settings.tol
-        gaps = (relative_gap(row[2], row[3], self.terms) for row in (rows[0], rows[-1]))
-        first, last = (max(gap, tol) for gap in gaps)
-        if not np.isfinite(first):
-            return False
-        pace = np.log(first / last) / (_PACE - 1)
-        return bool(np.log(last / tol) > _PATIENCE * pace)
+        primal, dual = zip(*(row[2:4] for row in rows), strict=True)
+        return len(rows) == _PACE and rounds_left(primal, dual, self.settings.tol) > _PATIENCE
 
     def _still(self, answer: Sums) -> str | None:
         """Return how to end after a round in which nothing moved, None to go on."""

@@ -75,8 +75,7 @@ def _solve_free(
         return _solved(FreeRounds(cluster, shape, model, settings, about, capacity))
     d, q = shape
     weights, bias = np.zeros(shape), np.zeros(q)
-    terms = int(about["rows"]) + d + q
-    primal = dual = pairs = 0.0
+    primal = dual = pairs = rounding = 0.0
     status, error, rounds, histories = "converged", None, 0, []
     subsets = [np.flatnonzero(component == k) for k in range(count)]
     subsets = [subset for subset in subsets if subset.size > 1]
@@ -104,6 +103,7 @@ def _solve_free(
         histories.append(history)
         rounds += part.rounds
         primal, dual, pairs = primal + part.primal, dual + part.dual, pairs + part.pairs
+        rounding += part.rounding
         if part.status != "converged":
             status = part.status
         if status == "interrupted":
@@ -111,7 +111,7 @@ def _solve_free(
             break
     if not np.isfinite(primal):
         # Interrupted before there was a point.
-        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {}, terms, error)
+        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {}, error=error)
     names = histories[0] if histories else no_history()
     history = {
         k: np.concatenate([h[k] for h in histories]) if histories else names[k] for k in names
@@ -125,11 +125,11 @@ def _solve_free(
     primal = 0.5 * inner(weights, weights) + loss
     if (
         status in ("max_iterations", "time_limit")
-        and relative_gap(primal, dual, terms) <= settings.tol
+        and relative_gap(primal, dual, rounding) <= settings.tol
     ):
         status = "converged"
     found = status, rounds, primal, dual, pairs
-    return Solution(weights, centred(bias), *found, history, terms, error)
+    return Solution(weights, centred(bias), *found, history, rounding, error)
 
 
 def _lifted(

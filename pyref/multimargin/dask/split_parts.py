@@ -109,7 +109,10 @@ def split(part: Part, state: State, common: SplitCommon, model: Model) -> tuple[
     return SplitState(new, terms, new, terms, at, kept), sums
 
 
-_SUMS = ("weights", "sum", "loss", "square", "primal", "moved", "displacements")
+_SUMS = (
+    *("weights", "sum", "loss", "rounding", "size"),
+    *("square", "primal", "moved", "displacements"),
+)
 
 
 def _start(part: Part, state: State, common: SplitCommon) -> tuple[Matrix | None, Matrix]:

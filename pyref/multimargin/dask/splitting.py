@@ -112,6 +112,8 @@ class SplitRounds:
         self.best = rounds.certified
         # The dual objective of B = 0, and what belongs to the best dual rows.
         self.bound, self.pairs = 0.0, 0.0
+        # Of the objective and of the bound of the best points
+        self.roundings = [0.0, 0.0]
         self._place(np.vstack([rounds.point.weights, rounds.bias()]))
         self.best_dual = self.dual
 
@@ -257,23 +259,31 @@ class SplitRounds:
         penalty = inner(self.model, self.model) if self.beside else inner(weights, weights)
         primal = 0.5 * penalty + answer["loss"]
         of_dual = self.dual if self.beside else self.dual[:-1]
-        dual = self._of_terms(answer["terms"], inner(of_dual, of_dual))
+        square = inner(of_dual, of_dual)
+        dual = self._of_terms(answer["terms"], square)
+        rounding = rounds.rounding_at(answer, max(penalty, square))
         if not primal >= self.best.primal:
             shown = bias if rounds.model.bias != "free" else centred(bias)
             found = "interrupted", number, primal, 0.0, 0.0
-            self.best = Solution(weights, shown, *found, {}, rounds.terms)
+            self.best = Solution(weights, shown, *found, {})
+            self.roundings[0] = rounding
         free = isinstance(rounds, FreeRounds)
         if free:
             # A bound on the problem at this bias alone.
             dual -= inner(bias, self.dual[-1])
         elif dual > self.bound:
             self.bound, self.pairs, self.best_dual = dual, answer["pairs"], self.dual
+        if free or dual == self.bound:
+            self.roundings[1] = rounding
         bound = dual if free else self.bound
         known = rounds.bound if isinstance(rounds, FreeRounds) else self.bound
-        self.best = replace(self.best, rounds=number, dual=known, pairs=self.pairs)
+        rounding = max(self.roundings)
+        self.best = replace(
+            self.best, rounds=number, dual=known, pairs=self.pairs, rounding=rounding
+        )
         rounds.certified = self._of_dual() if settings.of_dual else self.best
         rounds.record(number, self.best.primal, bound, rho=self.rho)
-        gap = relative_gap(self.best.primal, bound, rounds.terms)
+        gap = relative_gap(self.best.primal, bound, rounding)
         stopped = rounds.tell(number, self.best.primal, bound, rounds.about["rows_with_pairs"])
         last = "interrupted" if stopped else settings.last(number)
         if isinstance(rounds, FreeRounds):

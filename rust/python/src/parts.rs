@@ -83,8 +83,8 @@ impl PartRequest<'_> {
 
 /// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`PartRequest`]: the
 /// new dual rows, shape (n, q), and their dual terms; the change of the weights X^T B, shape (d, q), and of the sum of the
-/// dual rows; the sum of the losses and the part's share of the duality gap at the common point; and how many rows were
-/// visited.
+/// dual rows; the sum of the losses and the part's share of the duality gap at the common point, with what their rounding
+/// comes of; and how many rows were visited.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn improve_part<'py>(
@@ -140,6 +140,8 @@ pub fn improve_part<'py>(
         part.set_item("sum", answer.sum.into_pyarray(py))?;
         part.set_item("loss", answer.loss)?;
         part.set_item("gap", answer.gap)?;
+        part.set_item("rounding", answer.rounding)?;
+        part.set_item("size", answer.size)?;
         part.set_item("active", answer.active)?;
         Ok(part)
     })
@@ -199,8 +201,8 @@ impl SplitRequest<'_> {
 
 /// A round of the alternating direction method over a part of the rows, see [`SplitRequest`]: its scores times the scales and
 /// its dual rows, both of shape (n, q), and their dual terms; the part's share of the weights X^T B, shape (d, q), and of the
-/// sum of the dual rows; the sum of the losses at the common point; and the sums of squares of the scores, of their
-/// distance from those of the common point, of their move, and of the multipliers.
+/// sum of the dual rows; the sum of the losses at the common point, with what the rounding of the certificate comes of; and
+/// the sums of squares of the scores, of their distance from those of the common point, of their move, and of the multipliers.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn split_part<'py>(
@@ -247,6 +249,8 @@ pub fn split_part<'py>(
         part.set_item("weights", matrix(py, answer.weights, columns, q)?)?;
         part.set_item("sum", answer.sum.into_pyarray(py))?;
         part.set_item("loss", answer.loss)?;
+        part.set_item("rounding", answer.rounding)?;
+        part.set_item("size", answer.size)?;
         part.set_item("square", answer.square)?;
         part.set_item("primal", answer.squares.primal)?;
         part.set_item("moved", answer.squares.moved)?;

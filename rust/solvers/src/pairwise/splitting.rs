@@ -18,7 +18,7 @@ use crate::pairwise::bcd::PartPoint;
 use crate::pairwise::loss::{Loss, check_pairs, dual_term};
 use crate::pairwise::scores::DenseScores;
 use crate::parallel::threads::Threads;
-use crate::report::Monitor;
+use crate::report::{Monitor, rounding_of};
 
 /// Squared length of the shortest row that is scaled to the length of the others, relative to the mean.
 const SHORTEST: f64 = 1e-3;
@@ -195,10 +195,33 @@ pub struct SplitAnswer {
     pub sum: Vec<f64>,
     /// `sum_i phi_i` at the common point.
     pub loss: f64,
+    /// How far rounding may have moved the losses and the dual terms past each other.
+    pub rounding: f64,
+    /// `sum_i ||beta_i|| ||x_i||`: times `||W||`, the size of the terms of `<B, X W>` at most.
+    pub size: f64,
     /// Sum of squares of the scores, times the scales.
     pub square: f64,
     /// The residuals' sums of squares.
     pub squares: Squares,
+}
+
+/// What the instances of a part add up.
+#[derive(Debug, Default)]
+struct Sums {
+    loss: f64,
+    /// Sizes of the terms of the objectives.
+    terms: f64,
+    size: f64,
+    squares: Squares,
+}
+
+impl Sums {
+    fn add(&mut self, others: &Self) {
+        self.loss += others.loss;
+        self.terms += others.terms;
+        self.size += others.size;
+        self.squares.add(&others.squares);
+    }
 }
 
 /// A round of a part, from its scores times the scales (`None`: those of the common point) and its dual rows. `None` when
@@ -238,7 +261,8 @@ pub fn split_part<L: Loss>(
     let rows = rows.zip(terms.chunks_mut(CHUNK));
     let parts = threads.map(rows, |chunk, ((own, dual), terms)| {
         let mut map = Map::new(labels, loss, common.rho);
-        let (mut at, mut displacement, mut total) = (vec![0.0; q], vec![0.0; q], 0.0);
+        let (mut at, mut displacement) = (vec![0.0; q], vec![0.0; q]);
+        let mut sums = Sums::default();
         let rows = own.chunks_exact_mut(q).zip(dual.chunks_exact_mut(q));
         for (k, ((own, dual), term)) in rows.zip(terms).enumerate() {
             let i = chunk * CHUNK + k;
@@ -250,7 +274,7 @@ pub fn split_part<L: Loss>(
             let scale = scale(squares[i], common.length);
             at.copy_from_slice(&fitted[i * q..(i + 1) * q]);
             axpy(1.0, common.offset, &mut at);
-            total += map.loss(i, &at);
+            let phi = map.loss(i, &at);
             at.iter_mut().for_each(|score| *score *= scale);
             if !known {
                 own.copy_from_slice(&at);
@@ -259,14 +283,16 @@ pub fn split_part<L: Loss>(
             of_dual.for_each(|(u, beta)| *u = beta / (common.rho * scale));
             map.apply((i, scale), &at, own, &mut displacement);
             *term = map.dual((i, scale), own, &displacement, dual);
+            let products = at.iter().zip(&*dual).map(|(f, beta)| (f * beta).abs());
+            sums.loss += phi;
+            sums.terms += phi + term.abs() + products.sum::<f64>() / scale;
+            sums.size += (dot(dual, dual) * scores.diagonal()[i]).sqrt();
         }
-        (total, map.squares)
+        sums.squares = map.squares;
+        sums
     });
-    let (mut total, mut squares) = (0.0, Squares::default());
-    for (loss, part) in &parts {
-        total += loss;
-        squares.add(part);
-    }
+    let mut total = Sums::default();
+    parts.iter().for_each(|part| total.add(part));
     if !scores.recompute(&dual, threads, monitor) {
         return Ok(None);
     }
@@ -277,7 +303,9 @@ pub fn split_part<L: Loss>(
         sum: row_sum(&dual, q),
         dual,
         dual_terms: terms,
-        loss: total,
-        squares,
+        loss: total.loss,
+        rounding: rounding_of(total.terms, q + CHUNK + n.div_ceil(CHUNK)),
+        size: total.size,
+        squares: total.squares,
     }))
 }

@@ -95,6 +95,10 @@ pub struct Answer {
     pub loss: f64,
     /// The sum of the instances' terms of the duality gap at the common point.
     pub gap: f64,
+    /// How far rounding may have moved these sums past each other.
+    pub rounding: f64,
+    /// `sum_i ||beta_i|| ||x_i||` at the common point: times `||W||`, the size of the terms of `<B, X W>` at most.
+    pub size: f64,
     /// Instances that the epoch visited.
     pub active: usize,
 }
@@ -137,6 +141,7 @@ pub fn improve_part<'a, T: Step>(
     let iterate = Iterate::new(labels, (&mut scores, None), dual, sigma, threads);
     let mut engine = Engine::new(iterate.of_part(common.offset, dual_terms), step, settings);
     let certificate = engine.certify();
+    let size = engine.scores.size(&engine.dual) / common.growth.sqrt();
     engine.choose_active(tolerated);
     let active = engine.active();
     for _ in 0..epochs {
@@ -155,6 +160,8 @@ pub fn improve_part<'a, T: Step>(
         sum,
         loss: certificate.loss,
         gap: certificate.gap,
+        rounding: certificate.rounding,
+        size,
         active,
     }))
 }
