@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from multimargin.dask.calls import _aligned
+from multimargin.dask.parts import aligned
 
 
 def test_arrays_that_lie_anywhere() -> None:
@@ -11,7 +11,7 @@ def test_arrays_that_lie_anywhere() -> None:
     message = b"\0" + numbers.tobytes()
     array = np.frombuffer(message, offset=1).reshape(3, 4)
     assert not array.flags.aligned
-    answer = _aligned({"weights": array, "others": (2, [array.T, "b"]), "text": "a"})
+    answer = aligned({"weights": array, "others": (2, [array.T, "b"]), "text": "a"})
     assert answer["text"] == "a"
     assert answer["others"][0] == 2
     assert answer["others"][1][1] == "b"

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from multimargin.dask.inputs import read_inputs
-from multimargin.dask.parts import Pairs, aligned_part, describe, make_part
+from multimargin.dask.parts import Pairs, aligned, describe, make_part
 
 X = np.arange(12.0).reshape(6, 2) / 8.0
 Y = np.array([[1, 0], [0, 1]] * 3, dtype=np.uint8)
@@ -44,7 +44,7 @@ def test_repeated_entries_of_a_part_are_added_once_and_for_all() -> None:
     part = make_part(0, given, Y, None, Pairs())
     whole = make_part(0, given.toarray(), Y, None, Pairs())
     assert part.X.has_canonical_format
-    assert aligned_part(part).X.has_canonical_format
+    assert aligned(part).X.has_canonical_format
     assert describe(part)["squared_norms"] == describe(whole)["squared_norms"]
     # The caller's matrix stays as it is.
     assert given.nnz == 6

@@ -164,7 +164,7 @@ class Call:
                 for k, group in enumerate(groups)
             ]
         self.wait(level)
-        result = _aligned(self.owned.fetch(level[0], self._check_sources))
+        result = aligned(self.owned.fetch(level[0], self._check_sources))
         # Parts of one worker are neighbours, so that a result leaves each worker once.
         self.names.bytes_moved += _size(result) * len(set(self.homes.values()))
         return result
@@ -183,17 +183,6 @@ class Call:
         """Raise PartsLost where a worker that this call needs is gone."""
         if not self._sources <= self.workers().keys():
             raise PartsLost
-
-
-def _aligned(value: Any) -> Any:
-    """Return what came by the network with its arrays where any loop can read them."""
-    if isinstance(value, np.ndarray):
-        return aligned(value)
-    if isinstance(value, dict):
-        return {key: _aligned(entry) for key, entry in value.items()}
-    if type(value) in (tuple, list):
-        return type(value)(map(_aligned, value))
-    return value
 
 
 def _size(value: Any) -> int:

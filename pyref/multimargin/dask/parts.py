@@ -5,7 +5,7 @@ summed over the parts; nothing of it depends on how the parts are dealt to machi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -224,38 +224,33 @@ def applied(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
 
 
-def aligned(array: Any, dtype: Any = None) -> Any:
-    """Return an array as the compiled loops need it: what came by a network may lie anywhere."""
-    return np.require(array, dtype, requirements=["C", "ALIGNED"])
+def aligned(value: Any) -> Any:
+    """Return a value with its arrays as compiled loops need them.
+
+    What came by a network may lie anywhere, which takes numpy twice as long, too.
+    """
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements=["C", "ALIGNED"])
+    if sparse.issparse(value):
+        arrays = aligned((value.data, value.indices, value.indptr))
+        rows = sparse.csr_array(arrays, shape=value.shape)
+        # Else every round looks at all entries.
+        rows.has_canonical_format = value.has_canonical_format
+        return rows
+    if isinstance(value, dict):
+        return {key: aligned(entry) for key, entry in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)(map(aligned, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{f.name: aligned(getattr(value, f.name)) for f in fields(value)})
+    return value
 
 
 def moved(weights: Matrix, change: Any, step: float) -> Matrix:
     """Return weights that have gone `step` along a change, in double precision."""
-    # From the network it lies anywhere, which takes numpy twice as long.
-    new: Matrix = np.multiply(aligned(change), step, dtype=np.float64)
+    new: Matrix = np.multiply(change, step, dtype=np.float64)
     new += weights
     return new
-
-
-def aligned_part(part: Part) -> Part:
-    """Return a part whose arrays are as the compiled loops need them."""
-    X = part.X
-    if sparse.issparse(X):
-        data, indices, indptr = map(aligned, (X.data, X.indices, X.indptr))
-        X = sparse.csr_array((data, indices, indptr), shape=X.shape)
-        # Else every round looks at all entries.
-        X.has_canonical_format = part.X.has_canonical_format
-    else:
-        X = aligned(X)
-    indicator = np.require(part.indicator, requirements=["C"])
-    label_weights = None if part.label_weights is None else aligned(part.label_weights)
-    return replace(
-        part,
-        X=X,
-        indicator=indicator,
-        pair_weights=aligned(part.pair_weights),
-        label_weights=label_weights,
-    )
 
 
 def inner(left: Matrix, right: Matrix) -> float:
@@ -307,9 +302,9 @@ class Common:
 def improve(part: Part, state: State, common: Common, model: Model) -> tuple[State, Sums]:
     """Certify the rows at the common point, and improve them by an epoch."""
     state = settled(state, common.step)
-    part, n = aligned_part(part), part.X.shape[0]
+    n = part.X.shape[0]
     common = replace(common, tolerated=common.tolerated * n / max(common.rows, 1))
-    answer = _improved(part, state, common, model, aligned(state.terms))
+    answer = _improved(part, state, common, model)
     new = replace(state, new_dual=_compact(answer["dual"]), new_terms=answer["dual_terms"])
     sums = {
         "loss": answer["loss"],
@@ -328,22 +323,28 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
     return new, sums
 
 
-def _improved(
-    part: Part, state: State, common: Common, model: Model, terms: Matrix
-) -> dict[str, Any]:
+def asked(part: Part, dual: Any, common: Any, model: Model) -> dict[str, Any]:
+    """Return what each compiled loop is told: the rows, their dual rows and the common point."""
+    return {
+        "pair_weights": part.pair_weights,
+        "label_weights": part.label_weights,
+        "dual": dense(dual),
+        "weights": np.ascontiguousarray(common.weights, dtype=np.float64),
+        "offset": common.offset,
+        "loss": model.loss,
+        "threads": common.threads,
+    }
+
+
+def _improved(part: Part, state: State, common: Common, model: Model) -> dict[str, Any]:
     """Return what the compiled loop makes of a settled state."""
     seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
     return _rust.improve_part(
         part.indicator,
         rust_matrix(part.X),
-        pair_weights=part.pair_weights,
-        label_weights=part.label_weights,
+        **asked(part, state.dual, common, model),
         top=part.top,
-        dual=aligned(dense(state.dual)),
-        dual_terms=terms,
-        weights=aligned(common.weights, np.float64),
-        offset=aligned(common.offset),
-        loss=model.loss,
+        dual_terms=state.terms,
         theta=model.theta,
         mu=model.mu,
         sigma=common.sigma,
@@ -351,7 +352,6 @@ def _improved(
         tolerated=common.tolerated,
         epochs=common.epochs,
         seed=int(seed),
-        threads=common.threads,
     )
 
 
@@ -464,8 +464,8 @@ def score_range(part: Part, weights: Matrix, bias: Matrix) -> Sums:
 def total_loss(part: Part, weights: Matrix, bias: Matrix, model: Model) -> Sums:
     """Return the loss of the rows for any weights and bias."""
     common = Common(
-        aligned(weights),
-        aligned(bias),
+        weights,
+        bias,
         step=1.0,
         sigma=0.0,
         growth=1.0,
@@ -475,8 +475,7 @@ def total_loss(part: Part, weights: Matrix, bias: Matrix, model: Model) -> Sums:
         seed=(0, 0),
         threads=1,
     )
-    state = fresh(part)
-    return {"loss": _improved(aligned_part(part), state, common, model, state.terms)["loss"]}
+    return {"loss": _improved(part, fresh(part), common, model)["loss"]}
 
 
 def threshold_rows(part: Part, weights: Matrix, bias: Matrix, unit: float) -> Matrix:

@@ -1,7 +1,6 @@
 """A part's share in the repair of a free bias: the dual rows move until all sum to 0."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,7 @@ from multimargin.dask.parts import (
     Part,
     State,
     Sums,
-    aligned,
-    aligned_part,
+    asked,
     contribution,
     dense,
     settled,
@@ -52,7 +50,10 @@ def pairs_near_margin(
     part: Part, state: State, common: Common, model: Model, bands: Matrix
 ) -> Sums:
     """Return what the part's pairs within the bands of their labels can carry, by cost."""
-    return _rust.pairs_near_margin(*_features(part), **_request(part, state, common, model, bands))
+    dual = settled(state, common.step).dual
+    return _rust.pairs_near_margin(
+        part.indicator, rust_matrix(part.X), **asked(part, dual, common, model), bands=bands
+    )
 
 
 def rerouted(
@@ -60,34 +61,15 @@ def rerouted(
 ) -> tuple[State, Sums]:
     """Return a hinge state mixed with its share of a flow, and its contribution."""
     dual = _rust.mixed_rows(
-        *_features(part),
+        part.indicator,
+        rust_matrix(part.X),
+        **asked(part, settled(state, common.step).dual, common, model),
+        bands=flow.bands,
         prices=flow.prices,
         share=flow.share,
-        **_request(part, state, common, model, flow.bands),
     )
     new = state_of(dual, sums_of_pairs(part, dual))
     return new, contribution(part, new, 1.0)
-
-
-def _features(part: Part) -> tuple[Any, Any]:
-    part = aligned_part(part)
-    return part.indicator, rust_matrix(part.X)
-
-
-def _request(
-    part: Part, state: State, common: Common, model: Model, bands: Matrix
-) -> dict[str, Any]:
-    weights = part.label_weights
-    return {
-        "pair_weights": aligned(part.pair_weights),
-        "label_weights": None if weights is None else aligned(weights),
-        "dual": aligned(dense(settled(state, common.step).dual)),
-        "weights": aligned(common.weights, np.float64),
-        "offset": aligned(common.offset),
-        "loss": model.loss,
-        "threads": common.threads,
-        "bands": aligned(bands),
-    }
 
 
 def _flow_of_pairs(indicator: NDArray[np.uint8], share: Matrix) -> Matrix:

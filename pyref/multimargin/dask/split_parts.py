@@ -11,9 +11,7 @@ from multimargin.dask.parts import (
     Part,
     State,
     Sums,
-    aligned,
-    aligned_part,
-    dense,
+    asked,
     settled,
     squared_norms,
     sums_of_pairs,
@@ -56,7 +54,6 @@ class SplitState(State):
 
 def gram(part: Part, length: float, beside: float) -> Sums:
     """Return the sum of s_i^2 x_i x_i^T over the rows with pairs, a column of ones behind X."""
-    part = aligned_part(part)
     rows, scales = part.with_pairs(), _scales(part, length, beside)
     X: Any = part.X[rows]
     scales = scales[rows, np.newaxis]
@@ -75,25 +72,18 @@ def _scales(part: Part, length: float, beside: float) -> Matrix:
 
 def split(part: Part, state: State, common: SplitCommon, model: Model) -> tuple[State, Sums]:
     """Move the scores and the dual rows, and certify both them and the common model."""
-    part = aligned_part(part)
     scores, dual = _start(part, state, common)
     answer = _rust.split_part(
         part.indicator,
         rust_matrix(part.X),
-        pair_weights=part.pair_weights,
-        label_weights=part.label_weights,
+        **asked(part, dual, common, model),
         top=part.top,
         scores=scores,
-        dual=dual,
-        weights=aligned(common.weights),
-        offset=aligned(common.offset),
-        loss=model.loss,
         theta=model.theta,
         mu=model.mu,
         rho=common.rho,
         length=common.length,
         beside=common.beside,
-        threads=common.threads,
     )
     new, terms, at = answer["dual"], answer["dual_terms"], answer["scores"]
     kept: tuple[tuple[Matrix, Matrix], ...] = ()
@@ -118,7 +108,7 @@ _SUMS = (
 def _start(part: Part, state: State, common: SplitCommon) -> tuple[Matrix | None, Matrix]:
     """Return the scores to start from, None for those of the model, and the dual rows."""
     if common.restart or not isinstance(state, SplitState):
-        return None, aligned(dense(settled(state, common.step).dual))
+        return None, settled(state, common.step).dual
     scores, dual = state.scores, state.dual
     if common.mixture is not None:
         pairs = list(zip(common.mixture, state.kept, strict=True))
@@ -127,7 +117,7 @@ def _start(part: Part, state: State, common: SplitCommon) -> tuple[Matrix | None
     if common.shift is not None:
         scales = _scales(part, common.length, common.beside) * part.with_pairs()
         scores = scores + scales[:, np.newaxis] * common.shift
-    return aligned(scores), aligned(dual)
+    return scores, dual
 
 
 def _residuals(kept: tuple[tuple[Matrix, Matrix], ...], penalties: Matrix) -> Matrix:

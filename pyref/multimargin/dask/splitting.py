@@ -14,7 +14,7 @@ import numpy as np
 from multimargin.blas import one_blas_thread
 from multimargin.dask import split_parts
 from multimargin.dask.bias import FreeRounds, centred
-from multimargin.dask.parts import Sums, aligned, contribution, inner
+from multimargin.dask.parts import Sums, contribution, inner
 from multimargin.dask.rounds import PartsLost, Point, Rounds, Solution, relative_gap
 from multimargin.dask.split_parts import RELAXATION, SplitCommon
 from multimargin.estimators.shared.problem import Matrix
@@ -338,4 +338,4 @@ def extrapolation(products: Matrix) -> Matrix | None:
     matrix[np.diag_indices(count - 1)] += _REGULARIZED * trace
     last = np.eye(count)[-1]
     weights = last - changes.T @ np.linalg.solve(matrix, changes @ products[-1])
-    return np.asarray(aligned(weights))
+    return np.ascontiguousarray(weights)

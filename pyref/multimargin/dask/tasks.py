@@ -44,13 +44,13 @@ class Held:
 
 def of_data(function: Any, source: Any, changes: list[Change], arguments: Any) -> Any:
     """Return a function of a part."""
-    return parts.applied(function, _part(source, changes), *arguments)
+    return parts.applied(function, _part(source, changes), *parts.aligned(arguments))
 
 
 def of_state(function: Any, source: Any, changes: list[Change], arguments: Any, state: Any) -> Any:
     """Return a function of a part and its dual rows."""
     part = _part(source, changes)
-    return parts.applied(function, part, _state(part, state), *arguments)
+    return parts.applied(function, part, _state(part, state), *parts.aligned(arguments))
 
 
 def new_state(
@@ -106,15 +106,13 @@ def _part(source: Any, changes: list[Change]) -> Part:
     part: Part = source.load() if isinstance(source, FileSource) else source
     for change in changes:
         part = change.of(part)
-    return part
+    found: Part = parts.aligned(part)
+    return found
 
 
 def _state(part: Part, state: Any) -> State:
     """Return dual rows that are here, came from another worker, or are fresh."""
     if state is None:
         return parts.fresh(part)
-    if isinstance(state, State):
-        return state
-    if isinstance(state, Held):
-        return held(state)
-    raise TypeError(f"state is {state!r}")
+    found: State = parts.aligned(held(state) if isinstance(state, Held) else state)
+    return found
