@@ -6,6 +6,7 @@ parts, one after the other. ``nystroem`` in place of the number maps the parts f
 `Nystroem` of 500 components: an rbf machine. 100,000 rows without a word.
 """
 
+import logging
 import os
 import resource
 import sys
@@ -58,7 +59,11 @@ def by_parts(count: int, C: float, test: tuple[Any, Any], features: Any = None) 
     """Fit a machine to parts on the workers; `features` maps them first."""
     with (
         LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, memory_limit="2GB", dashboard_address=None
+            n_workers=WORKERS,
+            threads_per_worker=1,
+            memory_limit="2GB",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
