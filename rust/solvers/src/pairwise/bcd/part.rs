@@ -141,7 +141,7 @@ pub fn improve_part<'a, T: Step>(
     let iterate = Iterate::new(labels, (&mut scores, None), dual, sigma, threads);
     let mut engine = Engine::new(iterate.of_part(common.offset, dual_terms), step, settings);
     let certificate = engine.certify();
-    let size = engine.scores.size(&engine.dual) / common.growth.sqrt();
+    let size = engine.iterate.size() / common.growth.sqrt();
     engine.choose_active(tolerated);
     let active = engine.active();
     for _ in 0..epochs {
