@@ -34,11 +34,12 @@ def text(seed=0):
 def test_which_blocks_by_the_features():
     X, y = problem()
     dense = LabelRankerCV([10.0], **QUICK).fit(X, y)
-    assert dense.blocks_ == ("ranker", "forest", "neighbours")
+    assert dense.blocks_ == ("ranker", "forest", "neighbours", "lift")
     words = LabelRankerCV([10.0], **QUICK).fit(*text())
-    assert words.blocks_ == ("ranker", "linear", "neighbours", "forest")
+    assert words.blocks_ == ("ranker", "linear", "neighbours", "forest", "lift")
     full = LabelRankerCV([10.0], stack="full", **QUICK).fit(*text())
-    assert full.blocks_ == ("ranker", "linear", "balanced", "neighbours", "forest")
+    balanced = ("ranker", "linear", "balanced", "neighbours", "forest", "lift")
+    assert full.blocks_ == balanced
     alone = LabelRankerCV([10.0], stack=None, **QUICK).fit(X, y)
     assert alone.blocks_ == ("ranker",)
     own = RandomForestClassifier(10, random_state=0)
@@ -131,7 +132,7 @@ def test_weights_unknown_labels_and_sparse_labels():
     unknown = y.astype(float)
     unknown[0, 0] = np.nan
     model.fit(X, unknown)
-    assert model.blocks_ == ("ranker", "linear", "neighbours", "forest")
+    assert model.blocks_ == ("ranker", "linear", "neighbours", "forest", "lift")
 
 
 @pytest.mark.parametrize("positives", [0, 1, 2])
@@ -168,7 +169,7 @@ def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)
     with pytest.warns(UserWarning, match="stack is left without forest, for lack of time"):
         model.fit(X, y)
-    assert model.blocks_ == ("ranker", "neighbours")
+    assert model.blocks_ == ("ranker", "neighbours", "lift")
     assert list(model.left_out_) == ["forest"]
 
 
@@ -177,6 +178,7 @@ def test_without_time_the_ranker_is_what_the_first_setting_gives():
     X, y = problem(6, n=400)
     model = LabelRankerCV(max_time=1e-3, random_state=0).fit(X, y)
     assert model.blocks_ == ("ranker",)
+    assert {"forest", "neighbours", "lift"} == set(model.left_out_)
     assert model.status_ == "time_limit"
     assert len(model.cv_results_["params"]) == 1
 

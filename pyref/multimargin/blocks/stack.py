@@ -17,6 +17,8 @@ MOST_FEATURES = 500
 _PROJECTIONS = 8
 # Pairs of a row and a label of which a forest is made; its leaves hold all labels.
 _MOST_PAIRS = 2**20
+# Labels of which all pairs are counted.
+_MOST_LIFTED = 2000
 # Entries of all leaves of a forest.
 _MOST_ENTRIES = 2**25
 
@@ -40,6 +42,9 @@ def blocks_of(stack: Any, data: Data) -> tuple[Named, dict[str, str]]:
             raise ValueError(f"stack is {stack!r}; expected None, 'auto', 'full' or a list.")
         names = _names(stack, data)
         return _worth_it(names, data)
+    stack = (
+        [one for one in stack if not _is_lift(one)] if isinstance(stack, list | tuple) else stack
+    )
     if not isinstance(stack, list | tuple):
         raise TypeError(f"stack is {stack!r}; expected None, 'auto', 'full' or a list.")
     named = {
@@ -47,16 +52,32 @@ def blocks_of(stack: Any, data: Data) -> tuple[Named, dict[str, str]]:
     }
     unknown = [one for one in stack if isinstance(one, str) and one not in BLOCKS]
     if unknown:
-        known = ", ".join(map(repr, BLOCKS))
+        known = ", ".join(map(repr, (*BLOCKS, "lift")))
         raise ValueError(f"stack has {unknown[0]!r}; expected some of {known}, or estimators.")
     others = [one for place, one in enumerate(stack) if place not in named]
     blocks = [(name, BLOCKS[name](data)) for name in named.values()]
     if others:
         blocks += named_estimators(others, "stack")
     found = [name for name, _ in blocks]
-    if len(set(found)) < len(found) or "ranker" in found:
-        raise ValueError(f"stack has {found}; expected each name once, and none 'ranker'.")
+    if len(set(found)) < len(found) or {"ranker", "lift"} & set(found):
+        raise ValueError(
+            f"stack has {found}; expected each name once, and no classifier 'ranker' or 'lift'."
+        )
     return blocks, {}
+
+
+def lifts(stack: Any, n_labels: int) -> tuple[bool, dict[str, str]]:
+    """Return whether a parameter means the lift of labels, and why it is left out."""
+    wanted = (
+        stack in ("auto", "full") if isinstance(stack, str) else any(map(_is_lift, stack or ()))
+    )
+    if wanted and n_labels > _MOST_LIFTED:
+        return False, {"lift": f"{n_labels} labels are more than {_MOST_LIFTED}"}
+    return wanted, {}
+
+
+def _is_lift(one: Any) -> bool:
+    return isinstance(one, str) and one == "lift"
 
 
 def few_columns(X: Any) -> bool:

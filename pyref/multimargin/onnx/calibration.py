@@ -4,12 +4,19 @@ import numpy as np
 
 from multimargin.onnx.graph import Graph, Node
 from multimargin.onnx.labels import columns, integers
-from multimargin.thresholds import PooledCalibration
+from multimargin.thresholds import LiftedCalibration, PooledCalibration
 from multimargin.thresholds.pairs import ROUNDING
 
 
-def add_odds(graph: Graph, calibration: PooledCalibration, blocks: list[Node]) -> Node:
+def add_odds(
+    graph: Graph, calibration: PooledCalibration | LiftedCalibration, blocks: list[Node]
+) -> Node:
     """Append the logarithms of the odds (n, q) that a fitted calibration makes of scores (n, q)."""
+    if isinstance(calibration, LiftedCalibration):
+        lift = calibration.lift
+        likely = graph.add("Sigmoid", add_odds(graph, calibration.first, blocks))
+        lifted = graph.add("MatMul", graph.add("Sub", likely, lift.shares_), lift.lift_)
+        return add_odds(graph, calibration.second, [*blocks, lifted])
     scores, *others = blocks
     q = calibration.label_intercept_.size
     descending, rank = _sorted(graph, q, scores)

@@ -164,9 +164,7 @@ def _calibrated(graph: Graph, model: CalibratedClassifier, X: Node) -> _Predicte
     head, q = model.head_, len(model.classes_)
     odds = blocks[0]
     if head.calibration is not None:
-        odds = add_odds(graph, head.calibration, blocks)
-        if head.calibration.label_coef_.shape[1] > q:
-            odds = graph.add("Slice", odds, *columns(0, q))
+        odds = graph.add("Slice", add_odds(graph, head.calibration, blocks), *columns(0, q))
     if head.threshold is None:
         return _Predicted(odds, add_largest(graph, odds, q))
     labels = add_labels(graph, head.threshold, odds, X)

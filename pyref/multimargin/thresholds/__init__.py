@@ -18,6 +18,7 @@ from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.features import FeaturesThreshold
 from multimargin.thresholds.guarantees import PrecisionGuarantee, RecallGuarantee
 from multimargin.thresholds.labels import LabelsThreshold
+from multimargin.thresholds.lift import LabelLift, LiftedCalibration
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.scores import ScoresThreshold
@@ -29,7 +30,9 @@ __all__ = [
     "CountThreshold",
     "F1Threshold",
     "FeaturesThreshold",
+    "LabelLift",
     "LabelsThreshold",
+    "LiftedCalibration",
     "PooledCalibration",
     "PrecisionGuarantee",
     "RecallGuarantee",

@@ -16,11 +16,13 @@ from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, sliceable
+from multimargin.thresholds.lift import LabelLift, LiftedCalibration
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.shrunken import ShrunkenThreshold
 
 Matrix = NDArray[np.float64]
+Calibration = PooledCalibration | LiftedCalibration
 
 
 @dataclass(repr=False, eq=False)
@@ -47,6 +49,10 @@ class CalibratedClassifier(HeldOutClassifier):
         If True, the best label of a row is always predicted.
     C : float, default=1.0
         Weight of the calibration's loss against its regularisation.
+    lift : bool, default=False
+        If True, a second calibration also weighs what the other labels of the row make likely, by
+        how often pairs of labels occur together (`multimargin.thresholds.LiftedCalibration`). It
+        ranks better where labels are many.
     cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
@@ -64,7 +70,7 @@ class CalibratedClassifier(HeldOutClassifier):
         The first of them.
     head_ : Head
         Calibration and threshold, which make odds and label sets of the classifiers' scores.
-    calibration_ : PooledCalibration
+    calibration_ : PooledCalibration or LiftedCalibration
         The calibration, learned from the held-out scores of all rows.
     threshold_ : Threshold
         The threshold of the logarithms of the odds.
@@ -109,14 +115,15 @@ class CalibratedClassifier(HeldOutClassifier):
     _: KW_ONLY
     at_least_one: bool = False
     C: float = 1.0
+    lift: bool = False
     cv: Any = 3
     response_method: str = "auto"
     n_jobs: int | None = None
 
     @property
-    def calibration_(self) -> PooledCalibration:
+    def calibration_(self) -> Calibration:
         """The fitted calibration."""
-        calibration: PooledCalibration | None = self.head_.calibration
+        calibration: Calibration | None = self.head_.calibration
         if calibration is None:
             raise AttributeError("calibration_")
         return calibration
@@ -126,10 +133,11 @@ class CalibratedClassifier(HeldOutClassifier):
     ) -> Self:
         check_real("C", self.C, above=0.0, at_most=1e6)
         check_flag("at_least_one", self.at_least_one)
+        check_flag("lift", self.lift)
         threshold = make_odds_threshold(self.threshold)
         X = sliceable(X)
         held_out = self._hold_out(X, y, sample_weight, groups, params)
-        calibrated = calibrate(held_out, C=self.C)
+        calibrated = calibrate(held_out, C=self.C, lift=self.lift)
         threshold.fit(
             calibrated.odds,
             held_out.labels,
@@ -151,13 +159,15 @@ class CalibratedClassifier(HeldOutClassifier):
         Returns
         -------
         dict of str to ndarray of shape (n, q)
-            By the name of the classifier; with the intercepts of the calibration they sum to
-            `label_scores`.
+            By the name of the classifier, and "lift" with `lift`; with the intercepts of the
+            calibration they sum to `label_scores`.
         """
         blocks = self._blocks(X)
         names = [name for name, _ in self.estimators_]
         q = self.classes_.size
         shares = self.calibration_.shares(blocks)
+        if len(shares) > len(names):
+            names.append("lift")
         return {name: share[:, :q] for name, share in zip(names, shares, strict=True)}
 
     def predict_proba(self, X: Any) -> Matrix:
@@ -202,40 +212,67 @@ class CalibratedClassifier(HeldOutClassifier):
 class Calibrated:
     """A calibration, and what it makes of the rows that it was learned from."""
 
-    calibration: PooledCalibration  # Learned from all held-out scores
+    calibration: Calibration  # Learned from all held-out scores
     # (m, q): Logarithms of the odds of the held-out rows, each by a calibration without this row
     odds: Matrix
 
 
-def calibrate(held_out: HeldOut, *, C: float = 1.0) -> Calibrated:
+def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calibrated:
     """Learn a calibration from held-out scores, and calibrate these without themselves."""
-    blocks, weights = held_out.blocks, held_out.sample_weight
     indicator = check_indicator(held_out.labels, "y", unknown=True)
+    weights, blocks = held_out.sample_weight, held_out.blocks
+    folds = [_others(held_out, indicator, fold) for fold in np.unique(held_out.folds)]
+    first, odds = _pooled(blocks, indicator, weights, folds, C)
+    seen = sum(int(np.count_nonzero(own)) for own, others in folds if others is None)
+    if seen:
+        warn(
+            f"cv has no fold that does without {seen} of {len(odds)} held-out rows and has others "
+            "to learn from: their own labels reach the calibration that the threshold is chosen "
+            "by. Expected two folds or more that hold out different rows."
+        )
+    if not lift:
+        return Calibrated(first, odds)
+    lifted = np.empty(odds.shape)
+    for own, others in folds:
+        lifted[own] = (
+            LabelLift().fit(indicator, weights if others is None else others).scores(odds[own])
+        )
+    second, odds = _pooled([*blocks, lifted], indicator, weights, folds, C)
+    lift_of_all = LabelLift().fit(indicator, weights)
+    return Calibrated(LiftedCalibration(first, lift_of_all, second), odds)
+
+
+def _others(
+    held_out: HeldOut, indicator: NDArray[np.uint8], fold: int
+) -> tuple[NDArray[np.bool_], Matrix | None]:
+    """Return where the rows of a fold are, and weights of the others; None if these teach nothing.
+
+    A row may be held out by several folds.
+    """
+    own = held_out.folds == fold
+    others = (~np.isin(held_out.rows, held_out.rows[own])).astype(float)
+    if held_out.sample_weight is not None:
+        others *= held_out.sample_weight
+    return own, None if (indicator[others > 0.0] == UNKNOWN).all() else others
+
+
+def _pooled(
+    blocks: list[Matrix],
+    indicator: NDArray[np.uint8],
+    weights: Matrix | None,
+    folds: list[tuple[NDArray[np.bool_], Matrix | None]],
+    C: float,
+) -> tuple[PooledCalibration, Matrix]:
+    """Return a calibration of all rows, and odds of those of each fold by one of the others."""
     calibration = PooledCalibration(C)
     pairs = calibration.pairs_of(blocks, indicator)
     calibration.fit_pairs(pairs, weights)
     odds = np.empty(indicator.shape)
-    seen = 0
-    for fold in np.unique(held_out.folds):
-        own = held_out.folds == fold
-        # A row may be held out by several folds.
-        others = (~np.isin(held_out.rows, held_out.rows[own])).astype(float)
-        if weights is not None:
-            others *= weights
-        without = calibration
-        if (indicator[others > 0.0] == UNKNOWN).all():
-            seen += int(np.count_nonzero(own))
-        else:
-            # Not from the calibration of all rows as a start: it has seen them.
-            without = PooledCalibration(C).fit_pairs(pairs, others)
+    for own, others in folds:
+        # Not from the calibration of all rows as a start: it has seen them.
+        without = calibration if others is None else PooledCalibration(C).fit_pairs(pairs, others)
         odds[own] = without.odds([block[own] for block in blocks])
-    if seen:
-        warn(
-            f"cv has no fold that does without {seen} of {own.size} held-out rows and has others "
-            "to learn from: their own labels reach the calibration that the threshold is chosen "
-            "by. Expected two folds or more that hold out different rows."
-        )
-    return Calibrated(calibration, odds)
+    return calibration, odds
 
 
 def make_odds_threshold(threshold: str | float | Threshold) -> Threshold:

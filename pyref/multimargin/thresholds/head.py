@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.thresholds.base import Threshold, over_labels
+from multimargin.thresholds.lift import LiftedCalibration
 from multimargin.thresholds.pooled import PooledCalibration
 
 Matrix = NDArray[np.float64]
@@ -22,7 +23,7 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    calibration : PooledCalibration or None
+    calibration : PooledCalibration, LiftedCalibration or None
         Map of scores to log odds; None leaves scores as they are.
     threshold : Threshold or None
         Threshold of the odds; None where each row has one class, the best.
@@ -34,7 +35,7 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        calibration: PooledCalibration | None,
+        calibration: PooledCalibration | LiftedCalibration | None,
         threshold: Threshold | None,
         n_labels: int,
         at_least_one: bool = False,

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blocks import blocks_of
-from multimargin.blocks.stack import MOST_FEATURES
+from multimargin.blocks.stack import MOST_FEATURES, lifts
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import known_both, with_nan
 from multimargin.checks.parameters import (
@@ -48,7 +48,12 @@ from multimargin.kernels import KERNELS, KernelFunction, make_kernel
 from multimargin.measures import SCORERS, get_scorer
 from multimargin.measures.label_scores import scores_by
 from multimargin.notices import warn
-from multimargin.thresholds import CalibratedClassifier, Threshold, make_threshold
+from multimargin.thresholds import (
+    CalibratedClassifier,
+    LiftedCalibration,
+    Threshold,
+    make_threshold,
+)
 from multimargin.thresholds.calibration import calibrate, make_odds_threshold
 from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut, Named
@@ -100,8 +105,8 @@ class LabelRankerCV(LabelScoringClassifier):
         whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 32 of
         sparse or more than 500 features) and, for sparse or more features, one-vs-rest logistic
         regressions, "linear". "full" has three times the trees and, where it has "linear", the same
-        with balanced weights, "balanced". A list has some of these names, classifiers, or pairs of
-        a name and a classifier.
+        with balanced weights, "balanced". Both have "lift", see `CalibratedClassifier`. A list has
+        some of these names, classifiers, or pairs of a name and a classifier.
     scoring : str or callable, default="ranking_average_precision"
         Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
         of scikit-learn for label indicators.
@@ -154,7 +159,7 @@ class LabelRankerCV(LabelScoringClassifier):
     cv_results_ : dict of ndarray
         Settings of the ranker that were tried, as in `GridSearchCV`, in the order of the search;
         scores are after a calibration of all held-out rows.
-    calibration_ : PooledCalibration
+    calibration_ : PooledCalibration or LiftedCalibration
         The calibration, with its own gap.
     threshold_ : Threshold
         The threshold of the logarithms of the odds.
@@ -191,9 +196,9 @@ class LabelRankerCV(LabelScoringClassifier):
     calibration changes who ranks best.
 
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
-    out neighbours where labels outnumber rows, and a forest of more than a million pairs of a row
-    and a label. Their classifiers learn from known labels; one that is listed may refuse unknown
-    ones.
+    out neighbours where labels outnumber rows, a forest of more than a million pairs of a row and
+    a label, and the lift of more than 2000 labels. Their classifiers learn from known labels; one
+    that is listed may refuse unknown ones.
 
     A row without labels has no pair of labels to learn from. Where they are at least one in a
     hundred, they get a label of their own for the fit: its score tells how little a row is about,
@@ -288,6 +293,7 @@ class LabelRankerCV(LabelScoringClassifier):
             rows, labels, weights, folds, n_jobs=self.n_jobs, end=end, verbose=self.verbose
         )
         planned, self.left_out_ = self._planned_blocks(stack, seed)
+        lifted = self._lifts(targets)
         search = Search(
             rows,
             labels,
@@ -310,11 +316,14 @@ class LabelRankerCV(LabelScoringClassifier):
             setting = search.best.setting
             ranker = setting.make(tol=self.tol, random_state=seed, max_time=left)
             ranker.fit(rows, labels, sample_weight=weights)
-            self.left_out_ |= stack.fit(planned, reserve=4.0 * judge.seconds)
+            reserve = (1 + len(folds)) * judge.seconds
+            self.left_out_ |= stack.fit(planned, reserve=reserve * (1 + lifted))
+            if lifted and end is not None and end - time.monotonic() < 2.0 * reserve:
+                lifted, self.left_out_["lift"] = False, "no time left of max_time"
             held_out = replace(judge.held_out, blocks=[search.scores, *stack.blocks])
             calibration, odds = None, search.scores
             if self.calibration:
-                calibrated = calibrate(held_out)
+                calibrated = calibrate(held_out, lift=lifted)
                 calibration, odds = calibrated.calibration, calibrated.odds
             head = judge.head(calibration, odds)
             self._keep(search, targets, ranker, head, stack.fitted)
@@ -418,6 +427,13 @@ class LabelRankerCV(LabelScoringClassifier):
             return [], {}
         return blocks_of(self.stack, stack.data(seed, full=self.stack == "full"))
 
+    def _lifts(self, targets: Targets) -> bool:
+        if not (self.calibration and targets.multilabel):
+            return False
+        lifted, left_out = lifts(self.stack, targets.indicator.shape[1])
+        self.left_out_ |= left_out
+        return lifted
+
     def _with_empty(self, indicator: NDArray[np.uint8], multilabel: bool) -> NDArray[np.uint8]:
         """Append a label of the rows without labels, where these are some, and keep whether."""
         empty = (indicator == 0).all(axis=1)
@@ -452,10 +468,11 @@ class LabelRankerCV(LabelScoringClassifier):
         self.cv_results_ = search.results()
         self.kernel_, self.ranker_ = self.best_params_["kernel"], ranker
         estimators = [("ranker", ranker), *fitted]
-        self.blocks_ = tuple(name for name, _ in estimators)
+        lifted = isinstance(head.calibration, LiftedCalibration)
+        self.blocks_ = (*(name for name, _ in estimators), *(("lift",) if lifted else ()))
         unfitted = [(name, clone(estimator)) for name, estimator in estimators]
         stacked = CalibratedClassifier(
-            unfitted, self.threshold, at_least_one=self.at_least_one, cv=self.cv
+            unfitted, self.threshold, at_least_one=self.at_least_one, lift=lifted, cv=self.cv
         )
         stacked.keep(estimators, head, targets)
         self.best_estimator_ = stacked

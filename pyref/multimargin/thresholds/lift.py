@@ -1,0 +1,126 @@
+"""Probabilities of labels from scores and from what the other labels of a row make likely."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator
+
+from multimargin.blas import with_one_blas_thread
+from multimargin.checks.labels import UNKNOWN
+from multimargin.thresholds.pooled import PooledCalibration
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+# Rows that each pair of labels is taken to share by chance, beside those that are there.
+_PRIOR = 1.0
+
+
+class LabelLift(BaseEstimator):  # type: ignore[misc]
+    """Scores of labels by the probabilities of the other labels of the row.
+
+    The lift of two labels is how many times as often they occur together as by chance. The score
+    of label k is the sum over the other labels l of (p_l - share of l) log lift(k, l).
+
+    Attributes
+    ----------
+    lift_ : ndarray of shape (q, q)
+        Logarithms of the lifts, each with one row more that the two labels share by chance; 0 on
+        the diagonal.
+    shares_ : ndarray of shape (q,)
+        Share of each label among the rows in which it is known.
+    """
+
+    @with_one_blas_thread
+    def fit(self, indicator: NDArray[np.uint8], sample_weight: Vector | None = None) -> Self:
+        """Count pairs of labels in an indicator (n, q) of 0, 1 and what marks unknown labels."""
+        weights = np.ones(len(indicator)) if sample_weight is None else sample_weight
+        # In units of a row.
+        weights = weights / weights.max()
+        weights *= np.count_nonzero(weights) / weights.sum()
+        known, relevant = indicator != UNKNOWN, indicator == 1
+        totals = weights @ known
+        shares = np.divide(weights @ relevant, totals, out=np.zeros_like(totals), where=totals > 0)
+        root = np.sqrt(weights)[:, None]
+        weighted = root * relevant
+        together = weighted.T @ weighted
+        size = weights.sum()
+        if not known.all():
+            weighted = root * known
+            size = weighted.T @ weighted
+        expected = size * np.outer(shares, shares)
+        self.lift_ = np.log((together + _PRIOR) / (expected + _PRIOR))
+        np.fill_diagonal(self.lift_, 0.0)
+        self.shares_ = shares
+        return self
+
+    @with_one_blas_thread
+    def scores(self, odds: Matrix) -> Matrix:
+        """Return the scores (n, q) by the logarithms of odds (n, q)."""
+        found: Matrix = (expit(odds) - self.shares_) @ self.lift_
+        return found
+
+
+class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
+    """Two calibrations in a row: the second one also takes what the other labels make likely.
+
+    Parameters
+    ----------
+    first : PooledCalibration
+        Fitted map of the scores of models to logarithms of odds.
+    lift : LabelLift
+        Fitted scores of labels by these odds.
+    second : PooledCalibration
+        Fitted map of the models' scores and the lift's, a further block, to logarithms of odds.
+
+    Attributes
+    ----------
+    gap_ : float
+        The larger gap of the two calibrations: an upper bound of how far the objective is above its
+        minimum, relative to the objective.
+
+    See Also
+    --------
+    CalibratedClassifier : Learns it, with `lift=True`.
+    """
+
+    def __init__(
+        self, first: PooledCalibration, lift: LabelLift, second: PooledCalibration
+    ) -> None:
+        self.first = first
+        self.lift = lift
+        self.second = second
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def gap_(self) -> float:
+        """The larger gap of the two calibrations."""
+        return max(self.first.gap_, self.second.gap_)
+
+    def with_lift(self, blocks: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return the scores of the models and those of the lift."""
+        return [*blocks, self.lift.scores(self.first.odds(blocks))]
+
+    def odds(self, blocks: Sequence[NDArray[Any]]) -> Matrix:
+        """Return the logarithms of the odds by checked scores."""
+        return self.second.odds(self.with_lift(blocks))
+
+    def shares(self, blocks: Sequence[NDArray[Any]]) -> list[Matrix]:
+        """Return what each model, and last the lift, adds to the logarithms of the odds.
+
+        Parameters
+        ----------
+        blocks : sequence of n_blocks ndarrays of shape (n, q)
+            Scores of the models.
+
+        Returns
+        -------
+        list of ndarray of shape (n, q)
+            The shares; with the intercepts they sum to the odds.
+        """
+        return self.second.shares(self.with_lift(blocks))
