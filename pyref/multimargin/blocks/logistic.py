@@ -3,8 +3,9 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logit
+from scipy.special import entr, expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,7 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.blas import with_one_blas_thread
 from multimargin.blocks.base import Matrix, OddsBlock
 from multimargin.checks.labels import known_labels
+from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
+
+Vector = NDArray[np.float64]
 
 
 class LabelLogistic(OddsBlock):
@@ -24,7 +28,7 @@ class LabelLogistic(OddsBlock):
         Weight of the loss, as in scikit-learn's `LogisticRegression`, which fits each label by
         liblinear.
     class_weight : None or "balanced", default=None
-        Weights of relevant and irrelevant rows.
+        Weights of relevant and irrelevant rows: "balanced" gives both the same sum.
     tol : float, default=0.05
         Tolerance of liblinear: a ranking needs no more digits.
 
@@ -35,10 +39,19 @@ class LabelLogistic(OddsBlock):
     intercept_ : ndarray of shape (q,)
         Intercepts; for a label of one value the logarithm of its odds among one row more, of which
         it has half.
+    gap_ : ndarray of shape (q,)
+        Relative duality gap of each label's fit: an upper bound of how far its objective is above
+        the minimum, as a share of it. 0 for a label of one value.
     classes_ : ndarray of shape (q,)
         Label numbers.
     n_features_in_ : int
         Number of features.
+
+    Notes
+    -----
+    The objective is half the squared norm of weights and intercept, and C times the weighted loss.
+    With a_i = C s_i / (1 + exp(y_i f_i)) for the score f_i of row i of weight s_i, the bound is the
+    dual objective at a (Yu, Huang and Lin 2011, eq. (4)).
 
     Examples
     --------
@@ -68,6 +81,8 @@ class LabelLogistic(OddsBlock):
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None gives each row the weight 1.
         """
+        if self.class_weight is not None:
+            check_choice("class_weight", self.class_weight, ("balanced",))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         if sparse.issparse(X) and X.nnz < np.iinfo(np.int32).max:
             # liblinear takes no other indices.
@@ -81,20 +96,24 @@ class LabelLogistic(OddsBlock):
             X, relevant, known, weights = X[kept], relevant[kept], known[kept], weights[kept]
         q = relevant.shape[1]
         self.coef_, self.intercept_ = np.zeros((q, X.shape[1])), np.zeros(q)
+        self.gap_ = np.zeros(q)
         self.classes_ = np.arange(q)
-        logistic = LogisticRegression(
-            C=self.C, class_weight=self.class_weight, solver="liblinear", tol=self.tol
-        )
+        logistic = LogisticRegression(C=self.C, solver="liblinear", tol=self.tol)
         for label in range(q):
             rows = known[:, label]
             own = relevant[rows, label]
             if 0 < own.sum() < own.size:
-                features, weighed = X, weights
-                if not rows.all():
-                    features, weighed = X[rows], None if weights is None else weights[rows]
+                features = X if rows.all() else X[rows]
+                weighed = np.ones(own.size) if weights is None else weights[rows]
+                if self.class_weight is not None:
+                    totals = np.bincount(own, weighed)
+                    weighed = weighed * (totals.sum() / (2.0 * totals))[own.astype(int)]
                 logistic.fit(features, own, sample_weight=weighed)
                 self.coef_[label] = logistic.coef_[0]
                 self.intercept_[label] = logistic.intercept_[0]
+                self.gap_[label] = _gap(
+                    features, own, self.C * weighed, logistic.coef_[0], logistic.intercept_[0]
+                )
             else:
                 self.intercept_[label] = logit((own.sum() + 0.5) / (own.size + 1.0))
         return self
@@ -118,3 +137,19 @@ class LabelLogistic(OddsBlock):
         scores: Matrix = safe_sparse_dot(X, self.coef_.T, dense_output=True)
         scores += self.intercept_
         return scores
+
+
+def _gap(
+    X: Any, relevant: NDArray[np.bool_], costs: Vector, weights: Vector, intercept: float
+) -> float:
+    """Return the relative duality gap of a logistic regression with a penalised intercept."""
+    signs = np.where(relevant, 1.0, -1.0)
+    margins = signs * (X @ weights + intercept)
+    penalty = 0.5 * (weights @ weights + intercept**2)
+    primal = penalty + costs @ np.logaddexp(0.0, -margins)
+    shares = expit(-margins)
+    pull = signs * costs * shares
+    weights_of_dual, intercept_of_dual = X.T @ pull, pull.sum()
+    entropy = entr(shares) + entr(expit(margins))
+    dual = costs @ entropy - 0.5 * (weights_of_dual @ weights_of_dual + intercept_of_dual**2)
+    return float(max((primal - dual) / primal, 0.0))

@@ -69,8 +69,9 @@ class RankCVM(PairwiseClassifier):
     verbose : int, default=0
         1 prints a line after each epoch.
     warm_start : bool, default=False
-        Start from the previous solution (scaled down to a smaller C) when it fits the data. Fits
-        of increasing C then need fewer epochs. A linear model keeps its training rows and dual
+        Start from the previous solution (scaled down to a smaller C) where the rows are those of
+        the fit before, or begin with them, and have as many labels. Fits of increasing C, or with
+        new rows at the end, then need fewer epochs. A linear model keeps its training rows and dual
         variables only with True.
     class_weight : {"balanced", "sqrt"}, dict, array-like of shape (q,) or None, default=None
         Weights of the labels: factors of a label's pairs in the rows in which it is relevant.

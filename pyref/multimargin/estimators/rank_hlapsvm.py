@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
-from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.engine import solve
 from multimargin.estimators.shared.exact import kernel_matrix, solve_exactly
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
@@ -92,8 +91,9 @@ class RankHLapSVM(PairwiseClassifier):
     verbose : int, default=0
         1 prints a line after each epoch.
     warm_start : bool, default=False
-        Start from the previous solution (scaled down to a smaller C) when it fits the data. Fits
-        of increasing C then need fewer epochs. A linear model keeps its training rows and dual
+        Start from the previous solution (scaled down to a smaller C) where the rows are those of
+        the fit before, or begin with them, and have as many labels. Fits of increasing C, or with
+        new rows at the end, then need fewer epochs. A linear model keeps its training rows and dual
         variables only with True.
     class_weight : {"balanced", "sqrt"}, dict, array-like of shape (q,) or None, default=None
         Weights of the labels: factors of a label's pairs in the rows in which it is relevant.
@@ -241,10 +241,9 @@ class RankHLapSVM(PairwiseClassifier):
         super()._forget_rows()
         self._dual = None
 
-    def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
-        start = super()._start(targets, weights)
+    def _dual_before(self, shape: tuple[int, ...]) -> Matrix:
         # The dual matrix B is not the expansion that `dual_coef_` holds.
-        return start if start is None or self._dual is None else self._dual * self._start_scale()
+        return super()._dual_before(shape) if self._dual is None else self._dual
 
 
 def _whitened(

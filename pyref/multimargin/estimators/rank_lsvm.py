@@ -55,8 +55,9 @@ class RankLSVM(PairwiseClassifier):
     verbose : int, default=0
         1 prints a line after each epoch.
     warm_start : bool, default=False
-        Start from the previous solution (scaled down to a smaller C) when it fits the data. Fits
-        of increasing C then need fewer epochs. A linear model keeps its training rows and dual
+        Start from the previous solution (scaled down to a smaller C) where the rows are those of
+        the fit before, or begin with them, and have as many labels. Fits of increasing C, or with
+        new rows at the end, then need fewer epochs. A linear model keeps its training rows and dual
         variables only with True.
     pair_weights : {"balanced", "uniform"}, default="balanced"
         "balanced" gives each pair of row i the weight C/(p_i r_i), so that every row counts the

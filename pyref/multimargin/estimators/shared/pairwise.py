@@ -224,16 +224,26 @@ class PairwiseClassifier(_Fallbacks, KernelExpansionClassifier):
         return self._model().loss not in ("hinge", zero_label.LOSS)
 
     def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
-        """Return the previous dual matrix, feasible for the current C, when it fits the data."""
-        dual = getattr(self, "dual_coef_", None)
-        shape = targets.indicator.shape
-        if dual is None or self._fit_shape != shape:
+        """Return the previous dual matrix, feasible for the current C, with zeros for new rows."""
+        n, q = targets.indicator.shape
+        if self._fit_shape is None or getattr(self, "dual_coef_", None) is None:
             return None
-        if self._fit_pair_weights != self.pair_weights:
+        n_before, q_before = self._fit_shape
+        if n_before > n or q_before != q or self._fit_pair_weights != self.pair_weights:
             return None
-        start = np.zeros(shape)
-        start[self.support_] = dual * self._start_scale()
+        scale = self._start_scale()
+        if self.pair_weights == "uniform":
+            # The weight of a pair is C/n.
+            scale = min(1.0, scale * n_before / n)
+        start = np.zeros((n, q))
+        start[:n_before] = self._dual_before(self._fit_shape) * scale
         return start
+
+    def _dual_before(self, shape: tuple[int, ...]) -> Matrix:
+        """Return the dual matrix of the previous fit."""
+        dual = np.zeros(shape)
+        dual[self.support_] = self.dual_coef_
+        return dual
 
     def _forget_rows(self) -> None:
         super()._forget_rows()
