@@ -30,6 +30,8 @@ _MOST_KEPT = 2**30
 _BALANCED = 300
 _MOST_CHANGE = 10.0
 _LEAST_CHANGE = 1.2
+# The round from which on the penalty of a problem with a free bias leans to small ones.
+_LEANS = 80
 # The first penalty, relative to the mean weight of the pairs of a row.
 _FIRST_RHO = 0.03
 _FIRST_EXTRAPOLATION = 24
@@ -209,10 +211,12 @@ class SplitRounds:
     def _balance(self, answer: Sums) -> None:
         """Move the penalty towards where the relative residuals are alike."""
         spread = self.ridge.spread(answer["square"], self.scores)
+        # What takes long is a free bias that a large penalty holds back.
+        lean = min(1.0, _LEANS / self.age) if self.ridge.bias == "free" else 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             primal = np.float64(answer["primal"]) / spread
             dual = np.float64(answer["moved"]) / answer["displacements"]
-            factor = np.clip((primal / dual) ** 0.25, 1.0 / _MOST_CHANGE, _MOST_CHANGE)
+            factor = np.clip((lean * primal / dual) ** 0.25, 1.0 / _MOST_CHANGE, _MOST_CHANGE)
         if max(factor, 1.0 / factor) > _LEAST_CHANGE:
             self.rho *= float(factor)
 
