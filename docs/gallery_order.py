@@ -20,6 +20,7 @@ ORDER = (
     "course_llsf.py",
     "course_mlodm.py",
     "course_rank_hlapsvm.py",
+    "course_theorems.py",
     "margins.py",
     "label_relationships.py",
     "label_graph.py",

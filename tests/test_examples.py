@@ -73,7 +73,12 @@ def test_example(
     monkeypatch.setattr(pyplot, "show", lambda: None)
     pyplot.close("all")
     runpy.run_path(str(script), run_name="__main__")
-    assert capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert printed
+    shown = [line[4:] for line in code.splitlines() if line.startswith("# > ")]
+    assert not shown or [line.rstrip() for line in printed.splitlines()] == shown
+    # Each lesson of the course shows it.
+    assert bool(shown) == script.stem.startswith("course_")
     assert picture.exists() == saves
     assert bool(pyplot.get_fignums()) == ("pyplot.show()" in code)
     pyplot.close("all")

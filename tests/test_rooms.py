@@ -110,6 +110,7 @@ SUBJECTS = {
     "measures/test_measures.py",
     "reference/test_identities.py",
     "reference/test_slips.py",
+    "reference/test_theorems.py",
     "thresholds/test_thresholds.py",
 }
 
