@@ -218,19 +218,19 @@ LOSSES = [
     Damage(file, "", old, new, method)
     for file, old, new, method in (
         ("hinge.rs", "(1.0 - margin).max(0.0)", "(0.9 - margin).max(0.0)", "rank-svm"),
-        ("hinge.rs", "if margin < 1.0 { 1.0 }", "if margin < 1.0 { 0.5 }", "rank-svm"),
-        ("hinge.rs", "f64::min) - 1.0;", "f64::min) - 0.5;", "rank-svm"),
+        ("hinge.rs", "self.lambda * above.min", "0.9 * self.lambda * above.min", "rank-svm"),
+        ("hinge.rs", "min(c + d)) - 1.0;", "min(c + d)) - 0.5;", "rank-svm"),
         ("squared_hinge.rs", "0.5 * (1.0 - margin)", "0.4 * (1.0 - margin)", "rank-lsvm"),
         (
             "squared_hinge.rs",
-            "   (1.0 - margin).max(0.0)\n",
-            "   (0.9 - margin).max(0.0)\n",
+            "OptimalMargin::default(),",
+            "OptimalMargin::new(0.1, 0.5).unwrap_or_default(),",
             "rank-cvm",
         ),
         ("zero_label.rs", "(t + 1.0 - c)", "(t + 0.9 - c)", "rank-svmz"),
         ("zero_label.rs", "(c + 1.0 - t)", "(c + 0.9 - t)", "rank-svmz"),
         ("optimal_margin.rs", "   (margin - 1.0 - theta)", "   (margin - 1.0)", "mlodm"),
-        ("optimal_margin.rs", "- mu * (margin - 1.0 - theta)", "- (margin - 1.0 - theta)", "mlodm"),
+        ("newton/mod.rs", "self.near.1 + mu * self", "self.near.1 + 0.9 * mu * self", "mlodm"),
     )
 ]
 
