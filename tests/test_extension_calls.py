@@ -24,6 +24,7 @@ OBJECTS = (None, "", "linear", b"x", 1.5, [], {}, (), object(), True, np.float32
 CHEAP = {
     "threads": (0, 1, 2, -1, "x"),
     "chains": (0, -1, 1000, 2**64 - 1),
+    "steps": (0, 1, 3),
     "max_epochs": (0, 1, 3, -1, 2**64, 10**30, "x"),
 }
 LOSSES = ("hinge", "squared_hinge", "optimal_margin", "zero_label_hinge")
@@ -172,6 +173,13 @@ def total_loss(draw: Drawer) -> Call:
     return _rust.total_loss, arrays, draw.loss()
 
 
+def solve_label(draw: Drawer) -> Call:
+    arrays = draw.gram(draw.n, draw.n), draw.pick(-1.0, 1.0) * np.sign(draw.values(draw.n))
+    weights = np.abs(draw.values(draw.n))
+    named = {"scale": draw.pick(1.0, 1e3), "tolerance": draw.pick(1e-3, 1e-9), "steps": 100}
+    return _rust.solve_label, (*arrays, weights, draw.values(draw.n)), named
+
+
 def solve_pairwise(draw: Drawer) -> Call:
     kernel = draw.kernel("precomputed", "linear")
     X = draw.gram if kernel["kernel_name"] == "precomputed" else draw.features
@@ -247,6 +255,7 @@ def solve_label_features(draw: Drawer) -> Call:
 
 ENTRIES = (kernel_matrix, kernel_product, sparse_product, loss_prox, total_loss)
 ENTRIES += (solve_pairwise, solve_pairwise, solve_simplex, solve_mlrl, solve_label_features)
+ENTRIES += (solve_label,)
 
 
 def test_no_call_raises_anything_undocumented_or_ends_the_process(one_gigabyte: None) -> None:

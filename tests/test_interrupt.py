@@ -27,6 +27,7 @@ FITS = {
     "bcd, threads": (SMALL, RankSVM(C=1e5, gamma=0.01, n_jobs=2)),
     "dcd": (SMALL, RankSVM(C=1e5, gamma=0.01, solver="dcd")),
     "frank-wolfe": (WIDE, RankSVM(C=1e5, gamma=0.01, bias="penalized", solver="frank-wolfe")),
+    "frank-wolfe, free": (SMALL, RankSVM(C=1e5, gamma=0.01, solver="frank-wolfe")),
     "squared hinge": (SMALL, RankLSVM(C=1e6, gamma=0.003)),
     "squared hinge, dcd": (SMALL, RankLSVM(C=1e5, gamma=0.01, solver="dcd")),
     "optimal margin": (SMALL, MLODM(C=1e5, gamma=0.01)),

@@ -90,6 +90,7 @@ WORK = {
     "linear, threads": (TALL, pairwise(f"{LINEAR}, n_jobs=3", "RankLSVM")),
     "dcd": ((10000, 10, 30), pairwise(f"{LINEAR}, solver='dcd'")),
     "frank-wolfe": ((1500, 10, 12), pairwise(f"{LINEAR}, bias='none', solver='frank-wolfe'")),
+    "frank-wolfe, free": ((1500, 10, 12), pairwise(f"{LINEAR}, solver='frank-wolfe'")),
     "RankCVM": ((1500, 10, 30), pairwise("", "RankCVM")),
     "RankCVM, frank-wolfe": ((800, 10, 6), pairwise("solver='frank-wolfe'", "RankCVM")),
     "mlODM": ((1500, 10, 12), pairwise("", "MLODM")),

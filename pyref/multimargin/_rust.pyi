@@ -17,6 +17,7 @@ __all__ = [
     "mixed_rows",
     "pairs_near_margin",
     "route_label_sums",
+    "solve_label",
     "solve_label_features",
     "solve_mlrl",
     "solve_pairwise",
@@ -185,6 +186,16 @@ class _RelationshipRequest(_RelationshipDefaults):
 def solve_mlrl(
     indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_RelationshipRequest]
 ) -> dict[str, Any]: ...
+def solve_label(
+    kernel: _Matrix,
+    signs: _Matrix,
+    bounds: _Matrix,
+    dual: _Matrix,
+    *,
+    scale: float,
+    tolerance: float,
+    steps: int,
+) -> tuple[_Matrix, _Matrix, int]: ...
 def kernel_matrix(
     left: _Features,
     right: _Features | None,

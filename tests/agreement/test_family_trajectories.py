@@ -102,6 +102,80 @@ def test_mlodm_one_instance_at_a_time(kernel):
     np.testing.assert_allclose(found.history["dual"], np.negative(plain), rtol=1e-7)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_mlodm_by_multiplicative_updates(kernel):
+    """Algorithms 1 and 2, update by update: where they stop, too, far from a block's solution."""
+    X, Y = problem(2)
+    K = pairwise_kernels(X, metric=kernel)
+    theta, mu = 0.2, 0.4
+    model = {"c": 2.0, "loss": "optimal_margin", "theta": theta, "mu": mu, "bias": "none"}
+    for epochs in range(1, EPOCHS + 1):
+        alpha, beta, plain = mlodm.algorithm_1(K, Y, 2.0, theta, mu, epochs=epochs, tol=1e-8)
+        found = run(K, Y, **model, solver="multiplicative", max_epochs=epochs)
+        np.testing.assert_allclose(found.dual, mlodm.expansion(alpha, beta, Y), rtol=0, atol=1e-11)
+    assert len(plain) == EPOCHS
+    # Compiled, the smaller of the two variables of a pair, which shrinks without end, counts as 0.
+    np.testing.assert_allclose(found.history["dual"], np.negative(plain), rtol=1e-8)
+    exact = run(K, Y, **model, solver="bcd", max_epochs=EPOCHS)
+    assert np.abs(found.dual - exact.dual).max() > 1e-9
+
+
+def one_pair_at_a_time(K, pairs, step):
+    """B after each epoch of steps that give a pair's variable from it, the margin, and K_ii."""
+    B = np.zeros((len(K), 1 + max(max(m, n) for _, m, n in pairs)))
+    variables, iterates = np.zeros(len(pairs)), []
+    for _ in range(EPOCHS):
+        for s, (i, m, n) in enumerate(pairs):
+            f = K[i] @ B
+            new = step(s, variables[s], f[m] - f[n], K[i, i])
+            B[i, m] += new - variables[s]
+            B[i, n] -= new - variables[s]
+            variables[s] = new
+        iterates.append(B.copy())
+    return iterates
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_mlodm_one_pair_at_a_time(kernel):
+    """A pair's alpha - beta at the minimum of (18) over it, whose parabolas meet at 0."""
+    X, Y = problem(3)
+    K, C_i = pairwise_kernels(X, metric=kernel), rank_svm.upper_bounds(Y, 2.0)
+    theta, mu = 0.2, 0.4
+
+    def step(s, t, margin, kappa):
+        others = margin - 2 * kappa * t
+        if others < 1 - theta:
+            return (1 - theta - others) / (2 * kappa + 1 / C_i[s])
+        return min(0.0, (1 + theta - others) / (2 * kappa + 1 / (mu * C_i[s])))
+
+    plain = one_pair_at_a_time(K, np.transpose(rank_svm.pairs(Y)), step)
+    model = {"c": 2.0, "loss": "optimal_margin", "theta": theta, "mu": mu, "bias": "none"}
+    for epoch, B in enumerate(plain, start=1):
+        found = run(K, Y, **model, solver="dcd", max_epochs=epoch)
+        np.testing.assert_allclose(found.dual, B, rtol=0, atol=1e-10)
+    assert any(row.min() < 0 < row.max() for row in B)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_rank_svmz_one_label_at_a_time(kernel):
+    X, Y = problem(4)
+    K, q = pairwise_kernels(X, metric=kernel), Y.shape[1]
+    # In each row the relevant labels above the zero label first, then that above the others.
+    pairs = [
+        (i, k, q) if Y[i, k] else (i, q, k)
+        for i in range(len(Y))
+        for k in np.argsort(-Y[i], kind="stable")
+    ]
+
+    def step(s, alpha, margin, kappa):
+        return min(max(0.0, alpha - (margin - 1) / (2 * kappa)), 2.0 / q)
+
+    model = {"c": 2.0, "loss": "zero_label_hinge", "bias": "none", "solver": "dcd"}
+    for epoch, B in enumerate(one_pair_at_a_time(K, pairs, step), start=1):
+        found = run(K, Y, **model, max_epochs=epoch)
+        np.testing.assert_allclose(found.dual, B, rtol=0, atol=1e-10)
+
+
 def test_dual_objective_never_falls():
     """Exact block steps, each with what those before it have done: with a hundred labels, too."""
     random = np.random.default_rng(7)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from multimargin import MLRL, RelationshipOptions
+from multimargin import MLRL, SSMLRL, RelationshipOptions, _rust
 from multimargin.reference import mlrl
 from tests.support.problems import noisy_linear_problem
 
@@ -58,5 +58,75 @@ def test_the_alternation_at_the_limit_of_rounding_is_the_published_one(seed):
         model.fit(X @ X.T, Y)
     *_, published = mlrl.mlrl(X @ X.T, Y, lam, rounds=10, epsilon=1e-11)
     objective = model.history_["primal"]
-    np.testing.assert_allclose(objective, published[: len(objective)], rtol=1e-6)
     assert (np.diff(objective) <= 1e-7 * objective[0]).all()
+    assert model.status_ == ("max_iterations" if len(objective) == 10 else "converged")
+    # At the optimum nothing changes any more.
+    np.testing.assert_allclose(
+        np.pad(objective, (0, 10 - len(objective)), mode="edge"), published, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("seed", [4, 6, 7, 9])
+def test_a_smaller_tolerance_ends_no_higher(seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(12, 4))
+    Y = (random.random((12, 3)) < 0.5).astype(int)
+    Y[0], Y[1] = 1, 0
+    options = RelationshipOptions(ridge=0.0)
+    ends = []
+    for tol in (1e-4, 1e-6, 1e-9, 1e-12):
+        model = MLRL(0.02, kernel="linear", solver="alternating", options=options, tol=tol)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            ends.append(model.set_params(max_iter=40).fit(X, Y).objective_)
+    assert ends[1] <= ends[0] * (1 + 1e-5)
+    np.testing.assert_allclose(ends[1:], ends[-1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("fixed", [True, False])
+def test_the_rounds_of_unlabelled_rows_are_the_published_ones(seed, fixed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(18, 4))
+    Y = np.full((18, 3), -1)
+    Y[:12] = random.random((12, 3)) < 0.5
+    Y[0], Y[1] = 1, 0
+    lam1, lam2, ridge = 0.05, 0.03, 1e-2 if fixed else 0.0
+    model = SSMLRL(lam1, lam2, kernel="linear", solver="alternating", tol=1e-12, max_iter=6)
+    model.set_params(options=RelationshipOptions(ridge=ridge, keep_rows=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, Y)
+    _, _, Omega, published = mlrl.ssmlrl(
+        X @ X.T, Y[:12], lam1, lam2, rounds=6, epsilon=1e-11, ridge=ridge
+    )
+    np.testing.assert_allclose(model.history_["primal"], published, rtol=1e-6)
+    np.testing.assert_allclose(model.label_covariance_, Omega, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_label_takes_the_published_steps(seed):
+    random = np.random.default_rng(seed)
+    n, lam = 14, 10.0 ** random.uniform(-2, 0)
+    X, y = random.normal(size=(n, 3)), (random.random((n, 1)) < 0.5).astype(float)
+    y[:2, 0] = 0, 1
+    K, signs = X @ X.T, 2 * y[:, 0] - 1
+    bounds, one = np.full(n, 1 / n), np.ones((1, 1))
+    settings = {"scale": 1 / lam, "tolerance": 1e-9}
+    found, made = np.zeros(n), 0
+    for steps in range(1, 60):
+        f = K @ found / lam - signs
+        shrinks = np.sort(f[found > np.minimum(0.0, signs / n)])
+        if made and shrinks[-1] - shrinks[-2] < 1e-10:
+            # A pair that met in a step may be chosen next, and rounding says which of the two.
+            break
+        Z, _ = mlrl.smo(K, y, lam, one, epsilon=1e-9, max_steps=steps)
+        found, gradient, made = _rust.solve_label(
+            K, signs, bounds, np.zeros(n), steps=steps, **settings
+        )
+        np.testing.assert_allclose(found, Z[:, 0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(gradient, K @ found / lam - signs, rtol=0, atol=1e-10)
+    assert made >= 5
+    end, _, _ = _rust.solve_label(K, signs, bounds, found, steps=10**6, **settings)
+    Z, _ = mlrl.smo(K, y, lam, one, epsilon=1e-9)
+    np.testing.assert_allclose(K @ end, K @ Z[:, 0], atol=1e-7)

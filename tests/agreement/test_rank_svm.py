@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from multimargin import _rust
 from multimargin.kernels import rust_matrix
 from multimargin.reference import exact, rank_hlapsvm, rank_svm
+from multimargin.reference.feasible import circulation
 from multimargin.reference.matrices import root
 from tests.support import certificates
 from tests.support.problems import noisy_linear_problem
@@ -143,7 +144,7 @@ THREADED = {
     first_fast(
         [
             *(("bcd", "free"), ("bcd", "penalized"), ("dcd", "free"), ("dcd", "penalized")),
-            ("frank-wolfe", "penalized"),
+            *(("frank-wolfe", "free"), ("frank-wolfe", "penalized")),
         ],
         1,
     ),
@@ -381,17 +382,27 @@ def test_dcd_follows_the_published_loop(kernel, block_size, bias):
     np.testing.assert_allclose(run.history["dual"], values, rtol=1e-9)
 
 
-@pytest.mark.parametrize("bias", ["penalized", "none"])
+@pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_frank_wolfe_follows_the_published_loop(kernel, bias):
     X, Y = random_problem(41, n=15)
     K = pairwise_kernels(X, metric=kernel)
-    Kt = K + 1 if bias == "penalized" else K
-    alpha, _, plain = rank_svm.frank_wolfe(Kt, Y, 2.0, epsilon=0.0, M=31, free=False)
+    Kt, start = K + 1 if bias == "penalized" else K, None
+    if bias == "free":
+        # At alpha = 0 all pairs cost the same, and the linear programme has many solutions.
+        C_i = rank_svm.upper_bounds(Y, 2.0)
+        start = circulation(np.random.default_rng(0).uniform(0, C_i), Y, C_i)
+    alpha, b, plain = rank_svm.frank_wolfe(Kt, Y, 2.0, 0.0, 31, start, free=bias == "free")
     W, z, _ = np.transpose(plain)
-    run = solve(K, Y, c=2.0, bias=bias, solver="frank-wolfe", tolerance=1e-15, max_epochs=30)
+    options = {"c": 2.0, "bias": bias, "solver": "frank-wolfe", "tolerance": 1e-15}
+    if start is not None:
+        options["start"] = rank_svm.proxy(start, Y)
+    run = solve(K, Y, max_epochs=30, **options)
     epoch, _, primal, dual = run.history.values()
     np.testing.assert_array_equal(epoch, np.arange(31))
     np.testing.assert_allclose(dual, -W, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(dual - primal, z, rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(run.dual, rank_svm.proxy(alpha, Y), atol=1e-9)
+    if bias == "free":
+        loss = [rank_svm.objective_18(K, Y, 2.0, run.dual, one) for one in (run.bias, b)]
+        np.testing.assert_allclose(loss, run.primal, rtol=1e-9)

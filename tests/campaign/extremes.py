@@ -77,8 +77,6 @@ def draw_extreme(seed: int, index: int) -> Extreme:
     if others.random() < 0.4:
         solvers = SOLVERS_OF_TOP_K if "top_k" in parameters else SOLVERS[estimator]
         parameters["solver"] = str(others.choice(solvers))
-    if parameters.get("solver") == "frank-wolfe" and parameters.get("bias") == "free":
-        parameters["bias"] = "penalized"
     if others.random() < 0.2:
         parameters["C"] *= 10.0 ** others.uniform(0, 8)
     return Extreme(estimator, parameters, X, Y, weights, bool(random.random() < 0.5))

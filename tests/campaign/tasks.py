@@ -235,8 +235,6 @@ def _draw_pairwise(
     }
     if estimator in (RankSVM, RankSVMz):
         parameters["bias"] = problem.bias
-        if published and problem.bias == "free":
-            parameters["bias"] = "penalized"
     if estimator is MLODM:
         parameters |= {"theta": random.uniform(0.0, 0.9), "mu": random.uniform(0.05, 1.0)}
     if estimator is RankHLapSVM:

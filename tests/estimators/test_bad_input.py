@@ -129,10 +129,6 @@ OF_ONE_METHOD = [
     (RankSVM(bias="some"), f"bias is 'some'; expected {BIASES}"),
     (RankSVMz(bias="some"), f"bias is 'some'; expected {BIASES}"),
     (
-        RankSVM(solver="frank-wolfe"),
-        "bias is 'free'; expected 'penalized' or 'none' with solver='frank-wolfe', or solver=",
-    ),
-    (
         RankSVM(kernel="precomputed", threshold="features"),
         "threshold is 'features', but kernel='precomputed' shows no features; expected",
     ),

@@ -34,7 +34,6 @@ CASES = [
     clone(estimator).set_params(kernel="precomputed", solver=solver)
     for estimator in ESTIMATORS
     for solver in getattr(estimator, "_solvers", ("splitting", "alternating", "exact"))
-    if (getattr(estimator, "bias", None), solver) != ("free", "frank-wolfe")
 ]
 
 

@@ -94,7 +94,7 @@ class MLRL(RelationshipClassifier):
     dual_gap_ : float
         ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
     status_ : str
-        "converged", "max_iterations", "stalled" (the scale of the kernel is out of reach),
+        "converged", "max_iterations", "stalled" (rounding or the kernel's scale ends progress),
         "inexact" (the model's own scores differ by rounding from those that were certified, and
         their gap is above `tol`), "indefinite_kernel", "time_limit" or "interrupted".
     history_ : dict of ndarray

@@ -42,9 +42,8 @@ class RankSVM(PairwiseClassifier):
         as in the Rank-HLapSVM paper), which is easier to solve; "none" has no bias.
     solver : {"bcd", "dcd", "frank-wolfe", "exact"}, default="bcd"
         "bcd" solves one instance exactly at a time; "dcd" is the published dual coordinate descent,
-        one pair at a time; "frank-wolfe" the published loop of Elisseeff and Weston, for a bias
-        that is not free; "exact" an interior-point solver (needs the extra
-        ``multimargin[exact]``), for small problems.
+        one pair at a time; "frank-wolfe" the published loop of Elisseeff and Weston; "exact" an
+        interior-point solver (needs the extra ``multimargin[exact]``), for small problems.
     threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"
         Threshold above which labels are predicted: learned from the scores (linear least squares)
         or the features (linear support vector regression), one for each label (SCut), for a number
@@ -167,9 +166,3 @@ class RankSVM(PairwiseClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("bias", self.bias, BIASES)
-        if self.solver == "frank-wolfe" and self.bias == "free":
-            raise ValueError(
-                "bias is 'free'; expected 'penalized' or 'none' with solver='frank-wolfe', or "
-                "solver='bcd', which solves this problem (the published loop for a free bias is "
-                "multimargin.reference.rank_svm.frank_wolfe)"
-            )

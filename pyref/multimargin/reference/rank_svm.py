@@ -297,6 +297,8 @@ def frank_wolfe(
 # * (42): theta is -u in Rank-SVM, not u.
 # * (42): Theta need not be positive definite: d^T Theta d of (43) may be 0; then the step is 1.
 # * (48): f(x^(p+1)) is that of a step below 1.
+# * (51): where the first step is 1, xi = 1 / lambda - 1 is too large; delta / beta - 1, both of the
+#   first step, is at least -1, too, and does it.
 # * (45): the linear programme is that of step 2, not 3.
 # * Section 5: which threshold of least Hamming loss is meant; where the linear programme (41) has
 #   several solutions, as at alpha = 0, two programs may take different ways.

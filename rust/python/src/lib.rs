@@ -40,7 +40,7 @@ mod _rust {
     #[pymodule_export]
     use super::parts::{improve_part, split_part};
     #[pymodule_export]
-    use super::relationships::solve_mlrl;
+    use super::relationships::{solve_label, solve_mlrl};
     #[pymodule_export]
     use super::simplex::solve_simplex;
 }

@@ -7,13 +7,18 @@ use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::refused;
 use multimargin_solvers::kernel::gram::Kernel;
+use multimargin_solvers::kernel::rows::KernelRows;
 use multimargin_solvers::memory;
+use multimargin_solvers::mlrl::Problem;
 use multimargin_solvers::mlrl::request::{Request, Solver};
+use multimargin_solvers::mlrl::smo::Limits;
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+type Column<'py> = Bound<'py, PyArray1<f64>>;
 
 keywords! {
 /// A problem of MLRL and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
@@ -115,5 +120,34 @@ pub fn solve_mlrl<'py>(
         fit.set_item("bias", solution.bias.into_pyarray(py))?;
         fit.set_item("covariance", matrix(py, solution.covariance, q, q)?)?;
         Ok(fit)
+    })
+}
+
+/// The steps of one label by sequential minimal optimisation from `dual`, at most so many, for tests against a plain loop:
+/// the column reached, its gradient, and the number of steps. `scale` is the factor of the kernel.
+#[pyfunction]
+#[pyo3(signature = (kernel, signs, bounds, dual, *, scale, tolerance, steps))]
+#[allow(clippy::too_many_arguments)]
+pub fn solve_label<'py>(
+    py: Python<'py>,
+    kernel: PyReadonlyArray2<'py, f64>,
+    signs: PyReadonlyArray1<'py, f64>,
+    bounds: PyReadonlyArray1<'py, f64>,
+    dual: PyReadonlyArray1<'py, f64>,
+    scale: f64,
+    tolerance: f64,
+    steps: usize,
+) -> PyResult<(Column<'py>, Column<'py>, usize)> {
+    guarded(py, || {
+        let n = kernel.shape()[0];
+        let rows = KernelRows::stored(row_major("kernel", &kernel)?, n).map_err(value_error)?;
+        let (signs, bounds) = (signs.as_slice()?, bounds.as_slice()?);
+        let mut dual = memory::copied(dual.as_slice()?);
+        // It has one label, whose lam is the inverse of the kernel's factor.
+        let problem = Problem::new(&rows, signs, bounds, 1.0 / scale).map_err(value_error)?;
+        let (gradient, made) = problem
+            .steps_of_a_label(&mut dual, Limits { tolerance, steps })
+            .map_err(value_error)?;
+        Ok((dual.into_pyarray(py), gradient.into_pyarray(py), made))
     })
 }

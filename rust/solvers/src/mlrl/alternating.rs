@@ -17,6 +17,8 @@ use crate::report::{Monitor, Settings};
 
 /// (10) is solved to this share of the joint tolerance.
 const SHARE: f64 = 0.1;
+/// A round that lowers the objective by no larger share of it has come to nothing, if (10) was left above its tolerance.
+const NOTHING: f64 = 1e-13;
 
 /// The published alternation, started at Omega = I/q. Each sub-problem is solved with `(1 - ridge) Omega + ridge I/q`:
 /// at a ridge of 0 an eigenvalue that has become 0 stays 0.
@@ -36,7 +38,7 @@ pub fn alternating(
     let q = problem.labels();
     let even = independent(q);
     let state = State::new(problem, Regulariser::fixed(even.to_vec(), q)?)?.judged_jointly();
-    let mut omega: Option<Vec<f64>> = None;
+    let (mut omega, mut before): (Option<Vec<f64>>, f64) = (None, f64::INFINITY);
     drive(
         problem,
         state,
@@ -50,7 +52,11 @@ pub fn alternating(
                 state.begin(problem, Regulariser::fixed(mixed.collect(), q)?)?;
             }
             let tolerance = SHARE * settings.tolerance;
-            let (made, covariance) = state.solve(problem, tolerance, threads, monitor)?;
+            let (mut made, covariance) = state.solve(problem, tolerance, threads, monitor)?;
+            // Where Omega is all but singular, rounding leaves (10) above its tolerance: that alone is no end.
+            let nothing = made.primal >= before * (1.0 - NOTHING);
+            made.stalled &= nothing || state.out_of_steps();
+            before = made.primal;
             omega = Some(covariance);
             Ok(made)
         },

@@ -27,8 +27,9 @@ mod symmetric;
 pub use alternating::alternating;
 pub use splitting::{fixed, splitting};
 
-use crate::error::{SolverError, refused};
+use crate::error::{SolverError, check_size, refused};
 use crate::kernel::rows::KernelRows;
+use crate::linalg::vector::axpy;
 use crate::report::{Objectives, Report, Status};
 
 /// Largest number of pair steps of one label in one round: this many and so many for each instance, within a limit.
@@ -129,6 +130,32 @@ impl<'a> Problem<'a> {
     fn bound(&self, label: usize) -> &'a [f64] {
         let n = self.instances();
         &self.bounds[label * n..(label + 1) * n]
+    }
+
+    /// The pair steps of a problem of one label from a feasible column, at most those of the limits: the gradient there, and
+    /// their number.
+    ///
+    /// # Errors
+    /// When the column has another length.
+    pub fn steps_of_a_label(
+        &self,
+        dual: &mut [f64],
+        limits: smo::Limits,
+    ) -> Result<(Vec<f64>, usize), SolverError> {
+        check_size("dual", dual.len(), self.instances())?;
+        let scale = 1.0 / self.lambda;
+        let problem = smo::LabelProblem {
+            kernel: self.kernel,
+            signs: self.sign(0),
+            bounds: self.bound(0),
+            scale,
+        };
+        let mut gradient: Vec<f64> = self.sign(0).iter().map(|y| -y).collect();
+        for (j, z) in dual.iter().enumerate() {
+            axpy(scale * z, &self.kernel.row(j), &mut gradient);
+        }
+        let (steps, _) = smo::solve_label(&problem, dual, &mut gradient, limits);
+        Ok((gradient, steps))
     }
 
     /// Pair steps of one label between two questions whether to stop: about 20 ms of work.

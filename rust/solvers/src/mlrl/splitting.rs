@@ -205,7 +205,11 @@ impl Patience {
     }
 
     fn is_over(&self) -> bool {
-        self.still || self.exhausted >= MOST_EXHAUSTED
+        self.still || self.out_of_steps()
+    }
+
+    fn out_of_steps(&self) -> bool {
+        self.exhausted >= MOST_EXHAUSTED
     }
 }
 
@@ -273,6 +277,7 @@ impl State {
         self.rounds = 0;
         self.accuracy = self.regulariser.pace().1;
         (self.patience.earlier, self.earlier) = (f64::INFINITY, f64::INFINITY);
+        self.patience.still = false;
         (self.best.primal, self.best.bound) = (f64::INFINITY, f64::NEG_INFINITY);
         let kappa = self.regulariser.shared(problem);
         self.rho = self.regulariser.first_penalty(problem);
@@ -291,7 +296,8 @@ impl State {
         }
     }
 
-    /// Rounds until the gap is within the tolerance, and the label covariance that is best for the weights then.
+    /// Rounds until the gap is within the tolerance or as small as rounding lets it be, and the label covariance that is best
+    /// for the weights then.
     pub fn solve(
         &mut self,
         problem: &Problem<'_>,
@@ -316,6 +322,11 @@ impl State {
             dual: point.objectives.found.dual,
         };
         Ok((made, point.covariance))
+    }
+
+    /// Whether labels use up their steps round after round: the kernel's scale is out of reach.
+    pub fn out_of_steps(&self) -> bool {
+        self.patience.out_of_steps()
     }
 
     /// `W`, `V` and `U` in turn, and the best points so far; false when broken off.

@@ -1,31 +1,40 @@
-//! The Frank-Wolfe method for Rank-SVM, as Elisseeff and Weston proposed it (Xu 2013, section 7.1), without a bias or with a
-//! penalized one.
+//! The Frank-Wolfe method for Rank-SVM, as Elisseeff and Weston proposed it (Xu 2013, section 7.1).
 //!
 //! ```text
-//! min over alpha  W(alpha) = 1/2 <B, K B> - u^T alpha,   B = H alpha,   0 <= alpha <= c
+//! min over alpha  W(alpha) = 1/2 <B, K B> - u^T alpha,   B = [alpha],   0 <= alpha <= c,   H alpha = 0 if the bias is free
 //! ```
 //!
 //! (Xu 2013, eq. (24) and (26)). Each iteration solves the linear programme `min g^T a` over the same set (eq. (41)) at
-//! the gradient `g_imn = s_im - s_in - 1`, which separates by pairs, and steps by exact line search (eq. (43)).
+//! the gradient `g_imn = s_im - s_in - 1`, and steps by exact line search (eq. (43)). The programme separates by pairs, but
+//! with a free bias it is a circulation at least cost ([`super::bias::vertex`]), whose prices are the biases.
 //!
-//! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices.
+//! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices. With a
+//! free bias it begins at 0 where the rows do not sum to 0.
 //!
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
-//! relative duality gap. With a free bias the linear programme is a circulation: that loop is in the Python reference.
+//! relative duality gap.
 
-use super::bias::feasible;
+use super::bias::{self, Vertex, comes_out_even, feasible};
 use super::loss::{Hinge, sum_of_losses};
 use super::scores::{DenseScores, rounding};
 use super::setup::{Bias, Setup, Solution, prepare};
-use crate::error::{SolverError, refused};
+use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot, row_sum, size_of_terms};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Objectives, Status, Trace, rounding_of};
 
-/// The vertex that minimises the linear function at these scores: its `B`, and its `u^T alpha`.
-fn vertex(labels: &Labels, scores: &[f64]) -> (Vec<f64>, f64) {
+/// The vertex that minimises the linear function at these scores; `None` when interrupted.
+fn vertex(
+    labels: &Labels,
+    scores: &[f64],
+    kind: Bias,
+    monitor: &mut dyn Monitor,
+) -> Option<Vertex> {
+    if kind == Bias::Free {
+        return bias::vertex(labels, scores, monitor);
+    }
     let q = labels.count();
     let (mut dual, mut total) = (memory::zeros(scores.len()), 0.0);
     let rows = scores.chunks_exact(q).zip(dual.chunks_exact_mut(q));
@@ -38,7 +47,8 @@ fn vertex(labels: &Labels, scores: &[f64]) -> (Vec<f64>, f64) {
             }
         });
     }
-    (dual, total)
+    let bias = vec![0.0; q];
+    Some(Vertex { dual, total, bias })
 }
 
 /// The bias of a model: the sum of the rows of `B`, if it has one.
@@ -61,7 +71,7 @@ fn image(scores: &DenseScores<'_>, dual: &[f64], kind: Bias, threads: &Threads) 
 /// Solves Rank-SVM by Frank-Wolfe. One iteration counts as one epoch.
 ///
 /// # Errors
-/// When settings, labels and scores do not fit together, or the bias is free.
+/// When settings, labels and scores do not fit together.
 pub fn solve(
     labels: &Labels,
     scores: &mut DenseScores<'_>,
@@ -75,14 +85,9 @@ pub fn solve(
         threads,
         ..
     } = setup;
-    if bias == Bias::Free {
-        return Err(refused(
-            "bias",
-            "'free'",
-            "'penalized' or 'none' with solver 'frank-wolfe', or solver 'bcd'",
-        ));
-    }
-    let start = start.map(|start| feasible(labels, start));
+    let start = start
+        .map(|start| feasible(labels, start))
+        .filter(|start| bias != Bias::Free || comes_out_even(start, labels.count()));
     let Some(mut dual) = prepare(labels, scores, start, &settings, &threads, monitor)? else {
         return Ok(Solution::interrupted(labels));
     };
@@ -93,21 +98,29 @@ pub fn solve(
     let mut trace = Trace::default();
     // Whether the scores have been computed from B itself, not by adding up steps.
     let (mut at, mut exact) = (image(scores, &dual, bias, &threads), true);
-    let mut iterations = 0;
+    // The best biases for the scores where these are free: the primal objective is that of the model with them.
+    let (mut best, mut iterations) = (vec![0.0; q], 0);
     let (status, found) = loop {
         let quadratic = dot(&dual, &at);
-        let loss = sum_of_losses(&Hinge, labels, &at, &vec![0.0; q]);
+        let next = vertex(labels, &at, bias, monitor);
+        if let Some(next) = next.as_ref().filter(|_| bias == Bias::Free) {
+            best.clone_from(&next.bias);
+        }
+        let loss = sum_of_losses(&Hinge, labels, &at, &best);
         let (primal, bound) = (0.5 * quadratic + loss, total - 0.5 * quadratic);
         let size = loss + total.abs() + size_of_terms(&dual, &at);
+        // What rounding has left of `H alpha`, at the biases.
+        let sums = row_sum(&dual, q);
+        let uneven: f64 = sums.iter().zip(&best).map(|(g, b)| (g * b).abs()).sum();
         let found = Objectives {
             primal,
             dual: bound,
-            rounding: rounding_of(size, n + q),
+            rounding: rounding_of(size, n + q) + uneven,
         };
         let used_up = (iterations == settings.max_epochs).then_some(Status::MaxIterations);
         let last = used_up.or_else(|| monitor.poll().is_out_of_time().then_some(Status::TimeLimit));
         let rounding = || rounding(scores, None, &dual);
-        let status = if monitor.poll().is_interrupted() {
+        let status = if next.is_none() || monitor.poll().is_interrupted() {
             Some(Status::Interrupted)
         } else {
             found
@@ -123,7 +136,14 @@ pub fn solve(
         if let Some(status) = status {
             break (status, found);
         }
-        let (mut direction, of_vertex) = vertex(labels, &at);
+        let Some(Vertex {
+            dual: mut direction,
+            total: of_vertex,
+            ..
+        }) = next
+        else {
+            break (Status::Interrupted, found);
+        };
         axpy(-1.0, &dual, &mut direction);
         if !scores.recompute(&direction, &threads, monitor) {
             break (Status::Interrupted, found);
@@ -149,7 +169,11 @@ pub fn solve(
     // The weights and scores of B, not those of the last direction.
     scores.recompute(&dual, &threads, &mut ());
     Ok(Solution {
-        bias: bias_of(bias, &dual, q),
+        bias: if bias == Bias::Free {
+            best
+        } else {
+            bias_of(bias, &dual, q)
+        },
         dual,
         report: trace.report(status, iterations, found),
     })
