@@ -104,6 +104,7 @@ SUBJECTS = {
     "estimators/test_frames.py",
     "estimators/test_indefinite_kernels.py",
     "estimators/test_lean_models.py",
+    "estimators/test_new_rows.py",
     "estimators/test_nonsense_parameters.py",
     "estimators/test_scikit_learn.py",
     "estimators/test_thousands_of_labels.py",
