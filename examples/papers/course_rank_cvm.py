@@ -6,11 +6,11 @@ Xu 2013 on a toy of six rows: Rank-SVM and Rank-CVM, primal, dual, the printed l
 
 Learn what a dual variable of a label pair says, why the loop of Rank-CVM has a step in closed form
 where that of Rank-SVM solves a linear programme, and what its printed stop rule is worth. Beside
-the paper, read ``multimargin/reference/rank_svm.py`` and ``rank_cvm.py``. Lines that begin with ``#
->`` are what the code prints.
+the paper, read ``multimargin/reference/rank_svm.py`` and ``rank_cvm.py``. Lines that begin with
+``# >`` are what the code prints.
 
 The methods in use: :doc:`/methods/rank_svm` and :doc:`/methods/rank_cvm`. Before this lesson:
-:doc:`/course`. After it: :ref:`sphx_glr_gallery_papers_course_theorems.py`.
+:doc:`/course`. After it: :ref:`sphx_glr_gallery_papers_course_mlrl.py`.
 """
 
 import numpy as np
