@@ -311,3 +311,19 @@ def test_parts_of_different_widths_are_named(client: Any, data: Any) -> None:
     blocks = [delayed(X[:16]), delayed(X[16:, :50])], [delayed(Y[:16]), delayed(Y[16:])]
     with pytest.raises(ValueError, match="Part 1 has 50 features and 5 labels, part 0 has 60"):
         multimargin.dask.fit(RankSVM(kernel="linear"), *blocks, client)
+
+
+def test_one_worker_has_the_rows_of_a_part(
+    client: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows made on another worker than that of their rounds would be on both."""
+
+    def look() -> None:
+        homes = seen[-1]._homes
+        holders = client.who_has(seen[-1].data)
+        found.append([holders[f.key] for f in seen[-1].data] == [(homes[k],) for k in homes])
+
+    found: list[bool] = []
+    seen = at_rounds(monkeypatch, {3: look})
+    multimargin.dask.fit(RankSVM(kernel="linear"), *(parted(M, 6) for M in data), client)
+    assert found == [True]

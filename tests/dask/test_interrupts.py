@@ -29,8 +29,8 @@ PLACES = {
     "a task is about to be given out": (distributed.Client, "submit", False, [1, 40]),
     "a task was given out, and its future is lost": (distributed.Client, "submit", True, [2, 41]),
     "a message was written": (distributed.Client, "_send_to_scheduler", True, [3, 45]),
-    "waiting": (owned, "wait", False, [1, 5]),
-    "all was waited for": (owned, "wait", True, [2, 6]),
+    "waiting": (OwnedTasks, "wait", False, [1, 5]),
+    "all was waited for": (OwnedTasks, "wait", True, [2, 6]),
     "before fetching a sum": (distributed.Client, "gather", False, [1, 5]),
     "before weights are handed over": (distributed.Client, "scatter", False, [1, 4]),
     # Every other one fetches a sum.

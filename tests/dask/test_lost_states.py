@@ -1,5 +1,6 @@
 """Dual rows that a worker has no more: rounds go on from copies, or from the start."""
 
+import gc
 from typing import Any
 
 import dask.array as da
@@ -10,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import multimargin.dask
 from multimargin import RankSVM
-from multimargin.dask import calls, solving, store
+from multimargin.dask import calls, owned, solving, store
 from multimargin.dask import cluster as clusters
 from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.owned import OwnedTasks
@@ -63,6 +64,29 @@ def test_losses_without_a_round_in_between_end_the_fit(
     seen = at_rounds(monkeypatch, {3: forget})
     with pytest.raises(RuntimeError, match=r"lost 0 times in a row .* enough memory for a part"):
         multimargin.dask.fit(RankSVM(kernel="linear"), *parted(data), client)
+
+
+def test_dual_rows_that_nobody_needs_go_at_once(
+    client: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also after waiting for long, without the help of Python's collection of garbage."""
+    monkeypatch.setattr(owned, "LOOK", 1e-3)
+
+    def look() -> None:
+        held = client.run(store.numbers, seen[-1]._shared.name).values()
+        found.append(len(set().union(*held)))
+
+    found: list[int] = []
+    seen = at_rounds(monkeypatch, dict.fromkeys(range(2, 30), look))
+    gc.disable()
+    try:
+        model = RankSVM(kernel="linear", bias="none", tol=1e-9, max_iter=25)
+        with pytest.warns(ConvergenceWarning):
+            multimargin.dask.fit(model, *parted(data), client)
+    finally:
+        gc.enable()
+    # Those of this round and of the one before, and their copies, for each of four parts.
+    assert max(found) <= 4 * 4
 
 
 def test_no_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from dask import delayed
+from dask import annotate, delayed
 from distributed import Client, get_client
 
 from multimargin.checks.parameters import check_real, seed_of, thread_count
@@ -18,6 +18,7 @@ from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.rounds import ClusterLostError, Settings, Solution, rounds_left
 from multimargin.dask.solving import solve
+from multimargin.dask.workers import dealt, workers_of
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
@@ -280,10 +281,12 @@ def _spread(owned: OwnedTasks, inputs: Inputs, patience: float) -> ClusterParts:
             for source in inputs.sources
         ]
         return cluster.at(data)
-    made = [
-        delayed(parts.make_part)(index, x, y, weight, inputs.pairs)
-        for index, (x, y, weight) in enumerate(inputs.sources)
-    ]
+    made = []
+    homes = dealt(workers_of(owned, patience), [None] * len(inputs.sources))
+    for index, (x, y, weight) in enumerate(inputs.sources):
+        # Made where its rounds are: else two workers would have the rows.
+        with annotate(workers=[homes[index]], allow_other_workers=True):
+            made.append(delayed(parts.make_part)(index, x, y, weight, inputs.pairs))
     return ClusterParts(owned, owned.compute(made), patience)
 
 

@@ -7,17 +7,20 @@ then leaves no task on the scheduler.
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent import futures as concurrent
 from typing import Any
 
-from distributed import Client, Future, wait
+from distributed import Client, Future
 
 from multimargin.dask.rounds import ClusterLostError
 from multimargin.interrupts import Interrupts
 
 # Seconds between two looks at whether there was an interrupt, or a worker is gone.
 LOOK = 0.2
+# And between two looks at whether tasks are done.
+_GLANCE = 0.002
 
 # Seconds that data may take to reach the scheduler, once their fit was interrupted.
 _ARRIVAL = 30.0
@@ -99,11 +102,13 @@ class OwnedTasks:
     def wait(self, futures: list[Future]) -> bool:
         """Wait a moment; return whether all futures are done."""
         self.check()
-        try:
-            with self.client.as_current():
-                wait(futures, timeout=LOOK)
-        except TimeoutError:
-            return False
+        # `distributed.wait` would end with an exception whose frames keep the dual rows of this
+        # round, on all workers, until Python collects its garbage.
+        end = time.monotonic() + LOOK
+        while not all(future.done() for future in futures):
+            if time.monotonic() > end:
+                return False
+            time.sleep(_GLANCE)
         return True
 
     def fetch(self, future: Future, look: Callable[[], None]) -> Any:
