@@ -13,6 +13,7 @@ import sys
 import time
 from typing import Any
 
+import dask
 import numpy as np
 from dask import delayed
 from distributed import Client, LocalCluster
@@ -30,6 +31,9 @@ COLUMNS, LABELS = 200, 20
 ROWS_OF_A_PART = 50_000
 EPOCHS = 5
 COMPONENTS = 500
+
+# The rows stay in memory: 2 million take half of it.
+MEMORY = {"target": False, "spill": False, "pause": 0.95}
 
 
 def rows(part: int, count: int = ROWS_OF_A_PART) -> tuple[Any, Any]:
@@ -58,6 +62,7 @@ def peak_memory() -> float:
 def by_parts(count: int, C: float, test: tuple[Any, Any], features: Any = None) -> list[str]:
     """Fit a machine to parts on the workers; `features` maps them first."""
     with (
+        dask.config.set({f"distributed.worker.memory.{name}": MEMORY[name] for name in MEMORY}),
         LocalCluster(
             n_workers=WORKERS,
             threads_per_worker=1,
