@@ -35,6 +35,7 @@ class Damage(NamedTuple):
     method: str = ""
 
 
+LAPLACIAN = "rank-hlapsvm --set lam=1"
 REFERENCE = [
     Damage("rank_svm", "pairs", "Y[i] == 0", "Y[i] != 1"),
     Damage("rank_svm", "upper_bounds", "/ np.bincount(i)[i]", "/ (1 + np.bincount(i)[i])"),
@@ -108,8 +109,26 @@ REFERENCE = [
     Damage("exact", "margin_rho", "4.0 * of_margin_1", "2.0 * of_margin_1"),
     Damage("exact", "relationship", "- largest / (2 * lam)", "- largest / lam"),
     Damage("feasible", "feasible", "np.clip(alpha, 0.0, c)", "alpha + c"),
+    Damage("estimators", "kernel", "-width(", "-2 * width(", "rank-svm"),
+    Damage(
+        "estimators",
+        "weight_of_the_loss",
+        "else -0.5)",
+        "else -0.4)",
+        "rank-svm --set C=0.1 --set class_weight=sqrt",
+    ),
+    Damage(
+        "estimators", "top", "int(k * q)", "int(k * q) + 1", "rank-svm --set C=0.1 --set top_k=0.5"
+    ),
+    Damage("estimators", "hyperedge_weights", "1.0 / (rank", "2.0 / (rank", LAPLACIAN),
+    Damage(
+        "estimators",
+        "_of_relationships",
+        "of.lam1 / of.lam2",
+        "of.lam2 / of.lam1",
+        "ssmlrl --set lam2=0.1",
+    ),
 ]
-LAPLACIAN = "rank-hlapsvm --set lam=1"
 EXACT = "rank-svm --set solver=exact"
 EXACT_LAPLACIAN = f"{LAPLACIAN} --set solver=exact"
 ESTIMATORS = [
@@ -148,14 +167,14 @@ ESTIMATORS = [
         "weights_of_counts",
         "EXPONENTS[rule]",
         "1.0",
-        "rank-svm --set class_weight=sqrt",
+        "rank-svm --set C=0.1 --set class_weight=sqrt",
     ),
     Damage(
         "shared/pair_weights",
         "weights_of_pairs",
         "C / n)",
         "2 * C / n)",
-        "rank-svm --set pair_weights=uniform",
+        "rank-svm --set C=0.1 --set pair_weights=uniform",
     ),
     Damage("shared/zero_label", "_relative", "- columns", "+ columns", "rank-svmz"),
     Damage("shared/zero_label", "squared_norm", "(len(weights) + 1)", "len(weights)", "rank-svmz"),
@@ -166,14 +185,14 @@ ESTIMATORS = [
         "_weights",
         "of_labels else",
         "not of_labels else",
-        f"{EXACT} --set pair_weights=uniform",
+        f"{EXACT} --set C=0.1 --set pair_weights=uniform",
     ),
     Damage(
         "shared/exact",
         "_weights",
         "problem.label_weights, 1.0",
         "1.0, 1.0",
-        f"{EXACT} --set class_weight=balanced",
+        f"{EXACT} --set C=0.1 --set class_weight=balanced",
     ),
     Damage(
         "shared/exact",
@@ -211,7 +230,7 @@ ESTIMATORS = [
         "pairs_of",
         "relevant * np",
         "(relevant + 1) * np",
-        "rank-svm --set top_k=2",
+        "rank-svm --set C=0.1 --set top_k=2",
     ),
 ]
 LOSSES = [
