@@ -39,6 +39,7 @@ pub struct Hinge;
 pub struct HingeWorkspace {
     candidates: Candidates,
     groups: Vec<Group>,
+    spreads: Vec<f64>,
 }
 
 /// Labels that are adjacent in the order: ranges of both sides.
@@ -75,23 +76,49 @@ impl Pull {
         }
     }
 
-    /// The highest mean of the irrelevant labels from the `j`-th on, above relevant ones of weight `below`.
-    fn highest(&self, v: &[Irrelevant], j: usize, below: f64) -> f64 {
-        let mut highest = self.pushed(v, j, below);
-        if j < self.top
-            && let Some((paying, free)) = v.split_at_checked(self.top)
-        {
-            let push = self.lambda * below;
-            let mut sum: f64 = paying[j..].iter().map(|(score, _)| score - push).sum();
-            for (count, (score, _)) in (paying.len() - j + 1..).zip(free) {
-                if *score <= highest {
-                    break;
-                }
-                sum += score;
-                highest = highest.max(sum / count as f64);
-            }
+    /// Whether a relevant label with this score comes before the `j`-th irrelevant one, above relevant ones of weight
+    /// `below`: no mean of the irrelevant labels from the `j`-th on is above it.
+    fn comes_first(
+        &self,
+        score: f64,
+        (v, spreads): (&[Irrelevant], &[f64]),
+        j: usize,
+        below: f64,
+    ) -> bool {
+        if j == v.len() {
+            return true;
         }
-        highest
+        let distance = score - self.pushed(v, j, below);
+        let above = distance >= 0.0;
+        // None of those that pay is above the first one.
+        if !above || j >= self.top || self.top >= v.len() {
+            return above;
+        }
+        // What they are below the score in all, and what those are above it that pay nothing: without a difference of sums.
+        let lacking = (self.top - j) as f64 * distance + spreads[j];
+        let free = &v[self.top..];
+        let count = free.partition_point(|&(v, _)| v > score);
+        let Some(last) = count.checked_sub(1) else {
+            return true;
+        };
+        count as f64 * (free[last].0 - score) + spreads[self.top + last] <= lacking
+    }
+}
+
+/// Of the irrelevant labels, in descending order: by how much those from each one on that may pay are below it in all, and by
+/// how much those that pay nothing are above each one, from the highest of them on.
+fn find_spreads(v: &[Irrelevant], top: usize, spreads: &mut Vec<f64>) {
+    spreads.clear();
+    spreads.resize(v.len(), 0.0);
+    if top >= v.len() {
+        return;
+    }
+    let step = |j: usize| v[j].0 - v[j + 1].0;
+    for j in (0..top - 1).rev() {
+        spreads[j] = spreads[j + 1] + (top - 1 - j) as f64 * step(j);
+    }
+    for j in top + 1..v.len() {
+        spreads[j] = spreads[j - 1] + (j - top) as f64 * step(j - 1);
     }
 }
 
@@ -126,7 +153,7 @@ impl Group {
     fn divide(
         &self,
         (u, v): (&mut [Relevant], &[Irrelevant]),
-        pull: Pull,
+        (pull, spreads): (Pull, &[f64]),
         equal: bool,
         groups: &mut Vec<Self>,
     ) {
@@ -160,10 +187,11 @@ impl Group {
                 below,
                 ..Self::default()
             };
-            let rises = |u: &&Relevant| {
-                j == v.len() || u.score + u.weight * rise >= pull.highest(v, j, below)
+            let leads = |u: &&Relevant| {
+                let score = u.score + u.weight * rise;
+                pull.comes_first(score, (v, spreads), j, below)
             };
-            if let Some(u) = u.get(i).filter(rises) {
+            if let Some(u) = u.get(i).filter(leads) {
                 i += 1;
                 below = u.below;
                 (next.u.1, next.sum, next.below) = (i, u.score + u.weight * rise, below);
@@ -201,11 +229,16 @@ impl Group {
 impl HingeWorkspace {
     /// Writes the displacements of the candidates.
     fn displace(&mut self, pairs: Pairs<'_>, lambda: f64, displacement: &mut [f64]) {
-        let Self { candidates, groups } = self;
+        let Self {
+            candidates,
+            groups,
+            spreads,
+        } = self;
         candidates.sort_irrelevant();
         let (u, v) = (&mut candidates.relevant, &candidates.irrelevant);
         let top = pairs.top;
         let pull = Pull { lambda, top };
+        find_spreads(v, top, spreads);
         groups.clear();
         groups.push(Group {
             u: (0, u.len()),
@@ -216,7 +249,7 @@ impl HingeWorkspace {
         while let Some(group) = groups.pop() {
             let first = groups.len();
             let equal = pairs.weights.is_empty() || group.u.1 - group.u.0 <= 1;
-            group.divide((u, v), pull, equal, groups);
+            group.divide((u, v), (pull, spreads), equal, groups);
             if equal || groups.len() == first + 1 {
                 for group in groups.drain(first..) {
                     group.displace((u, v), pull, displacement);
@@ -281,5 +314,47 @@ impl Loss for Hinge {
 
     fn negative_slope(&self, margin: f64) -> f64 {
         if margin < 1.0 { 1.0 } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Integers of any size, whose sums of means are exact.
+    #[test]
+    fn a_relevant_label_leads_where_no_mean_of_the_irrelevant_ones_is_above_it() {
+        let mut random = fastrand::Rng::with_seed(6);
+        let (mut spreads, mut decided) = (Vec::new(), [0; 2]);
+        for _ in 0..20_000 {
+            let r = random.usize(1..12);
+            let mut score = || {
+                let bits = random.u8(1..44);
+                random.i64(0..1 << bits)
+            };
+            let (push, of_relevant) = (score(), score());
+            let mut v: Vec<i64> = (0..r).map(|_| score()).collect();
+            v.sort_unstable_by(|x, y| y.cmp(x));
+            let (top, j) = (random.usize(1..=r), random.usize(0..r));
+            let excess = |n: usize| {
+                let pushed = if n < top { v[n] - push } else { v[n] };
+                i128::from(pushed - of_relevant)
+            };
+            let most = (j..r).scan(0, |sum, n| {
+                *sum += excess(n);
+                Some(*sum)
+            });
+            let expected = most.max().is_some_and(|most| most <= 0);
+            let v: Vec<Irrelevant> = v.iter().map(|&v| (v as f64, 0)).collect();
+            find_spreads(&v, top, &mut spreads);
+            let pull = Pull {
+                lambda: push as f64,
+                top,
+            };
+            let found = pull.comes_first(of_relevant as f64, (&v, &spreads), j, 1.0);
+            assert_eq!(found, expected, "{v:?} {push} {of_relevant} {top} {j}");
+            decided[usize::from(found)] += 1;
+        }
+        assert!(decided.iter().all(|&count| count > 2000), "{decided:?}");
     }
 }
