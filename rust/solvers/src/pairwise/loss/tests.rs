@@ -98,20 +98,21 @@ impl Problem {
         f64::EPSILON * self.centre.iter().fold(1.0, |x: f64, c| x.max(c.abs()))
     }
 
-    /// The largest violation of the optimality conditions of a smooth loss with plain pairs, in units of the rounding errors
+    /// The largest violation of the optimality conditions of a smooth loss with all pairs, in units of the rounding errors
     /// that scores stored as floating point numbers cause in it.
     fn violation<L: Loss>(&self, loss: &L, displacement: &[f64]) -> f64 {
         let (scores, p, rounding) = (self.point(displacement), self.relevant, self.rounding());
         let mut residual = displacement.to_vec();
         let mut bound: Vec<f64> = residual.iter().map(|d| f64::EPSILON * d.abs()).collect();
         for m in 0..p {
+            let lambda = self.lambda * self.pairs().weight(m);
             for n in p..scores.len() {
                 let slope = |by: f64| loss.negative_slope(scores[m] - scores[n] + by * rounding);
-                let pull = self.lambda * slope(0.0);
+                let pull = lambda * slope(0.0);
                 (residual[m], residual[n]) = (residual[m] - pull, residual[n] + pull);
                 if slope(-32.0) != 0.0 || slope(32.0) != 0.0 {
-                    bound[m] += self.lambda * rounding;
-                    bound[n] += self.lambda * rounding;
+                    bound[m] += lambda * rounding;
+                    bound[n] += lambda * rounding;
                 }
             }
         }
@@ -193,7 +194,8 @@ fn neither_guess_nor_offset_changes_a_proximal_map() {
     check_guess(&odm());
 }
 
-fn check_smooth<L: Loss>(loss: &L, exponents: [f64; 2]) {
+/// For weights that differ by some orders of magnitude.
+fn check_smooth<L: Loss>(loss: &L, exponents: [f64; 2], decades: Option<f64>) {
     let mut random = fastrand::Rng::with_seed(7);
     let mut workspace = L::Workspace::default();
     for most in [8, 40, 200] {
@@ -201,7 +203,7 @@ fn check_smooth<L: Loss>(loss: &L, exponents: [f64; 2]) {
             let exponent = exponents[0] + (exponents[1] - exponents[0]) * random.f64();
             let problem = Problem {
                 lambda: 10.0_f64.powf(exponent),
-                ..Problem::random(&mut random, most, None)
+                ..Problem::random(&mut random, most, decades).of_all()
             };
             let displacement = problem.displacement(loss, &mut workspace, &problem.centre);
             let units = problem.violation(loss, &displacement);
@@ -212,9 +214,16 @@ fn check_smooth<L: Loss>(loss: &L, exponents: [f64; 2]) {
 
 #[test]
 fn smooth_losses_satisfy_the_optimality_conditions_to_rounding() {
-    check_smooth(&SquaredHinge, [-12.0, 12.0]);
-    check_smooth(&odm(), [-12.0, 6.0]);
-    check_smooth(&OptimalMargin::new(0.0, 1.0).unwrap(), [-12.0, 6.0]);
+    check_smooth(&SquaredHinge, [-12.0, 12.0], None);
+    check_smooth(&odm(), [-12.0, 6.0], None);
+    check_smooth(&OptimalMargin::new(0.0, 1.0).unwrap(), [-12.0, 6.0], None);
+}
+
+/// A line search that stops for the stiffest pairs does not get there, however long it goes on.
+#[test]
+fn labels_of_little_weight_need_not_wait_for_the_others() {
+    check_smooth(&SquaredHinge, [-6.0, 6.0], Some(12.0));
+    check_smooth(&odm(), [-6.0, 3.0], Some(8.0));
 }
 
 /// The centres of solutions in which the last label that counts ties with the first one that does not: rounding decides

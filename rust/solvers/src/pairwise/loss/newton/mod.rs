@@ -19,16 +19,18 @@
 //! The many are minimised out ([`pieces`]), which leaves a smooth and convex function of the few. Those with the same
 //! partners form a [`Node`], of which only the number and the sum of the centres matter to the few. A Newton step
 //! ([`threshold_graph`], or with far pairs [`elimination`]) whose end lies on the piece that it was computed from ends at the minimiser; otherwise a line search
-//! follows, and where that takes long, continuation from a small `lambda`.
+//! follows and a step of each of the few alone ([`relax`]), and where that takes long, continuation from a small `lambda`.
 
 mod elimination;
 mod pieces;
+mod relax;
 mod star;
 mod threshold_graph;
 
 use super::candidates::Candidates;
 use super::{OptimalMargin, Pairs};
 use crate::linalg::vector::range;
+use relax::Many;
 use threshold_graph::Level;
 
 /// Newton steps from the guess; more of them, with shorter steps of `lambda`, where these do not succeed: so many and some for
@@ -42,6 +44,11 @@ const FACTOR: f64 = 10.0;
 
 /// Bound on the trials of a line search.
 const TRIALS: usize = 60;
+
+/// After a step of this share of its length each of the few moves alone ([`relax`]); after a shorter one it does in one step
+/// of so many, as moves along a kink need the pieces beyond it.
+const LONG: f64 = 0.01;
+const ALONE: usize = 3;
 
 /// The line search ends once the derivative has shrunk to this share of its first value.
 const SLOPE_SHARE: f64 = 0.1;
@@ -134,6 +141,8 @@ pub struct NewtonWorkspace {
     values: Vec<f64>,
     /// Of the step without far pairs.
     levels: Vec<Level>,
+    /// Of the steps of the few alone.
+    many: Many,
 }
 
 impl NewtonWorkspace {
@@ -230,8 +239,8 @@ impl NewtonWorkspace {
     /// Newton's method from the current point; false if it has not found the minimiser.
     fn newton(&mut self, lambda: f64, steps: usize) -> bool {
         self.evaluate(lambda);
-        let mut blocked = 0;
-        for _ in 0..steps {
+        let (mut blocked, mut before) = (0, f64::INFINITY);
+        for step in 0..steps {
             if self.loss.mu() > 0.0 {
                 self.couple(lambda);
                 self.eliminate();
@@ -248,10 +257,14 @@ impl NewtonWorkspace {
                 return true;
             }
             self.step(1.0, lambda);
-            // Where pairs contradict their piece by no more than rounding, the next one is no better.
-            if self.residual(lambda) <= self.rounding {
+            // Where pairs contradict their piece by no more than rounding, the next one is no better. Sums over hundreds of
+            // labels have more of it: there, a step that leads no closer is the end.
+            let residual = self.residual(lambda);
+            let closest = residual <= NOISE * self.rounding && residual >= before;
+            if residual <= self.rounding || closest {
                 return true;
             }
+            before = residual;
             // Where the point lies on a kink, its piece may be that of the wrong side, and the step 0: go past the kink.
             let shortest = (self.rounding / moved).min(1.0);
             let length = self.shorten(lambda);
@@ -268,6 +281,10 @@ impl NewtonWorkspace {
             }
             if !moved.is_finite() {
                 break;
+            }
+            if length >= LONG || step.is_multiple_of(ALONE) {
+                self.relax(lambda);
+                self.evaluate(lambda);
             }
         }
         self.sum_scores();
@@ -358,13 +375,63 @@ impl NewtonWorkspace {
                 lambda * (pull - count * label.centre) / (1.0 + lambda * count);
         }
         // The sum of the scores stays what it was. No pair sees a shift of all of them, so where `lambda` is large it may
-        // have gathered rounding errors of that size.
+        // have gathered rounding errors of that size; labels of little weight follow the others in part.
         let surplus = displacement.iter().sum::<f64>();
         if surplus.abs() > self.rounding {
-            let moved = |displacement: &&mut f64| **displacement != 0.0;
-            let count = displacement.iter_mut().filter(moved).count();
-            for displacement in displacement.iter_mut().filter(moved) {
-                *displacement -= surplus / count as f64;
+            let follows = |strength: f64| strength / (1.0 + strength);
+            let of_nodes = self.nodes.iter().flat_map(|node| {
+                let share = follows(node.lambda * node.weight);
+                let range = &self.candidates.irrelevant[node.range.0..node.range.1];
+                range.iter().map(move |&(_, position)| (position, share))
+            });
+            let of_few = self.few.iter().map(|label| {
+                let count = label.pull(self.loss.mu()).1;
+                (label.position, follows(lambda * label.weight * count))
+            });
+            let shares = of_nodes.chain(of_few);
+            let total: f64 = shares.clone().map(|(_, share)| share).sum();
+            shares.for_each(|(position, share)| displacement[position] -= surplus * share / total);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairwise::loss::{Loss, SquaredHinge};
+
+    /// How many steps lead from the centre to the minimiser, or none of so many.
+    fn steps<L: Loss<Workspace = NewtonWorkspace>>(
+        loss: &L,
+        centre: &[f64],
+        pairs: Pairs<'_>,
+        lambda: f64,
+    ) -> Option<usize> {
+        let (mut workspace, mut moved) = (NewtonWorkspace::default(), vec![0.0; centre.len()]);
+        loss.prox(centre, centre, &mut moved, pairs, lambda, &mut workspace);
+        (1..40).find(|&steps| {
+            for label in &mut workspace.few {
+                label.score = label.centre;
+            }
+            workspace.newton(lambda, steps)
+        })
+    }
+
+    /// Their sums have more rounding than those of a few labels.
+    #[test]
+    fn hundreds_of_labels_at_a_few_scores_need_a_few_steps() {
+        let odm = OptimalMargin::new(0.3, 0.5).unwrap();
+        let mut random = fastrand::Rng::with_seed(3);
+        for (p, r) in [(150, 200), (300, 350)] {
+            let levels: Vec<f64> = (0..8).map(|_| 8.0 * random.f64()).collect();
+            let centre: Vec<f64> = (0..p + r).map(|_| levels[random.usize(..8)]).collect();
+            for lambda in [1.0, 1e2, 1e4] {
+                for found in [
+                    steps(&odm, &centre, Pairs::all(p), lambda),
+                    steps(&SquaredHinge, &centre, Pairs::all(p), lambda),
+                ] {
+                    assert!(found.is_some(), "{p} {lambda}");
+                }
             }
         }
     }
