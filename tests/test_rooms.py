@@ -147,8 +147,7 @@ ROOMS_OF_RUST = {
     ],
     "pairwise": [
         *("loss", "scores", "setup", "bcd", "splitting", "admm", "rule", "prompt"),
-        *("accelerator", "outer", "bias", "solve", "dcd", "multiplicative", "frank_wolfe"),
-        "request",
+        *("accelerator", "outer", "bias", "solve", "published", "request"),
     ],
 }
 

@@ -8,6 +8,7 @@ use multimargin_solvers::labels::Labels;
 use multimargin_solvers::pairwise::loss::{
     Hinge, Loss, OptimalMargin, SquaredHinge, ZeroLabelHinge, check_pairs, total_loss as total,
 };
+use multimargin_solvers::pairwise::published::{self, Loop};
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -19,6 +20,10 @@ pub enum AnyLoss {
     OptimalMargin(OptimalMargin),
     ZeroLabelHinge(ZeroLabelHinge),
 }
+
+/// The loops by name.
+const SOLVERS: &str =
+    "'bcd', 'dcd', (hinge only) 'frank-wolfe' or (optimal margin only) 'multiplicative'";
 
 /// Runs code that is generic over the loss: `of_any!(any, |loss| run(loss))`. With `AnyLoss`, the one list of losses.
 macro_rules! of_any {
@@ -47,6 +52,20 @@ impl AnyLoss {
                 "'hinge', 'squared_hinge', 'optimal_margin' or 'zero_label_hinge'",
             )),
         }
+    }
+
+    /// The published loop of a solver's name; `None` is the engine's.
+    pub fn published(self, solver: &str) -> Result<Option<Loop>, SolverError> {
+        Ok(Some(match (solver, self) {
+            ("bcd", _) => return Ok(None),
+            ("dcd", Self::Hinge(loss)) => published::dcd(loss),
+            ("dcd", Self::SquaredHinge(loss)) => published::dcd(loss),
+            ("dcd", Self::OptimalMargin(loss)) => published::dcd(loss),
+            ("dcd", Self::ZeroLabelHinge(loss)) => published::dcd(loss),
+            ("frank-wolfe", Self::Hinge(_)) => published::frank_wolfe(),
+            ("multiplicative", Self::OptimalMargin(loss)) => published::multiplicative(loss),
+            _ => return Err(refused("solver", format!("{solver:?}"), SOLVERS)),
+        }))
     }
 
     /// Whether the loss has a zero label.

@@ -13,7 +13,7 @@ use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
-use multimargin_solvers::pairwise::request::{Geometry, Request, SOLVERS, Solver, Storage, Stored};
+use multimargin_solvers::pairwise::request::{Geometry, Request, Storage, Stored};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
 use multimargin_solvers::tuning::Tuning;
@@ -91,20 +91,6 @@ impl PairwiseRequest<'_> {
                 "bias",
                 format!("{other:?}"),
                 "'free', 'penalized' or 'none'",
-            ))),
-        }
-    }
-
-    fn solver(&self) -> PyResult<Solver> {
-        match self.solver.as_str() {
-            "bcd" => Ok(Solver::Blocks),
-            "dcd" => Ok(Solver::Pairs),
-            "frank-wolfe" => Ok(Solver::FrankWolfe),
-            "multiplicative" => Ok(Solver::Multiplicative),
-            other => Err(value_error(refused(
-                "solver",
-                format!("{other:?}"),
-                SOLVERS,
             ))),
         }
     }
@@ -202,7 +188,7 @@ pub fn solve_pairwise<'py>(
             geometry: asked.geometry(arrays)?,
             cache_bytes: asked.cache_bytes,
             storage: asked.storage()?,
-            solver: asked.solver()?,
+            by: loss.published(&asked.solver).map_err(value_error)?,
             setup: asked.setup(n, q)?,
         };
         let answer = py

@@ -11,7 +11,7 @@ use multimargin_solvers::linalg::features::{Features, Sparse};
 use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::loss::Hinge;
-use multimargin_solvers::pairwise::request::{Geometry, Request, Solver, Storage};
+use multimargin_solvers::pairwise::request::{Geometry, Request, Storage};
 use multimargin_solvers::report::Settings;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,7 +67,7 @@ fn most(storage: Storage, (n, d, q): (usize, usize, usize)) -> usize {
         geometry: Geometry::Kernel(Kernel::Linear, Features::Sparse(x)),
         cache_bytes: 0,
         storage,
-        solver: Solver::Blocks,
+        by: None,
         setup: Setup {
             bias: Bias::None,
             settings: Settings {

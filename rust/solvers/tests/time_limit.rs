@@ -12,7 +12,7 @@ use multimargin_solvers::pairwise::bcd::Proximal;
 use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::loss::Hinge;
 use multimargin_solvers::pairwise::scores::StoredKernel;
-use multimargin_solvers::pairwise::{self, Setup, frank_wolfe};
+use multimargin_solvers::pairwise::{self, Setup, published::frank_wolfe};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Monitor, Poll, Record, Settings, Status};
 
@@ -153,10 +153,7 @@ fn a_loop_that_runs_out_of_time_certifies_where_it_is() {
                 recorded: false,
             };
             let stopped = frank_wolfe::solve(&labels, &mut scores(), setup(bias, &long), clock);
-            match bias {
-                Bias::Free => assert!(stopped.unwrap_err().to_string().starts_with("bias is")),
-                _ => assert_eq!(stopped.unwrap().report.status, Status::TimeLimit),
-            }
+            assert_eq!(stopped.unwrap().report.status, Status::TimeLimit);
         }
     }
 }

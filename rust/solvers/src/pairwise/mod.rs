@@ -1,20 +1,18 @@
 //! Losses of label pairs: a [`loss::Loss`] (value and proximal map) and [`scores::Scores`] (a kernel or linear features)
 //! make a problem, a [`Setup`] says how to solve it; a [`request::Request`] chooses among all of them.
 //!
-//! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`], or [`dcd`] with steps of one pair, or [`multiplicative`]) with
+//! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`]) with
 //! a rule for the bias ([`bias`]); slow problems get iterations on all blocks at once (`admm`).
-//! [`frank_wolfe`] is the loop as published.
+//! [`published`] are the loops as published.
 
 mod accelerator;
 mod admm;
 pub mod bcd;
 pub mod bias;
-pub mod dcd;
-pub mod frank_wolfe;
 pub mod loss;
-pub mod multiplicative;
 mod outer;
 mod prompt;
+pub mod published;
 pub mod request;
 mod rule;
 pub mod scores;

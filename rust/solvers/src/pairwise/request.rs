@@ -3,16 +3,15 @@
 
 use super::bcd::{Proximal, certifies_slowly};
 use super::bias::comes_out_even;
-use super::dcd::{OnePair, PairLoss};
-use super::loss::sum_of_losses;
-use super::multiplicative::Multiplicative;
+use super::loss::{Loss, sum_of_losses};
+use super::published::Loop;
 use super::scores::{
     Deflation, DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
 };
+use super::setup::Setup;
 use super::setup::{Bias, Solution};
-use super::solve::{solve, solve_deflated, solve_fixed};
-use super::{Setup, frank_wolfe};
-use crate::error::{SolverError, refused};
+use super::solve::{solve_deflated, solve_fixed};
+use crate::error::SolverError;
 use crate::kernel::gram::{Gram, Kernel};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
@@ -22,23 +21,6 @@ use crate::memory::Number;
 use crate::report::{Monitor, Report};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-/// The loops by name.
-pub const SOLVERS: &str =
-    "'bcd', 'dcd', (hinge only) 'frank-wolfe' or (optimal margin only) 'multiplicative'";
-
-/// The loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Solver {
-    /// Exact steps of one instance: [`super::bcd`].
-    Blocks,
-    /// One pair at a time: [`super::dcd`].
-    Pairs,
-    /// Steps of one instance as published for mlODM: [`super::multiplicative`].
-    Multiplicative,
-    /// As published for Rank-SVM: [`super::frank_wolfe`].
-    FrankWolfe,
-}
 
 /// What the inner products of the training rows are.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +43,8 @@ const ROUGH_OF_STEEP: f64 = 1e-7;
 /// `K_ii` for which weights are in the range of single precision.
 const MODERATE: RangeInclusive<f64> = 1e-50..=1e50;
 
-/// How the dual matrix and the weights of a linear model are stored. All but `Dense` is there for sparse features, solver
-/// `bcd`, and a bias that is not free.
+/// How the dual matrix and the weights of a linear model are stored. All but `Dense` is there for sparse features, the
+/// engine's loop, and a bias that is not free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// All numbers.
@@ -87,7 +69,6 @@ pub enum Stored {
 }
 
 /// A pairwise problem, but for its loss, and how to solve it.
-#[derive(Debug)]
 pub struct Request<'a> {
     /// The label sets and the weights of the pairs.
     pub labels: Labels,
@@ -97,8 +78,8 @@ pub struct Request<'a> {
     pub cache_bytes: usize,
     /// How large matrices are stored.
     pub storage: Storage,
-    /// The loop.
-    pub solver: Solver,
+    /// Another loop than the engine's.
+    pub by: Option<Loop>,
     /// Bias, start, settings and threads.
     pub setup: Setup,
 }
@@ -124,11 +105,7 @@ impl Request<'_> {
     ///
     /// # Errors
     /// When the parts of the request do not fit together.
-    pub fn solve<L: PairLoss>(
-        self,
-        loss: L,
-        monitor: &mut dyn Monitor,
-    ) -> Result<Answer, SolverError> {
+    pub fn solve<L: Loss>(self, loss: L, monitor: &mut dyn Monitor) -> Result<Answer, SolverError> {
         let (n, q) = (self.labels.instances(), self.labels.count());
         let threads = Arc::clone(&self.setup.threads);
         match self.geometry {
@@ -144,7 +121,7 @@ impl Request<'_> {
                 let large = |rows: usize| self.storage == Storage::BySize && rows * q > LARGE;
                 let single = self.storage == Storage::Single || large(x.columns());
                 let compact = single || self.storage == Storage::Compact || large(n);
-                let exists = self.solver == Solver::Blocks && self.setup.bias != Bias::Free;
+                let exists = self.by.is_none() && self.setup.bias != Bias::Free;
                 if exists && single && self.allows_single(x) {
                     let scores = LinearSparse::at_zero(x, q);
                     return self.compact_answer(loss, scores, monitor, Stored::Single);
@@ -190,7 +167,7 @@ impl Request<'_> {
     }
 
     /// The answer with a compact dual matrix, and weights as `stored` says.
-    fn compact_answer<T: Number, L: PairLoss>(
+    fn compact_answer<T: Number, L: Loss>(
         self,
         loss: L,
         mut scores: LinearSparse<'_, T, CompactRows>,
@@ -209,14 +186,14 @@ impl Request<'_> {
     }
 
     /// With a kernel matrix, of which block steps see what is left beside its mean direction.
-    fn answer_with_matrix<L: PairLoss>(
+    fn answer_with_matrix<L: Loss>(
         self,
         loss: L,
         mut scores: StoredKernel<'_>,
         monitor: &mut dyn Monitor,
     ) -> Result<Answer, SolverError> {
         let tuning = self.setup.settings.tuning.deflation.clone();
-        if self.solver != Solver::Blocks || !tuning.enabled {
+        if self.by.is_some() || !tuning.enabled {
             return self.answer(loss, &mut scores, monitor);
         }
         let threads = Arc::clone(&self.setup.threads);
@@ -229,7 +206,7 @@ impl Request<'_> {
         self.answer_deflated(loss, (&mut scores, deflation.as_ref()), monitor)
     }
 
-    fn answer<L: PairLoss>(
+    fn answer<L: Loss>(
         self,
         loss: L,
         scores: &mut DenseScores<'_>,
@@ -239,7 +216,7 @@ impl Request<'_> {
     }
 
     /// The answer by scores from whose kernel this much has been taken.
-    fn answer_deflated<L: PairLoss>(
+    fn answer_deflated<L: Loss>(
         self,
         loss: L,
         (scores, deflation): (&mut DenseScores<'_>, Option<&Deflation>),
@@ -254,30 +231,15 @@ impl Request<'_> {
         {
             deflation.inspect(|taken| axpy(1.0, &taken.constant(start, bias.len()), bias));
         }
-        let mut solution = match self.solver {
-            solver if solver != Solver::Blocks && labels.have_top() => {
-                Err(SolverError::Unsupported(
-                    "only solver 'bcd' compares with the highest irrelevant labels alone",
-                ))
-            }
-            Solver::Blocks => {
+        let mut solution = match self.by {
+            Some(_) if labels.have_top() => Err(SolverError::Unsupported(
+                "only solver 'bcd' compares with the highest irrelevant labels alone",
+            )),
+            Some(by) => by(labels, scores, setup, monitor),
+            None => {
                 let step = Proximal::new(loss.clone());
                 solve_deflated(labels, (scores, deflation), step, setup, monitor)
             }
-            Solver::Pairs => {
-                let step = OnePair::new(loss.clone(), labels)?;
-                solve(labels, scores, step, setup, monitor)
-            }
-            Solver::Multiplicative => {
-                let Some(loss) = loss.as_optimal_margin() else {
-                    return Err(refused("solver", "\"multiplicative\"", SOLVERS));
-                };
-                solve(labels, scores, Multiplicative::new(loss), setup, monitor)
-            }
-            Solver::FrankWolfe if L::BOX && !L::ZERO_LABEL => {
-                frank_wolfe::solve(labels, scores, setup, monitor)
-            }
-            Solver::FrankWolfe => Err(refused("solver", "\"frank-wolfe\"", SOLVERS)),
         }?;
         let slow = scores.is_linear() && certifies_slowly(labels);
         let at_hand = !(slow && monitor.poll().hurries());

@@ -19,7 +19,7 @@ pub struct Block<'a> {
     pub dual: &'a [f64],
 }
 
-/// A way to improve one instance's block: exactly ([`Proximal`]) or one pair at a time ([`crate::pairwise::dcd::OnePair`]).
+/// A way to improve one instance's block: exactly ([`Proximal`]) or one pair at a time ([`crate::pairwise::published::dcd`]).
 pub trait Step: Send + Sized {
     /// The loss of the problem.
     type Loss: Loss;
@@ -162,8 +162,8 @@ impl<L: Loss> Step for Proximal<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairwise::dcd::PairLoss;
     use crate::pairwise::loss::{OptimalMargin, SquaredHinge};
+    use crate::pairwise::published::PairLoss;
 
     /// At the optimum of a block whose pairs' dual variables are known, the dual term is theirs.
     fn dual_term_is_that_of_the_pairs<L: PairLoss>(loss: &L) {

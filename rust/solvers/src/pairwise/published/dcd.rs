@@ -27,11 +27,6 @@ pub trait PairLoss: Loss {
 
     /// The pair's term of the dual objective.
     fn pair_dual(&self, alpha: f64, c: f64) -> f64;
-
-    /// The loss as that of mlODM, whose published block step is [`super::multiplicative`]; `None` for others.
-    fn as_optimal_margin(&self) -> Option<OptimalMargin> {
-        None
-    }
 }
 
 impl PairLoss for Hinge {
@@ -85,10 +80,6 @@ impl PairLoss for OptimalMargin {
         } else {
             (1.0 + self.theta()) * t - t * t / (2.0 * self.mu() * c)
         }
-    }
-
-    fn as_optimal_margin(&self) -> Option<OptimalMargin> {
-        Some(*self)
     }
 }
 

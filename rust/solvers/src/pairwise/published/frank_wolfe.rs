@@ -6,7 +6,7 @@
 //!
 //! (Xu 2013, eq. (24) and (26)). Each iteration solves the linear programme `min g^T a` over the same set (eq. (41)) at
 //! the gradient `g_imn = s_im - s_in - 1`, and steps by exact line search (eq. (43)). The programme separates by pairs, but
-//! with a free bias it is a circulation at least cost ([`super::bias::vertex`]), whose prices are the biases.
+//! with a free bias it is a circulation at least cost ([`bias::vertex`]), whose prices are the biases.
 //!
 //! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices. With a
 //! free bias it begins at 0 where the rows do not sum to 0.
@@ -14,14 +14,14 @@
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
 //! relative duality gap.
 
-use super::bias::{self, Vertex, comes_out_even, feasible};
-use super::loss::{Hinge, sum_of_losses};
-use super::scores::{DenseScores, rounding};
-use super::setup::{Bias, Setup, Solution, prepare};
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot, row_sum, size_of_terms};
 use crate::memory;
+use crate::pairwise::bias::{self, Vertex, comes_out_even, feasible};
+use crate::pairwise::loss::{Hinge, sum_of_losses};
+use crate::pairwise::scores::{DenseScores, rounding};
+use crate::pairwise::setup::{Bias, Setup, Solution, prepare};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Objectives, Status, Trace, rounding_of};
 

@@ -13,9 +13,9 @@
 //! It is here because it was published: the proximal step finds the same block at once. Where we deviate: the loop around
 //! the instances is the engine's ([`crate::pairwise::bcd`]), as that of [`super::dcd`].
 
-use super::bcd::{Block, Step, negative_gradient};
 use super::dcd::PairLoss;
-use super::loss::{Loss, OptimalMargin, for_each_pair};
+use crate::pairwise::bcd::{Block, Step, negative_gradient};
+use crate::pairwise::loss::{Loss, OptimalMargin, for_each_pair};
 
 /// Entries shrink towards 0 without end; this floor keeps them from becoming denormal.
 const FLOOR: f64 = 1e-150;
