@@ -177,7 +177,13 @@ ESTIMATORS = [
         "rank-svm --set C=0.1 --set pair_weights=uniform",
     ),
     Damage("shared/zero_label", "_relative", "- columns", "+ columns", "rank-svmz"),
-    Damage("shared/zero_label", "squared_norm", "(len(weights) + 1)", "len(weights)", "rank-svmz"),
+    Damage(
+        "shared/zero_label",
+        "squared_norm",
+        "(len(weights) + 1)",
+        "len(weights)",
+        "rank-svmz --set kernel=linear",
+    ),
     Damage("rank_cvm", "_divided", "1.0 / total", "2.0 / total", "rank-cvm"),
     Damage("shared/certificate", "bounds_at_the_margin", "4.0 * dual", "2.0 * dual", "rank-cvm"),
     Damage(
