@@ -219,9 +219,9 @@ fn smooth_losses_satisfy_the_optimality_conditions_to_rounding() {
     check_smooth(&OptimalMargin::new(0.0, 1.0).unwrap(), [-12.0, 6.0], None);
 }
 
-/// A line search that stops for the stiffest pairs does not get there, however long it goes on.
+/// What rounding leaves of the sum of the scores is no shift of labels of little weight.
 #[test]
-fn labels_of_little_weight_need_not_wait_for_the_others() {
+fn labels_of_little_weight_have_no_rounding_of_the_others() {
     check_smooth(&SquaredHinge, [-6.0, 6.0], Some(12.0));
     check_smooth(&odm(), [-6.0, 3.0], Some(8.0));
 }
