@@ -244,7 +244,6 @@ LOSSES = [
     for file, old, new, method in (
         ("hinge.rs", "(1.0 - margin).max(0.0)", "(0.9 - margin).max(0.0)", "rank-svm"),
         ("hinge.rs", "self.lambda * above.min", "0.9 * self.lambda * above.min", "rank-svm"),
-        ("hinge.rs", "min(c + d)) - 1.0;", "min(c + d)) - 0.5;", "rank-svm"),
         ("squared_hinge.rs", "0.5 * (1.0 - margin)", "0.4 * (1.0 - margin)", "rank-lsvm"),
         (
             "squared_hinge.rs",
