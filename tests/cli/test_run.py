@@ -79,7 +79,7 @@ INTERRUPTED = [
     ("fit DATA --set Cs=1", "multimargin.estimators.label_ranker.search._held_out_scores"),
     ("compare DATA -m mlodm --cv 2", "multimargin.estimators.shared.pairwise.solve"),
     ("verify DATA -m mlodm --rows 9", "multimargin.estimators.shared.pairwise.solve"),
-    ("verify DATA -m mlodm --rows 9", "multimargin.estimators.shared.engine.solve_exactly"),
+    ("verify DATA -m mlodm --rows 9", "multimargin.verification.optimum"),
 ]
 
 
