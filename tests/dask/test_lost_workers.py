@@ -216,5 +216,5 @@ def test_a_killed_scheduler(data: Any, when: int, monkeypatch: pytest.MonkeyPatc
     finally:
         for process in (scheduler, worker):
             process.kill()
-            process.wait()
+            process.communicate()
     assert getattr(model, "n_iter_", 0) == when - 1
