@@ -261,7 +261,8 @@ def without_the_ranker(model: LabelRankerCV, data: Data) -> Any:
     last = model.best_estimator_[-1] if model.unit_length_ else model.best_estimator_
     blocks = last.estimator[1:]
     micro, macro = (
-        CalibratedClassifier(blocks, threshold=kind).fit(X, y) for kind in ("micro", "macro")
+        CalibratedClassifier(blocks, threshold=kind, lift=last.lift).fit(X, y)
+        for kind in ("micro", "macro")
     )
     sets = {"micro": micro, "macro": macro}
     return values(micro.label_scores(X_test), lambda kind: sets[kind].predict(X_test), y_test)
