@@ -51,7 +51,7 @@ class LabelLogistic(OddsBlock):
     -----
     The objective is half the squared norm of weights and intercept, and C times the weighted loss.
     With a_i = C s_i / (1 + exp(y_i f_i)) for the score f_i of row i of weight s_i, the bound is the
-    dual objective at a (Yu, Huang and Lin 2011, eq. (4)).
+    dual objective at a (Yu, Huang and Lin 2011).
 
     Examples
     --------

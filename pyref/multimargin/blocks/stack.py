@@ -42,11 +42,9 @@ def blocks_of(stack: Any, data: Data) -> tuple[Named, dict[str, str]]:
             raise ValueError(f"stack is {stack!r}; expected None, 'auto', 'full' or a list.")
         names = _names(stack, data)
         return _worth_it(names, data)
-    stack = (
-        [one for one in stack if not _is_lift(one)] if isinstance(stack, list | tuple) else stack
-    )
     if not isinstance(stack, list | tuple):
         raise TypeError(f"stack is {stack!r}; expected None, 'auto', 'full' or a list.")
+    stack = [one for one in stack if not _is_lift(one)]
     named = {
         place: one for place, one in enumerate(stack) if isinstance(one, str) and one in BLOCKS
     }

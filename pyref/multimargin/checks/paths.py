@@ -20,6 +20,13 @@ def existing_file(path: object, argument: str) -> Path:
     return found
 
 
+def check_source(source: str | os.PathLike[str]) -> None:
+    """Refuse what is written as a path, and not as the name of a data set, and leads nowhere."""
+    path = Path(source)
+    if (path.suffix or len(path.parts) > 1) and not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {str(source).strip()!r}")
+
+
 def as_path(path: object, argument: str) -> Path:
     """Return what the caller passed as `argument` as a `Path`; raise TypeError if it is none."""
     if not isinstance(path, str | os.PathLike):

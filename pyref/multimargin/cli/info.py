@@ -7,7 +7,8 @@ from multimargin.cli.table_options import ColumnOptions
 from multimargin.notices import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from rich.console import Console
     from rich.table import Table
@@ -40,15 +41,15 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     from multimargin.datasets.table_columns import UndecidedColumns
     from multimargin.datasets.tables import table_files
 
-    wanted = columns.columns()
-    if wanted.labels is None and wanted.tags_column is None and table_files(source):
-        _show_columns(source, as_json=as_json)
+    wanted, tables = columns.columns(), table_files(source)
+    if wanted.labels is None and wanted.tags_column is None and tables:
+        _show_columns(source, tables, as_json=as_json)
         return
     try:
         data: Any = load_table_or_data(source, wanted)
     except UndecidedColumns as error:
         warn(str(error))
-        _show_columns(source, as_json=as_json)
+        _show_columns(source, tables or {}, as_json=as_json)
         return
     description = describe_table(data) if is_table(data) else describe(data)
     if as_json:
@@ -73,7 +74,7 @@ def _show(description: "Description") -> None:
         out.print(f"\nwarning: {warning}", style="yellow", markup=False, soft_wrap=True)
 
 
-def _show_columns(source: str, *, as_json: bool) -> None:
+def _show_columns(source: str, tables: "Mapping[str, Path]", *, as_json: bool) -> None:
     """Show the likely contents of the columns of a table, and how to name its labels."""
     from pathlib import Path
     from shlex import quote
@@ -82,12 +83,11 @@ def _show_columns(source: str, *, as_json: bool) -> None:
 
     from multimargin.cli.output import console, counted, number, plain_table, print_json
     from multimargin.datasets.table_overview import overview
-    from multimargin.datasets.tables import is_text, read_parts, stem_of, table_files
+    from multimargin.datasets.tables import is_text, read_parts, stem_of
 
-    parts = table_files(source) or {}
-    frame, _ = read_parts(parts)
+    frame, _ = read_parts(tables)
     name = stem_of(Path(source).resolve())
-    found = overview(frame, name, as_text=is_text(next(iter(parts.values()))))
+    found = overview(frame, name, as_text=is_text(next(iter(tables.values()))))
     if as_json:
         print_json(found)
         return

@@ -3,11 +3,11 @@
 import inspect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from multimargin.checks.paths import check_source
 from multimargin.cli import USAGE
 from multimargin.methods import METHODS, find_method
 from multimargin.notices import warn
@@ -23,9 +23,7 @@ EVERYTHING = "all"
 def existing(source: Any) -> Any:
     """Refuse a file that is not there before anything is imported that takes its time."""
     for one in source if isinstance(source, list | tuple) else (source,):
-        path = Path(one)
-        if (path.suffix or len(path.parts) > 1) and not path.exists():
-            raise FileNotFoundError(f"there is no file or folder {one!r}")
+        check_source(one)
     return source
 
 

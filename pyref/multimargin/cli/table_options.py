@@ -180,8 +180,6 @@ def load_table_or_data(
 
     parts = table_files(source)
     if parts is None:
-        path = Path(source)
-        named = path.exists() or not (path.suffix or len(path.parts) > 1)
         for option, value in (
             ("--tags-column", columns.tags_column),
             ("--drop", columns.drop),
@@ -192,7 +190,7 @@ def load_table_or_data(
             ("--decimal", columns.decimal),
             ("--min-count", columns.min_count != 1),
         ):
-            if value and named:
+            if value:
                 raise WrongUsage(
                     f"{option} is for tables (.csv, .tsv, .jsonl, .parquet), not for {source}"
                 )

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from multimargin.checks.paths import existing_file
+from multimargin.checks.paths import check_source, existing_file
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
 from multimargin.datasets.files import KINDS, Labels, load_file, load_folder
@@ -95,8 +95,7 @@ def load(
         return own()
     if known:
         return fetch(text)
-    if path.suffix or len(path.parts) > 1:
-        raise FileNotFoundError(f"there is no file or folder {text!r}")
+    check_source(source)
     raise FileNotFoundError(unknown_name(text, tuple(_OWN)))
 
 

@@ -135,6 +135,11 @@ def holds_numbers(values: Any, mark: str = ".", *, as_text: bool) -> bool:
     return all(is_number(cell, mark) for cell in cells) and not has_zeros_in_front(cells)
 
 
+def rise_by_one(numbers: NDArray[np.float64]) -> bool:
+    """Return whether numbers rise by one from row to row."""
+    return numbers.size > 2 and bool((np.diff(numbers) == 1.0).all())
+
+
 def has_zeros_in_front(cells: Sequence[str | None]) -> bool:
     """Return whether whole numbers among the cells have zeros in front."""
     return any(cell is not None and _WITH_ZEROS.fullmatch(cell) for cell in cells)

@@ -11,7 +11,8 @@ from multimargin.datasets.table_cells import (
     has_decimal_commas,
     holds_dates,
     holds_numbers,
-    number_of,
+    numbers_of,
+    rise_by_one,
     written,
 )
 from multimargin.datasets.table_columns import (
@@ -119,10 +120,10 @@ def _simple_kind(
     mark = "," if as_text and has_decimal_commas(cells) else "."
     if not holds_numbers(values, mark, as_text=as_text):
         return None
-    numbers = np.array([number_of(cell, mark) for cell in cells])
+    numbers = numbers_of(values, mark)
     if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
         return "0 and 1"
-    return "row numbers" if numbers.size > 2 and (np.diff(numbers) == 1.0).all() else "numbers"
+    return "row numbers" if rise_by_one(numbers) else "numbers"
 
 
 def _most_first(counts: Mapping[str, int]) -> Counts:

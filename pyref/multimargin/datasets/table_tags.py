@@ -65,11 +65,9 @@ def indicator_of_tags(
             "expected at least two"
         )
     n_found = len(names)
-    if known is None and min_count > 1:
-        deciding = listing if rows is None else [listing[row] for row in rows]
-        frequent = Counter(tag for tags in deciding for tag in tags)
-        names = [name for name in names if frequent[name] >= min_count]
-        check_frequent(len(names), min_count)
+    if known is None:
+        deciding = counts if rows is None else Counter(tag for row in rows for tag in listing[row])
+        names = [names[k] for k in frequent([deciding[name] for name in names], min_count)]
     n_rare = n_found - len(names)
     cells = len(listing) * len(names)
     if known is None and cells > MIN_LABEL_CELLS and cells > 10_000 * counts.total():
@@ -82,28 +80,31 @@ def indicator_of_tags(
     for row, tags in enumerate(listing):
         Y[row, [place[tag] for tag in tags if tag in place]] = 1
     missing = np.array([is_missing(cell) for cell in column.tolist()], dtype=bool)
-    unknown = Counter(
-        {tag: count for tag, count in counts.items() if known is not None and tag not in place}
-    )
+    unknown: Counter[str] = Counter()
+    if known is not None:
+        unknown.update({tag: count for tag, count in counts.items() if tag not in place})
     if not missing.any():
         return Tags(names, Y, separator, unknown, n_rare)
     if known is None:
         warn(
             f"tags_column: the column {column.name!r} has no value in {np.count_nonzero(missing)} "
             f"of {len(listing)} rows, first in row {int(missing.argmax())}: their labels are "
-            "unknown; "
-            "write empty text or an empty list where a row has no tag"
+            "unknown; write empty text or an empty list where a row has no tag"
         )
     return Tags(names, np.where(missing[:, None], np.nan, Y), separator, unknown, n_rare)
 
 
-def check_frequent(count: int, min_count: int) -> None:
-    """Refuse fewer than two labels with as many rows as asked for."""
-    if count < 2:
+def frequent(counts: Sequence[int], min_count: int) -> list[int]:
+    """Return the places of labels with at least so many rows; with 1, those of all labels."""
+    if min_count == 1:
+        return list(range(len(counts)))
+    kept = [place for place, count in enumerate(counts) if count >= min_count]
+    if len(kept) < 2:
         raise ValueError(
-            f"min_count is {min_count}, and {count} label(s) have as many rows; expected a number "
-            "that leaves two labels at least"
+            f"min_count is {min_count}, and {len(kept)} label(s) have as many rows; expected a "
+            "number that leaves two labels at least"
         )
+    return kept
 
 
 def recurring_tags(column: Any) -> tuple[Counter[str], str | None] | None:
@@ -114,16 +115,15 @@ def recurring_tags(column: Any) -> tuple[Counter[str], str | None] | None:
     cells = column.tolist()
     texts = ["" if is_missing(cell) or _is_list(cell) else as_written(cell) for cell in cells]
     # Blanks stand between words, too.
-    separators = [separator for separator in _SEPARATORS if separator != " "]
+    separators = (separator for separator in _SEPARATORS if separator != " ")
     some = {text.strip() for text in texts[:_MANY_ROWS] if text.strip()}
     looks_so = any(map(_is_list, cells[:_MANY_ROWS])) or any(
         has_quotes(body_of_list(text) or "") for text in some
     )
     if not looks_so:
-        found = {separator: _evidence(some, separator) for separator in separators}
         looks_so = any(
             of.share >= _OFTEN_RECURRING and of.cells > 1 and 2 * of.n_tags < len(texts)
-            for of in found.values()
+            for of in (_evidence(some, separator) for separator in separators)
         )
     if not looks_so:
         return None

@@ -22,7 +22,7 @@ from multimargin.checks.parameters import check_integer
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import reading, uncompressed
-from multimargin.datasets.table_cells import as_written
+from multimargin.datasets.table_cells import as_written, rise_by_one
 from multimargin.datasets.table_columns import (
     UndecidedColumns,
     feature_kinds,
@@ -32,7 +32,7 @@ from multimargin.datasets.table_columns import (
     uses_of_columns,
 )
 from multimargin.datasets.table_encoder import make_encoder
-from multimargin.datasets.table_tags import check_frequent, indicator_of_tags
+from multimargin.datasets.table_tags import frequent, indicator_of_tags
 from multimargin.notices import warn
 
 _LINES = (".jsonl", ".ndjson")
@@ -349,10 +349,9 @@ def table_of(
     else:
         Y, found["blank"] = indicator_of_columns(frame, uses["labels"], columns.blank)
         counts = np.count_nonzero((Y if rows is None else Y[rows]) == 1, axis=0)
-        frequent = np.flatnonzero((counts >= min_count) | (min_count == 1))
-        check_frequent(frequent.size, min_count)
-        names, Y = [uses["labels"][k] for k in frequent], Y[:, frequent]
-        found["n_rare"] = counts.size - frequent.size
+        kept = frequent(counts.tolist(), min_count)
+        names, Y = [uses["labels"][k] for k in kept], Y[:, kept]
+        found["n_rare"] = counts.size - len(kept)
     mark = "." if columns.decimal is None else columns.decimal
     if kinds is None:
         text, nominal = uses.pop("text"), uses.pop("nominal")
@@ -472,8 +471,7 @@ def _stacked(frames: Mapping[str, Any]) -> tuple[Any, dict[str, NDArray[np.intp]
 def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
     """Warn of a column that numbers the rows, which says nothing of other rows."""
     for column, kind in kinds.items():
-        values = X[column]
-        if kind == "number" and len(values) > 2 and bool((values.diff().iloc[1:] == 1.0).all()):
+        if kind == "number" and rise_by_one(X[column].to_numpy()):
             warn(
                 f"the column {column!r} numbers the rows and is taken for a feature; drop it "
                 f"({option('--drop', [column])}) if it is none"

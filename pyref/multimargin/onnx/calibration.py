@@ -4,13 +4,12 @@ import numpy as np
 
 from multimargin.onnx.graph import Graph, Node
 from multimargin.onnx.labels import columns, integers
-from multimargin.thresholds import LiftedCalibration, PooledCalibration
+from multimargin.thresholds import LiftedCalibration
+from multimargin.thresholds.lift import Calibration
 from multimargin.thresholds.pairs import ROUNDING
 
 
-def add_odds(
-    graph: Graph, calibration: PooledCalibration | LiftedCalibration, blocks: list[Node]
-) -> Node:
+def add_odds(graph: Graph, calibration: Calibration, blocks: list[Node]) -> Node:
     """Append the logarithms of the odds (n, q) that a fitted calibration makes of scores (n, q)."""
     if isinstance(calibration, LiftedCalibration):
         lift = calibration.lift

@@ -16,13 +16,12 @@ from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, sliceable
-from multimargin.thresholds.lift import LabelLift, LiftedCalibration
+from multimargin.thresholds.lift import Calibration, LabelLift, LiftedCalibration
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.shrunken import ShrunkenThreshold
 
 Matrix = NDArray[np.float64]
-Calibration = PooledCalibration | LiftedCalibration
 
 
 @dataclass(repr=False, eq=False)

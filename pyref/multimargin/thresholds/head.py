@@ -9,8 +9,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.thresholds.base import Threshold, over_labels
-from multimargin.thresholds.lift import LiftedCalibration
-from multimargin.thresholds.pooled import PooledCalibration
+from multimargin.thresholds.lift import Calibration
 
 Matrix = NDArray[np.float64]
 
@@ -35,7 +34,7 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        calibration: PooledCalibration | LiftedCalibration | None,
+        calibration: Calibration | None,
         threshold: Threshold | None,
         n_labels: int,
         at_least_one: bool = False,

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.labels import UNKNOWN
+from multimargin.thresholds.pairs import by_features
 from multimargin.thresholds.pooled import PooledCalibration
 
 Matrix = NDArray[np.float64]
@@ -102,13 +103,13 @@ class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
         """The larger gap of the two calibrations."""
         return max(self.first.gap_, self.second.gap_)
 
-    def with_lift(self, blocks: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Return the scores of the models and those of the lift."""
-        return [*blocks, self.lift.scores(self.first.odds(blocks))]
-
     def odds(self, blocks: Sequence[NDArray[Any]]) -> Matrix:
         """Return the logarithms of the odds by checked scores."""
-        return self.second.odds(self.with_lift(blocks))
+        return by_features(blocks, self._odds_of)
+
+    def _odds_of(self, features: list[Matrix]) -> Matrix:
+        # The features of the models' scores serve both calibrations.
+        return self.second.odds_of([*features, self.lift.scores(self.first.odds_of(features))])
 
     def shares(self, blocks: Sequence[NDArray[Any]]) -> list[Matrix]:
         """Return what each model, and last the lift, adds to the logarithms of the odds.
@@ -123,4 +124,7 @@ class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
         list of ndarray of shape (n, q)
             The shares; with the intercepts they sum to the odds.
         """
-        return self.second.shares(self.with_lift(blocks))
+        return self.second.shares([*blocks, self.lift.scores(self.first.odds(blocks))])
+
+
+Calibration = PooledCalibration | LiftedCalibration

@@ -1,6 +1,6 @@
 """Pairs of a row and a label with the features by which a calibration judges them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -44,6 +44,15 @@ def in_chunks(n: int, q: int) -> Iterator[slice]:
     """Yield slices of rows that bound the memory of what is made of n rows and q labels."""
     step = max(_SCORES // q, 1)
     return (slice(first, first + step) for first in range(0, n, step))
+
+
+def by_features(blocks: Sequence[NDArray[Any]], answer: Callable[[list[Matrix]], Matrix]) -> Matrix:
+    """Return what a function makes of the features of each row and label, (n, q)."""
+    n, q = blocks[0].shape
+    found = np.empty((n, q))
+    for rows in in_chunks(n, q):
+        found[rows] = answer(features_of([block[rows] for block in blocks]))
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from multimargin.checks.labels import check_scores
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.thresholds.base import check_rows
 from multimargin.thresholds.logistic import PooledLogistic
-from multimargin.thresholds.pairs import N_FEATURES, Pairs, features_of, in_chunks
+from multimargin.thresholds.pairs import N_FEATURES, Pairs, by_features, features_of
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -211,17 +211,18 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
     def odds(self, blocks: Sequence[NDArray[Any]]) -> Matrix:
         """Return the logarithms of the odds by checked scores."""
-        odds = np.empty(blocks[0].shape)
-        places = places_of_blocks(len(blocks))
-        n, q = blocks[0].shape
-        for rows in in_chunks(n, q):
-            features = features_of([block[rows] for block in blocks])
-            part = odds[rows]
-            part[...] = self.label_intercept_ + self.intercept_
-            for own, place in zip(self.label_coef_, places, strict=True):
-                part += own * features[place]
-            for weight, feature in zip(self.coef_, features, strict=True):
-                part += weight * feature
+        return by_features(blocks, self.odds_of)
+
+    def odds_of(self, features: Sequence[Matrix]) -> Matrix:
+        """Return the logarithms of the odds by the features of the pairs."""
+        odds = np.empty(features[0].shape)
+        odds[...] = self.label_intercept_ + self.intercept_
+        for own, place in zip(
+            self.label_coef_, places_of_blocks(len(self.label_coef_)), strict=True
+        ):
+            odds += own * features[place]
+        for weight, feature in zip(self.coef_, features, strict=True):
+            odds += weight * feature
         return odds
 
     def predict_proba(self, scores: Any) -> Matrix:

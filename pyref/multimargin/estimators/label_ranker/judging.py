@@ -12,6 +12,7 @@ from multimargin.measures.scorers import as_measured, measurable_rows
 from multimargin.thresholds import PooledCalibration, Threshold
 from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut
+from multimargin.thresholds.lift import Calibration
 
 Matrix = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class Judge:
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values
 
-    def head(self, calibration: PooledCalibration | None, odds: Matrix) -> Head:
+    def head(self, calibration: Calibration | None, odds: Matrix) -> Head:
         """Return what makes label sets, with the threshold that is best for held-out odds."""
         q = self._labels.shape[1]
         threshold = None
