@@ -45,8 +45,8 @@ const FACTOR: f64 = 10.0;
 /// Bound on the trials of a line search.
 const TRIALS: usize = 60;
 
-/// After a step of this share of its length each of the few moves alone ([`relax`]); after a shorter one it does in one step
-/// of so many, as moves along a kink need the pieces beyond it.
+/// After a step that is shortened, but to no less than this share, each of the few moves alone ([`relax`]); after a shorter one
+/// it does in one step of so many, as moves along a kink need the pieces beyond it.
 const LONG: f64 = 0.01;
 const ALONE: usize = 3;
 
@@ -282,7 +282,7 @@ impl NewtonWorkspace {
             if !moved.is_finite() {
                 break;
             }
-            if length >= LONG || step.is_multiple_of(ALONE) {
+            if length < 1.0 && (length >= LONG || step.is_multiple_of(ALONE)) {
                 self.relax(lambda);
                 self.evaluate(lambda);
             }
