@@ -116,7 +116,8 @@ def test_a_wrong_solver_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_false_bound_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     found = verify(MLODM(random_state=0), X[ROWS], Y[ROWS])
     assert found.agrees
-    assert not replace(found, bound=1.001 * found.exact_objective).agrees
+    for share in (1.001, 0.999, 0.5, -np.inf):
+        assert not replace(found, bound=share * found.exact_objective).agrees
     assert found.exact_bound is not None
     assert not replace(found, exact_bound=1.001 * found.objective).agrees
     assert not replace(found, tolerance=1e-15).agrees

@@ -210,6 +210,13 @@ ESTIMATORS = [
     Damage(
         "shared/exact",
         "solve_exactly",
+        "found.upper, found.lower,",
+        "found.upper, 0.9 * found.lower,",
+        EXACT,
+    ),
+    Damage(
+        "shared/exact",
+        "solve_exactly",
         "b[:-1] - b[-1]",
         "b[:-1] + b[-1]",
         "rank-svmz --set solver=exact",

@@ -50,7 +50,7 @@ class Verification:
         Largest difference of two scores f_k(x), relative to the largest score, after each label's
         mean difference is taken out: a bias need not be unique.
     tolerance : float
-        The largest `objective_difference` that agrees.
+        The largest relative difference of the objectives, and of `bound`, that agrees.
     """
 
     n_samples: int
@@ -68,9 +68,9 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """True if the objectives agree and no bound contradicts the other objective."""
+        """True if the objectives agree, the bound is as close, and none contradicts the other."""
         slack = self.tolerance * abs(self.exact_objective)
-        bounds_hold = self.bound <= self.exact_objective + slack and (
+        bounds_hold = abs(self.bound - self.exact_objective) <= slack and (
             self.exact_bound is None or self.exact_bound <= self.objective + slack
         )
         return self.objective_difference <= self.tolerance and bounds_hold
@@ -92,7 +92,7 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
     y : array-like of shape (n, q)
         Label indicator.
     tolerance : float, default=1e-6
-        The largest relative difference of objectives that agrees.
+        The largest relative difference of objectives, and of the fit's bound, that agrees.
 
     Returns
     -------

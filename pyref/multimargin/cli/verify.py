@@ -135,7 +135,7 @@ def _print(found: "Verification", described: str, method: str, tolerance: float)
                 ("difference", f"{found.objective_difference:.1e}", "relative"),
                 ("gap", f"{found.gap:.1e}", "the fit's own bound of its distance"),
                 ("scores", f"{found.score_difference:.1e}", "largest relative difference"),
-                ("verdict", verdict, f"objectives within {tolerance:g}, bounds hold"),
+                ("verdict", verdict, f"objectives and bound within {tolerance:g}"),
             ]
         )
     )
