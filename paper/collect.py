@@ -1,6 +1,5 @@
 """Collect the numbers of the paper from what the benchmarks wrote.
 
-    python benchmarks/race.py --results RESULTS/race.jsonl
     python benchmarks/rank_svm.py > RESULTS/rank_svm.txt
     python benchmarks/hard_kernels.py > RESULTS/hard_kernels.txt
     python benchmarks/papers.py --runs RESULTS/papers.json rank-cvm
@@ -8,20 +7,25 @@
     python paper/collect.py RESULTS
 
 writes `paper/numbers.json`: strings, as they are printed in the paper, which holds no other number.
+The race is that of the guide's page, and what is not in RESULTS stays as it is.
 """
 
 import json
 import math
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+from draw_race import PAGE, read_race, relative_gain
 
 from published.comparison import AVERAGE_PRECISION, RANKING_LOSS
 from published.printed import printed
 from published.rank_cvm import COLUMNS, DATA_SETS, title_of
-from race import CONTESTANTS, KERNEL, LINEAR, MEASURES, curve
 
 Row = dict[str, str]
 
@@ -51,54 +55,39 @@ def digits(value: float, count: int = 2) -> str:
     return f"{value:.{decimals}f}"
 
 
-def seconds(values: list[float]) -> str:
-    """Return the range of some seconds."""
-    low, high = (
-        f"{value:.1f}" if value < 9.5 else f"{value:.0f}" for value in (min(values), max(values))
-    )
-    return low if low == high else f"{low} to {high}"
-
-
-def race(lines: list[str]) -> dict[str, Any]:
-    """Return the best of both sides on each set, who is ahead how often, and ratios of seconds."""
-    results = [json.loads(line) for line in lines]
-    contestants = {one.name: one for side in CONTESTANTS.values() for one in side}
+def race(page: str) -> dict[str, Any]:
+    """Return the table of the race that the guide prints, and who is ahead how often."""
+    lines = page[page.index("| | ranking loss") :].splitlines()
+    measures, sets = read_race(page)
     rows: list[dict[str, Any]] = []
-    ahead = dict.fromkeys(MEASURES, 0)
-    shares: dict[str, list[float]] = {"MLODM": [], "RankCVM": [], "RankSVM": []}
-    for name in (*LINEAR, *KERNEL):
-        of_set = [one for one in results if one["set"] == name]
-        sides = [
-            [one for one in of_set if contestants[one["method"]].ours is ours]
-            for ours in (True, False)
-        ]
-        n, d, q = of_set[0]["shape"]
-        row: dict[str, Any] = {"set": name, "rows": str(n), "features": str(d), "labels": str(q)}
-        for measure, (_, _, larger) in MEASURES.items():
-            best = max if larger else min
-            mine, theirs = (best(curve(r, measure)[-1][1] for r in side) for side in sides)
-            ahead[measure] += mine > theirs if larger else mine < theirs
-            row[measure] = {
-                "ours": f"{mine:.3f}",
-                "peers": f"{theirs:.3f}",
-                "ahead": mine > theirs if larger else mine < theirs,
-            }
-        took = [[curve(r, "ranking_loss")[-1][0] for r in side] for side in sides]
-        row["seconds"] = {"ours": seconds(took[0]), "peers": seconds(took[1])}
+    ahead = dict.fromkeys(measures, 0)
+    for (name, cells), line in zip(sets.items(), lines[2:], strict=False):
+        row: dict[str, Any] = {"set": name}
+        row["labels"] = re.findall(r"\((\d+)", line)[0]
+        row["seconds"] = line.strip("| ").rsplit("|", 1)[-1].strip()
+        for measure, (ours, peers) in zip(measures, cells, strict=True):
+            better = relative_gain(measure, ours, peers) > 0
+            ahead[measure] += better
+            row[measure] = {"ours": f"{ours:.3f}", "peers": f"{peers:.3f}", "ahead": better}
         rows.append(row)
-        if name in LINEAR:
-            for method, kept in shares.items():
-                (mine,) = (r for r in sides[0] if r["method"] == method)
-                kept.append(curve(mine, "ranking_loss")[-1][0] / min(took[1]))
+    cells = {}
+    for name, stack in (
+        ("auto", "the default"),
+        ("full", '`stack="full"`'),
+        ("none", "`stack=None`"),
+    ):
+        line = next(line for line in page.splitlines() if line.startswith(f"| {stack} |"))
+        plain, cut, every, price = (cell.strip() for cell in line.split("|")[2:-1])
+        cells[name] = {
+            "plain": plain.split()[0], "cut": cut.split()[0], "all": every.split()[0],
+            "near": every.split()[1].strip("()"), "seconds": price,
+        }  # fmt: skip
     return {
         "rows": rows,
         "sets": str(len(rows)),
-        "text_sets": str(len(LINEAR)),
+        "cells_in_all": str(len(rows) * len(measures)),
+        "cells": cells,
         "ahead": {measure: str(count) for measure, count in ahead.items()},
-        "share_of_quickest_peer": {
-            method: {"least": digits(min(kept)), "most": digits(max(kept))}
-            for method, kept in shares.items()
-        },
     }
 
 
@@ -198,16 +187,18 @@ def pairs_of_delicious() -> dict[str, str]:
 def main() -> None:
     """Read the folder of results and write the file."""
     folder = Path(sys.argv[1])
-    numbers = {
-        "race": race((folder / "race.jsonl").read_text().splitlines()),
-        "speed": speed(
-            (folder / "rank_svm.txt").read_text(), (folder / "hard_kernels.txt").read_text()
-        ),
-        "optimum": optimum(json.loads((folder / "papers.json").read_text())),
-        "peers": peers((folder / "peers.txt").read_text()),
-        "delicious": pairs_of_delicious(),
-    }
     file = Path(__file__).with_name("numbers.json")
+    numbers = json.loads(file.read_text())
+    numbers["race"] = race(PAGE.read_text(encoding="utf-8"))
+    parts: dict[str, tuple[Callable[..., dict[str, Any]], list[str]]] = {
+        "speed": (speed, ["rank_svm.txt", "hard_kernels.txt"]),
+        "optimum": (lambda text: optimum(json.loads(text)), ["papers.json"]),
+        "peers": (peers, ["peers.txt"]),
+        "delicious": (pairs_of_delicious, []),
+    }
+    for part, (collect, names) in parts.items():
+        if all((folder / name).exists() for name in names):
+            numbers[part] = collect(*((folder / name).read_text() for name in names))
     file.write_text(json.dumps(numbers, indent=1) + "\n")
 
 
