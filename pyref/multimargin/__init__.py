@@ -34,7 +34,9 @@ __all__ = [
     "beta_max",
     "explain",
     "load_model",
+    "predict_frame",
     "predict_names",
+    "predict_sparse",
     "predict_top",
     "save_model",
 ]

@@ -73,3 +73,24 @@ def test_labels_with_most_errors_come_first(command, model, folder, small):
         f"{errors:.0f}" for errors in np.sort(expected["errors"])[:-4:-1]
     ]
     assert "3 of 7 labels" in lines[head + 4]
+
+
+def test_rows_with_most_errors_come_first(command, model, folder, small):
+    X, Y = small.split("test")
+    predicted = load_model(model).predict(X)
+    errors = (predicted != Y).sum(axis=1)
+    found = command("evaluate", model, folder, "--per-row", "--json").json["rows"]
+    assert [one["errors"] for one in found] == sorted(errors, reverse=True)
+    place = {int(row): number for number, row in enumerate(small.splits["test"])}
+    for one in found:
+        k = place.pop(one["row"])
+        for name, marks in (("missed", Y[k] > predicted[k]), ("wrong", Y[k] < predicted[k])):
+            assert one[name] == [small.label_names[label] for label in np.flatnonzero(marks)]
+        assert one["support"] == Y[k].sum()
+        assert one["errors"] == errors[k]
+    assert not place
+    lines = command("evaluate", model, folder, "--per-row", "--show", 2).out.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.split()[:2] == ["row", "errors"])
+    assert lines[head + 1].split()[:2] == [str(found[0]["row"]), f"{found[0]['errors']:.0f}"]
+    assert found[0]["missed"][0] in lines[head + 1] or found[0]["wrong"][0] in lines[head + 1]
+    assert "2 of 40 rows" in lines[-1]

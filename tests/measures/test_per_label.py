@@ -1,10 +1,10 @@
-"""Measures of each label, against scikit-learn's."""
+"""Measures of each label and of each row, against scikit-learn's."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
-from multimargin.measures import auc_macro, label_measures, macro_f1
+from multimargin.measures import auc_macro, example_f1, label_measures, macro_f1, row_measures
 
 RANDOM = np.random.default_rng(0)
 Y = (RANDOM.random((60, 5)) < 0.4).astype(int)
@@ -53,3 +53,19 @@ def test_what_is_not_defined_is_nan():
 def test_other_shapes_are_refused():
     with pytest.raises(ValueError, match=r"Y_pred has shape \(60, 4\); expected that of Y_true"):
         label_measures(Y, Y[:, :4], SCORES)
+
+
+def test_rows_are_measured_as_labels_are():
+    predicted, holes = (SCORES > 0.4).astype(int), Y.astype(float)
+    holes[RANDOM.random(Y.shape) < 0.3] = np.nan
+    for truth in (Y, holes):
+        found = row_measures(truth, predicted)
+        turned = label_measures(truth.T, predicted.T, SCORES.T)
+        assert list(found) == ["support", "predicted", "errors", "precision", "recall", "f1"]
+        for name, values in found.items():
+            np.testing.assert_array_equal(values, turned[name])
+    defined = (Y | predicted).any(axis=1)
+    found = row_measures(Y[defined], predicted[defined])
+    assert np.mean(found["f1"]) == pytest.approx(example_f1(Y[defined], predicted[defined]))
+    with pytest.raises(ValueError, match=r"Y_pred has shape \(60, 4\); expected that of Y_true"):
+        row_measures(Y, Y[:, :4])

@@ -28,9 +28,17 @@ def command(
             "errors; of all labels with --json.",
         ),
     ] = False,
+    per_row: Annotated[
+        bool,
+        typer.Option(
+            "--per-row",
+            help="Show the rows with most errors: which labels are missed, which are predicted "
+            "wrongly; all rows with --json.",
+        ),
+    ] = False,
     shown: Annotated[
         int,
-        typer.Option("--show", metavar="K", min=1, help="Labels that --per-label shows."),
+        typer.Option("--show", metavar="K", min=1, help="Labels and rows that these show."),
     ] = 30,
     as_json: Json = False,
 ) -> None:
@@ -43,15 +51,17 @@ def command(
     Examples:
       multimargin evaluate emotions.model emotions/
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
-      multimargin evaluate tags.model new.csv --per-label --show 10
+      multimargin evaluate tags.model new.csv --per-label --per-row --show 10
     """
     from multimargin.checks.names import listed
     from multimargin.cli.measuring import (
         labels_table,
         measurable_rows,
         measured_by_label,
+        measured_by_row,
         measured_on,
         measures_table,
+        rows_table,
     )
     from multimargin.cli.model_data import features_of, labels_of
     from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
@@ -78,6 +88,7 @@ def command(
     scores = model.decision_function(X)
     measures = measured_on(scores, Y)
     by_label = measured_by_label(scores, Y, info.label_names) if per_label else None
+    by_row = measured_by_row(scores, Y, rows, info.label_names) if per_row else None
     seen = share_among(info.row_hashes, X)
     if seen is None:
         seen = float((data.name, split) == (info.data_name, info.split))
@@ -91,6 +102,7 @@ def command(
                 "share_fitted_to": seen,
                 "measures": measures,
                 **({} if by_label is None else {"labels": by_label}),
+                **({} if by_row is None else {"rows": by_row}),
             }
         )
         return
@@ -101,6 +113,9 @@ def command(
     if by_label is not None:
         out.print()
         out.print(labels_table(by_label, shown))
+    if by_row is not None:
+        out.print()
+        out.print(rows_table(by_row, shown))
     if seen:
         share = "all" if seen == 1.0 else f"{max(seen, 0.01):.0%}"
         tell(

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
+# Labels of a row that are named.
+_FEW = 8
+
 
 def measured_on(scores: Any, Y: Any) -> dict[str, float]:
     """Return all measures of scores that are positive for predicted labels, by name."""
@@ -55,6 +58,50 @@ def labels_table(labels: list[dict[str, Any]], shown: int) -> "Table":
     if len(labels) > shown:
         table.caption = f"{shown} of {len(labels)} labels, those with most errors first"
     return table
+
+
+def measured_by_row(scores: Any, Y: Any, rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the measures of each row, those with most errors first; None where undefined."""
+    import numpy as np
+
+    from multimargin.measures import row_measures
+
+    predicted = (scores > 0).astype(int)
+    found = row_measures(Y, predicted)
+    order = np.lexsort((found["support"], -found["errors"]))
+
+    def named(marks: Any) -> list[str]:
+        return [names[k] for k in np.flatnonzero(marks).tolist()]
+
+    return [
+        {"row": int(rows[k])}
+        | {name: None if np.isnan(of[k]) else float(of[k]) for name, of in found.items()}
+        | {"missed": named((Y[k] == 1) & (predicted[k] == 0))}
+        | {"wrong": named((Y[k] == 0) & (predicted[k] == 1))}
+        for k in order
+    ]
+
+
+def rows_table(rows: list[dict[str, Any]], shown: int) -> "Table":
+    """Lay out measures of rows, a row each."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("row", "errors", "relevant labels missed", "labels predicted wrongly"):
+        table.add_column(name, justify="right" if name in ("row", "errors") else "left")
+    for one in rows[:shown]:
+        # Names of labels may hold square brackets.
+        cells = (str(one["row"]), f"{one['errors']:.0f}", *map(_few, (one["missed"], one["wrong"])))
+        table.add_row(*map(Text, cells))
+    if len(rows) > shown:
+        table.caption = f"{shown} of {len(rows)} rows, those with most errors first"
+    return table
+
+
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+    return ", ".join(names[:_FEW]) + more
 
 
 def measurable_rows(data: Any, Y: Any, rows: Any) -> Any:

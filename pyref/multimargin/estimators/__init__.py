@@ -11,6 +11,7 @@ from multimargin.estimators.llsf import LLSF, beta_max
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.mlrl import MLRL
 from multimargin.estimators.names import predict_names, predict_top
+from multimargin.estimators.outputs import predict_frame, predict_sparse
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
@@ -44,6 +45,8 @@ __all__ = [
     "UnknownLabelsWarning",
     "beta_max",
     "explain",
+    "predict_frame",
     "predict_names",
+    "predict_sparse",
     "predict_top",
 ]

@@ -1,6 +1,6 @@
 """The best labels of rows, and predicted ones by their names."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, cast, overload
 
 import numpy as np
@@ -126,13 +126,12 @@ def predicted_labels(model: Any, X: Any) -> tuple[list[NDArray[np.intp]], NDArra
     """Return the predicted labels of each row, the best first, and the scores (n, q) of all."""
     if sparse.issparse(X):
         X = X.tocsr()
-    _check_multilabel(model, X)
+    check_multilabel(model, X)
     if hasattr(model, "decision_function"):
         decision, ranked_by = decision_and_ranking(model, X)
         predicted = decision > 0
     else:
-        answer = model.predict(X)
-        predicted = np.asarray(answer.toarray() if sparse.issparse(answer) else answer) == 1
+        predicted = answer_of(model, "predict", X) == 1
         ranked_by, _ = scores_of(model, X, predicted.shape[1])
     check_rows(X, predicted.shape[0])
     order = np.argsort(-ranked_by, axis=1, kind="stable")
@@ -191,22 +190,21 @@ def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArr
     (899, 2)
     """
     check_integer("k", k, at_least=1)
-    count = label_names_of_model(model).size
-    if sparse.issparse(X):
-        X = X.tocsr()
-    _check_multilabel(model, X)
-    n = _num_samples(X)
-    step = max(_SCORES // count, 1)
-    # A model refuses what has no rows.
-    blocks = [
-        _best(_ranked_by(model, rows), k)
-        for rows in (
-            _safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step)
-        )
-    ]
+    blocks = [_best(_ranked_by(model, rows), k) for rows in blocks_of_rows(model, X)]
     labels, values = map(np.concatenate, zip(*blocks, strict=True))
     check_rows(X, labels.shape[0])
     return labels, values
+
+
+def blocks_of_rows(model: Any, X: Any) -> Iterator[Any]:
+    """Return blocks of rows, few enough to hold the scores of all labels of a block."""
+    count = label_names_of_model(model).size
+    if sparse.issparse(X):
+        X = X.tocsr()
+    check_multilabel(model, X)
+    n, step = _num_samples(X), max(_SCORES // count, 1)
+    # A model refuses what has no rows.
+    return (_safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step))
 
 
 def check_rows(X: Any, answered: int) -> None:
@@ -233,7 +231,8 @@ def _best(values: Any, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     return np.take_along_axis(chosen, order, axis=1), np.take_along_axis(found, order, axis=1)
 
 
-def _check_multilabel(model: Any, X: Any) -> None:
+def check_multilabel(model: Any, X: Any) -> None:
+    """Raise ValueError if a model predicts one class per row."""
     last = final_estimator(model)
     several = getattr(last, "multilabel_", None)
     if several is None:

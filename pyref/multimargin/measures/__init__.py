@@ -2,7 +2,7 @@
 
 - `ranking`: measures of label rankings; `label_sets`: measures of predicted label sets;
 - `retrieval`: measures of the head of a ranking, and areas under the curves of labels;
-- `per_label`: measures of each label by itself;
+- `per_label`: measures of each label, and of each row, by itself;
 - `registry`: all of them by name; `scorers`: their scorers for scikit-learn;
 - `margins`: margins of label pairs;
 - `label_scores`: scores of labels, asked of any fitted classifier.
@@ -17,7 +17,7 @@ from multimargin.measures.label_sets import (
     micro_f1,
 )
 from multimargin.measures.margins import pair_margins
-from multimargin.measures.per_label import label_measures
+from multimargin.measures.per_label import label_measures, row_measures
 from multimargin.measures.ranking import (
     average_precision,
     coverage,
@@ -75,4 +75,5 @@ __all__ = [
     "ranking_hamming",
     "ranking_loss",
     "recall_at_k",
+    "row_measures",
 ]

@@ -1,4 +1,4 @@
-"""Measures of each label by itself."""
+"""Measures of each label, and of each row, by itself."""
 
 from typing import Any
 
@@ -43,15 +43,63 @@ def label_measures(
     >>> found["errors"], found["recall"]
     (array([1., 0.]), array([1., 1.]))
     """
+    Y, predicted, known = _checked(Y_true, Y_pred)
+    f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
+    weights = check_sample_weight(sample_weight, Y.shape[0])
+    counted = known * (np.ones(Y.shape[0]) if weights is None else weights)[:, np.newaxis]
+    areas = [
+        _area(Y[rows, k], f[rows, k], None if weights is None else weights[rows])
+        for k, rows in enumerate((counted > 0.0).T)
+    ]
+    return {**_shares(Y, predicted, counted, axis=0), "auc": np.array(areas)}
+
+
+def row_measures(Y_true: Any, Y_pred: Any) -> dict[str, NDArray[np.float64]]:
+    """Measures of each row by itself, to see which rows a model gets wrong.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1; NaN where a label is unknown, which is left out.
+    Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the predicted labels, 0 and 1; q >= 2.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n,)
+        "support", the number of relevant labels; "predicted", that of predicted ones; "errors", of
+        labels that are one but not the other; "precision", "recall" and "f1". NaN where a measure
+        is not defined: precision of a row without predicted labels, recall of one without relevant
+        ones.
+
+    Examples
+    --------
+    >>> from multimargin.measures import row_measures
+    >>> row_measures([[1, 0], [1, 1], [0, 1]], [[1, 0], [0, 1], [1, 0]])["errors"]
+    array([0., 1., 2.])
+    """
+    Y, predicted, known = _checked(Y_true, Y_pred)
+    return _shares(Y, predicted, known.astype(float), axis=1)
+
+
+def _checked(
+    Y_true: Any, Y_pred: Any
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return true and predicted indicator, and which labels are known."""
     Y, known = known_labels(Y_true, "Y_true")
     predicted = check_indicator(Y_pred, "Y_pred")
     if predicted.shape != Y.shape:
         raise ValueError(f"Y_pred has shape {predicted.shape}; expected that of Y_true, {Y.shape}.")
-    f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
-    weights = check_sample_weight(sample_weight, Y.shape[0])
-    counted = known * (np.ones(Y.shape[0]) if weights is None else weights)[:, np.newaxis]
-    both = np.sum(counted * (Y & predicted), axis=0)
-    support, named = np.sum(counted * Y, axis=0), np.sum(counted * predicted, axis=0)
+    return Y, predicted, known
+
+
+def _shares(
+    Y: NDArray[np.uint8], predicted: NDArray[np.uint8], counted: NDArray[np.float64], axis: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return counts and shares along an axis, by what each place counts."""
+    both, support, named = (
+        np.sum(counted * marks, axis=axis) for marks in (Y & predicted, Y, predicted)
+    )
     with np.errstate(invalid="ignore"):
         return {
             "support": support,
@@ -60,12 +108,6 @@ def label_measures(
             "precision": both / named,
             "recall": both / support,
             "f1": 2 * both / (support + named),
-            "auc": np.array(
-                [
-                    _area(Y[rows, k], f[rows, k], None if weights is None else weights[rows])
-                    for k, rows in enumerate((counted > 0.0).T)
-                ]
-            ),
         }
 
 

@@ -7,5 +7,6 @@ readers. Margins of label pairs are drawn by matplotlib's ``ax.ecdf(model.margin
 
 from multimargin.plots.convergence import ConvergenceDisplay
 from multimargin.plots.reasons import ReasonsDisplay
+from multimargin.plots.reliability import ReliabilityDisplay
 
-__all__ = ["ConvergenceDisplay", "ReasonsDisplay"]
+__all__ = ["ConvergenceDisplay", "ReasonsDisplay", "ReliabilityDisplay"]
