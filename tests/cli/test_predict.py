@@ -130,7 +130,7 @@ def test_why(command, tmp_path):
     file.write_text("\n".join(["lyrics,tags", *lines]) + "\n")
     options = "--tags-column tags --text lyrics -m rank-svm --set kernel={} -o"
     answer = command("fit", file, *options.format("linear").split(), model)
-    assert "not for multimargin export: ONNX" in " ".join(answer.out.split())
+    assert answer.code == 0
     found = command("predict", model, file, "--why", 2, "--top", 1, "--json").json
     pipeline = load_model(model)
     for number, row in enumerate(found["rows"]):

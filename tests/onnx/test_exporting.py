@@ -305,12 +305,7 @@ class TestWhatCannotBeExported:
         model = make_pipeline(FunctionTransformer(np.abs), RankSVM()).fit(X, Y)
         self.refused(model, tmp_path, ValueError, "by the function .*absolute.*; expected")
 
-    def test_tables_with_names_and_imputers_with_indicators(self, tmp_path):
-        table = pd.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0, "red", "blue")})
-        kinds = {"size": "number", "colour": "nominal"}
-        model = with_encoder(RankSVM(), kinds, "minmax", n_rows=150).fit(table, Y)
-        match = r"no numbers \('names': colour\); expected a table"
-        self.refused(model, tmp_path, ValueError, match)
+    def test_imputers_with_indicators(self, tmp_path):
         imputer = SimpleImputer(add_indicator=True)
         model = make_pipeline(imputer, RankSVM()).fit(np.where(X > 1.0, np.nan, X), Y)
         self.refused(model, tmp_path, ValueError, "add_indicator=True.*without indicators")

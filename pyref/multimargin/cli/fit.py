@@ -248,13 +248,13 @@ def _info(method: str, data: Any, split: str, columns: Any, X: Any) -> Any:
 
 
 def _not_for_onnx(info: Any) -> str:
-    """Say which columns `multimargin export` cannot make numbers of."""
-    kinds = {} if info.table is None else info.table["kinds"]
-    others = [column for column, kind in kinds.items() if kind != "number"]
-    if not others:
+    """Say if `multimargin export` does not take the method."""
+    from multimargin.methods import METHODS
+
+    method = METHODS.get(info.method)
+    if method is not None and method.abilities is not None and method.abilities.onnx:
         return ""
-    shown = ", ".join(others[:4]) + (", ..." if len(others) > 4 else "")
-    return f"not for multimargin export: ONNX files take numbers, not {shown}"
+    return f"not for multimargin export: ONNX files do not hold {info.method}"
 
 
 def _report(

@@ -8,14 +8,14 @@ from scipy import sparse
 
 from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
 from multimargin.blocks.neighbours import COIN, PRIOR
-from multimargin.onnx.graph import Graph, Node
+from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.thresholds.held_out import LEAST
 
 # onnx.TensorProto.FLOAT, INT64 and DOUBLE, without the import.
 _FLOAT, _INT64, _DOUBLE = 1, 7, 11
 
 
-def add_block(graph: Graph, model: Any, X: Node) -> Node | None:
+def add_block(graph: Graph, model: Any, X: Rows) -> Node | None:
     """Append the scores (n, q) of a block as a calibration takes them; None if it is none."""
     known = KNOWN.get(type(model))
     return None if known is None else known(graph, model, X)
@@ -26,7 +26,7 @@ def _log_odds(graph: Graph, p: Node) -> Node:
     return graph.add("Log", graph.add("Div", p, irrelevant))
 
 
-def _forest(graph: Graph, forest: LabelForest, X: Node) -> Node:
+def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
     """Append a forest: trees that answer with the number of a leaf, and the shares of leaves."""
     leaf = forest.feature_ < 0
     roots = forest.roots_.astype(np.int64)
@@ -68,7 +68,7 @@ def _first_leaf(forest: LabelForest) -> Any:
     return before[forest.roots_]
 
 
-def _neighbours(graph: Graph, model: LabelNeighbours, X: Node) -> Node:
+def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
     """Append nearest rows and their votes; the file holds the training rows."""
     rows = model.neighbors_._fit_X
     rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
@@ -111,13 +111,13 @@ def _neighbours(graph: Graph, model: LabelNeighbours, X: Node) -> Node:
 TINY = float(np.finfo(float).tiny)
 
 
-def _linear(graph: Graph, model: LabelLogistic, X: Node) -> Node:
+def _linear(graph: Graph, model: LabelLogistic, X: Rows) -> Node:
     """Append linear classifiers, one a label."""
     weights = np.ascontiguousarray(model.coef_.T)
     return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
 
 
-KNOWN: dict[type, Callable[[Graph, Any, Node], Node]] = {
+KNOWN: dict[type, Callable[[Graph, Any, Rows], Node]] = {
     LabelForest: _forest,
     LabelNeighbours: _neighbours,
     LabelLogistic: _linear,

@@ -8,14 +8,17 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.checks.parameters import check_flag
 from multimargin.estimators.names import final_estimator, label_names_of_model
 from multimargin.files import path_to_write, replacing
 from multimargin.onnx.blocks import add_block
 from multimargin.onnx.calibration import add_odds
-from multimargin.onnx.graph import Graph, Node, require_onnx
+from multimargin.onnx.graph import Graph, Node, Rows, require_onnx
+from multimargin.onnx.inputs import NUMBERS, Given
 from multimargin.onnx.labels import (
     add_best_of_none,
     add_labels,
@@ -43,6 +46,7 @@ def export(
     *,
     feature_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
+    float32: bool = False,
 ) -> None:
     """Write a fitted model to an ONNX file.
 
@@ -51,11 +55,14 @@ def export(
     model : estimator
         A fitted `LabelRankerCV`, pairwise method, `MLRL`, `SSMLRL` or `LLSF`; a
         `ThresholdedClassifier` or a `CalibratedClassifier` around one; a search; a pipeline from
-        scalers, imputers or a table of numbers to one of these.
+        scalers, imputers, texts, names of categories or a table to one of these.
     path : str or path-like
         The file; an existing one is replaced when the new one is complete.
     feature_names, label_names : sequence of str, default=None
-        Names of the d features and q labels; None takes those that the model was fitted with.
+        Names of the d features, or columns of a table, and of the q labels; None takes those that
+        the model was fitted with.
+    float32 : bool, default=False
+        If True, the input "X" is float32; the file computes in double precision all the same.
 
     Raises
     ------
@@ -66,14 +73,20 @@ def export(
     -----
     The input "X" is a float64 matrix of any number of rows and the d features in the order of the
     fit, also for a model that was fitted to sparse features; for ``kernel="precomputed"``, the
-    kernel with the training rows. The outputs are "scores" (n, q), float64, what `label_scores`
-    returns; "labels" (n, q), int64, the predicted indicator (of one-dimensional targets one 1 a
-    row); and of a `CalibratedClassifier` or `LabelRankerCV` "probabilities" (n, q). Sums are added
-    up in another order than here, so that scores differ by rounding, and a label whose score equals
-    its threshold up to rounding may differ. Inputs are not checked: of NaN comes NaN.
+    kernel with the training rows. Of a table with text or names "X" has the columns of numbers, NaN
+    where one is missing, and the inputs "categories" and "texts" have the other columns, as
+    strings, empty where one is missing; a pipeline that begins with a vectorizer has the input
+    "texts" of shape (n, 1) alone.
+
+    The outputs are "scores" (n, q), float64, what `label_scores` returns; "labels" (n, q), int64,
+    the predicted indicator (of one-dimensional targets one 1 a row); and of a
+    `CalibratedClassifier` or `LabelRankerCV` "probabilities" (n, q). Sums are added up in another
+    order than here, so that scores differ by rounding, and a label whose score equals its threshold
+    up to rounding may differ. Inputs are not checked: of NaN comes NaN.
 
     The metadata of the file are "multimargin" (the version), "model" and, as JSON lists,
-    "label_names" and "feature_names".
+    "label_names" and "feature_names", and of a table with text or names "inputs", the names of the
+    columns of each.
 
     Examples
     --------
@@ -86,13 +99,17 @@ def export(
     """
     require_onnx()
     file = path_to_write(path, "path")
-    content = _converted(model, feature_names, label_names).SerializeToString()
+    check_flag("float32", float32)
+    content = _converted(model, feature_names, label_names, float32).SerializeToString()
     with replacing(file, "wb") as stream:
         stream.write(content)
 
 
 def _converted(
-    model: Any, feature_names: Sequence[str] | None, label_names: Sequence[str] | None
+    model: Any,
+    feature_names: Sequence[str] | None,
+    label_names: Sequence[str] | None,
+    float32: bool,
 ) -> Any:
     """Return the model in the form of onnx."""
     check_is_fitted(model)
@@ -109,8 +126,9 @@ def _converted(
     ):
         if names is not None and len(names) != number:
             raise ValueError(f"{name} has {len(names)} names; expected {number}.")
-    graph = Graph(d)
-    predicted = _add(graph, model, graph.INPUT)
+    given = Given(d, float32)
+    graph = Graph(given)
+    predicted = _add(graph, model, given)
     outputs: dict[str, tuple[Node, Any, int]] = {
         "scores": (predicted.scores, np.float64, q),
         "labels": (graph.add("Cast", predicted.labels, to=_INT64), np.int64, q),
@@ -124,6 +142,10 @@ def _converted(
     }
     if feature_names is not None:
         metadata["feature_names"] = json.dumps(list(feature_names))
+    if set(given.columns) != {NUMBERS}:
+        named = list(range(d)) if feature_names is None else list(feature_names)
+        inputs = {kind: [named[k] for k in places] for kind, places in given.columns.items()}
+        metadata["inputs"] = json.dumps(inputs)
     return graph.model(outputs, metadata)
 
 
@@ -133,12 +155,19 @@ _INT64 = 7
 
 def _n_features(model: Any) -> int:
     """Return d; a pipeline asks its first step alone, which may be "passthrough"."""
-    if isinstance(model, Pipeline) and not hasattr(model[0], "n_features_in_"):
-        return _n_features(model[1:])
+    if isinstance(model, CountVectorizer):
+        return 1
+    if isinstance(model, Pipeline):
+        has_number = hasattr(model[0], "n_features_in_") or isinstance(model[0], CountVectorizer)
+        return _n_features(model[0] if has_number else model[1:])
+    if hasattr(model, "best_estimator_"):
+        return _n_features(model.best_estimator_)
+    if hasattr(model, "estimator_") and not hasattr(model, "n_features_in_"):
+        return _n_features(model.estimator_)
     return int(model.n_features_in_)
 
 
-def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
+def _add(graph: Graph, model: Any, X: Rows) -> _Predicted:
     """Append a fitted model."""
     model, X = _reached(graph, model, X)
     if isinstance(model, ThresholdedClassifier):
@@ -153,7 +182,7 @@ def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
     return _Predicted(scores, add_labels(graph, threshold, scores, X))
 
 
-def _calibrated(graph: Graph, model: CalibratedClassifier, X: Node) -> _Predicted:
+def _calibrated(graph: Graph, model: CalibratedClassifier, X: Rows) -> _Predicted:
     """Append the head of a calibrated classifier after the scores of its models."""
     blocks = [
         _block(graph, name, estimator, response, X)
@@ -174,7 +203,7 @@ def _calibrated(graph: Graph, model: CalibratedClassifier, X: Node) -> _Predicte
     return _Predicted(odds, labels, probabilities)
 
 
-def _reached(graph: Graph, model: Any, X: Node) -> tuple[Any, Node]:
+def _reached(graph: Graph, model: Any, X: Rows) -> tuple[Any, Rows]:
     """Append what a pipeline does before its classifier; return that, and its features."""
     if hasattr(model, "best_estimator_"):
         return _reached(graph, model.best_estimator_, X)
@@ -183,7 +212,7 @@ def _reached(graph: Graph, model: Any, X: Node) -> tuple[Any, Node]:
     return model, X
 
 
-def _block(graph: Graph, name: str, estimator: Any, response: str, X: Node) -> Node:
+def _block(graph: Graph, name: str, estimator: Any, response: str, X: Rows) -> Node:
     """Append the scores that a calibration takes of one of its models."""
     inner, rows = _reached(graph, estimator, X)
     scores = add_block(graph, inner, rows)
@@ -196,7 +225,7 @@ def _block(graph: Graph, name: str, estimator: Any, response: str, X: Node) -> N
         raise
 
 
-def _response(graph: Graph, estimator: Any, response: str, X: Node) -> Node:
+def _response(graph: Graph, estimator: Any, response: str, X: Rows) -> Node:
     """Append what a classifier around another one takes as its scores."""
     inner, X = _reached(graph, estimator, X)
     if response not in ("label_scores", "decision_function"):

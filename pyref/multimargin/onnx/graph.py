@@ -6,14 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.onnx.inputs import Given
+
 # Runtimes since 2022 know them, and all that a model needs is in them.
 _OPSET, _IR_VERSION = 17, 8
-_TREES = "ai.onnx.ml", 3
+# Trees and look-ups; what splits texts, which ONNX Runtime has beyond the standard.
+_FURTHER = {"ai.onnx.ml": 3, "com.microsoft": 1}
 MOST_BYTES = 2**31 - 2**20
 """Protocol buffers hold no more."""
 
 Node = str
 """The name of a tensor of the graph."""
+
+Rows = Node | Given
+"""A tensor of numbers, or the rows as they are given."""
 
 
 def require_onnx() -> Any:
@@ -29,24 +35,23 @@ def require_onnx() -> Any:
 
 
 class Graph:
-    """A graph from the tensor "X" of float64 features, (n, d) with any n."""
+    """A graph from the columns of `given` rows, of any number."""
 
-    INPUT: Node = "X"
-
-    def __init__(self, n_features: int) -> None:
+    def __init__(self, given: Given) -> None:
         self._onnx = require_onnx()
-        self._n_features = n_features
+        self._given = given
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._bytes = 0
 
-    def add(self, operator: str, *inputs: Node | NDArray[Any] | float, **attributes: Any) -> Node:
+    def add(self, operator: str, *inputs: Rows | NDArray[Any] | float, **attributes: Any) -> Node:
         """Append an operator, by its name in ONNX, and return its (first) output.
 
-        Inputs are tensors of the graph or constants; a float is one of float64.
+        Inputs are tensors of the graph, the given rows as numbers, or constants; a float is one of
+        float64.
         """
+        names = [self._named(value) for value in inputs]
         name = f"{operator}_{len(self._nodes)}"
-        names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
         # The second output of TopK is not needed, yet has to have a name.
         outputs = [name, f"{name}_more"] if operator == "TopK" else [name]
         self._nodes.append(self._onnx.helper.make_node(operator, names, outputs, **attributes))
@@ -66,7 +71,7 @@ class Graph:
         graph = helper.make_graph(
             self._nodes,
             "multimargin",
-            [self._tensor(self.INPUT, np.float64, self._n_features)],
+            [self._tensor(name, *kind) for name, kind in self._given.inputs().items()],
             [self._tensor(name, dtype, width) for name, (_, dtype, width) in outputs.items()],
             initializer=self._constants,
         )
@@ -75,11 +80,20 @@ class Graph:
             producer_name="multimargin",
             producer_version=metadata["multimargin"],
             ir_version=_IR_VERSION,
-            opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(*_TREES)],
+            opset_imports=[
+                helper.make_opsetid(domain, version)
+                for domain, version in {"": _OPSET, **_FURTHER}.items()
+                if domain in {"", "ai.onnx.ml", *(node.domain for node in self._nodes)}
+            ],
         )
         helper.set_model_props(model, dict(metadata))
         self._onnx.checker.check_model(model)
         return model
+
+    def _named(self, value: Rows | NDArray[Any] | float) -> Node:
+        if isinstance(value, Given):
+            return value.numbers(self)
+        return value if isinstance(value, str) else self._constant(value)
 
     def _tensor(self, name: str, dtype: Any, width: int) -> Any:
         kind = self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))

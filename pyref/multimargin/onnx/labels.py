@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.onnx.graph import Graph, Node
+from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.thresholds import (
     ConstantThreshold,
     CountThreshold,
@@ -23,7 +23,7 @@ from multimargin.thresholds import (
 _DOUBLE = 11
 
 
-def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Node) -> Node:
+def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Rows) -> Node:
     """Append the comparison of scores (n, q) with a fitted threshold; None is the threshold 0.
 
     Returns the labels, booleans of shape (n, q). `X` are the features that the threshold was fitted
@@ -36,7 +36,7 @@ def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Node)
     return graph.add("Greater", scores, add_threshold(graph, threshold, scores, X))
 
 
-def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> Any:
+def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Rows) -> Any:
     """Append the values of a fitted threshold, which can be subtracted from the scores (n, q).
 
     `X` are the features that it was fitted with.

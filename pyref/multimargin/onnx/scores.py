@@ -8,10 +8,10 @@ from scipy import sparse
 
 from multimargin.estimators import LLSF
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
-from multimargin.onnx.graph import MOST_BYTES, Graph, Node
+from multimargin.onnx.graph import MOST_BYTES, Graph, Node, Rows
 
 
-def add_scores(graph: Graph, model: Any, X: Node) -> Node:
+def add_scores(graph: Graph, model: Any, X: Rows) -> Node:
     """Append the scores (n, q) of a fitted kernel expansion or `LLSF`."""
     if isinstance(model, LLSF):
         return graph.add("MatMul", X, model.coef_.T)
@@ -32,7 +32,7 @@ def add_scores(graph: Graph, model: Any, X: Node) -> Node:
     return graph.add("Add", graph.add("MatMul", values, model.dual_coef_), model.intercept_)
 
 
-def _kernel_values(graph: Graph, model: Any, X: Node) -> Node:
+def _kernel_values(graph: Graph, model: Any, X: Rows) -> Node:
     """Append the kernel with the support vectors."""
     kernel = model._kernel
     if kernel.function is not None:
@@ -53,7 +53,7 @@ def _kernel_values(graph: Graph, model: Any, X: Node) -> Node:
     return graph.add("Pow", inner, float(kernel.degree))
 
 
-def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Node) -> Node:
+def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Rows) -> Node:
     """Append exp(-gamma ||x - s||^2), by ||x||^2 + ||s||^2 - 2 x.s."""
     # What all rows have in common, and distances have not, is taken out.
     offset = vectors.mean(axis=0) if kernel.offset is None else kernel.offset

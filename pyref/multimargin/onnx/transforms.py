@@ -1,10 +1,12 @@
-"""Scalers, imputers and tables of numbers as operators of a graph."""
+"""Scalers, imputers, vectorizers and tables as operators of a graph."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
@@ -12,11 +14,14 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
+    OneHotEncoder,
     StandardScaler,
 )
 
 from multimargin.datasets.table_encoder import TableEncoder
-from multimargin.onnx.graph import Graph, Node
+from multimargin.onnx.graph import Graph, Node, Rows
+from multimargin.onnx.inputs import CATEGORIES, NUMBERS, TEXTS, Given, Strings
+from multimargin.onnx.words import add_counts, add_one_hot, add_tfidf, add_unit_length, add_weights
 
 _REMEDY = (
     "Export what comes after it, export(model[-1], path), and hand model[:-1].transform(X) to the "
@@ -24,7 +29,7 @@ _REMEDY = (
 )
 
 
-def add_transformer(graph: Graph, transformer: Any, X: Node) -> Node:
+def add_transformer(graph: Graph, transformer: Any, X: Rows) -> Rows:
     """Append a fitted transformer, one of `KNOWN` or a pipeline of such, and return its output."""
     if transformer is None or transformer == "passthrough":
         return X
@@ -35,7 +40,8 @@ def add_transformer(graph: Graph, transformer: Any, X: Node) -> Node:
     for known, add in KNOWN.items():
         # A class that derives from one may do something else.
         if type(transformer) is known:
-            return add(graph, transformer, X)
+            added: Node = add(graph, transformer, X)
+            return added
     raise ValueError(
         f"model transforms features by a {type(transformer).__name__}; expected "
         f"{', '.join(known.__name__ for known in KNOWN)}. {_REMEDY}"
@@ -64,17 +70,15 @@ def _max_abs(graph: Graph, scaler: Any, X: Node) -> Node:
 
 
 def _unit(graph: Graph, scaler: Any, X: Node) -> Node:
-    if scaler.norm == "max":
-        norm = graph.add("ReduceMax", graph.add("Abs", X), axes=[1])
-    else:
-        norm = graph.add({"l1": "ReduceL1", "l2": "ReduceL2"}[scaler.norm], X, axes=[1])
-    # A row of zeros stays one.
-    is_zero = graph.add("Equal", norm, 0.0)
-    return graph.add("Div", X, graph.add("Where", is_zero, 1.0, norm))
+    return add_unit_length(graph, scaler.norm, X)
 
 
-def _filled(graph: Graph, imputer: Any, X: Node) -> Node:
+def _filled(graph: Graph, imputer: Any, X: Any) -> Any:
+    if isinstance(X, Given) and _kind_of(imputer) == CATEGORIES:
+        X = Strings(X.take(graph, CATEGORIES, range(X.width)))
     fill = np.asarray(imputer.statistics_)
+    if isinstance(X, Strings) and not imputer.add_indicator:
+        return replace(X, fills=tuple(fill))
     missing = imputer.missing_values
     unusual = imputer.add_indicator or not (isinstance(missing, float) and np.isnan(missing))
     # Columns without any value are left out by the imputer.
@@ -86,25 +90,34 @@ def _filled(graph: Graph, imputer: Any, X: Node) -> Node:
     return graph.add("Where", graph.add("IsNaN", X), fill, X)
 
 
-def _table(graph: Graph, table: Any, X: Node) -> Node:
-    parts = []
-    for name, transformer, columns in table.transformers_:
-        if transformer == "drop":
-            continue
-        places = _places(table, columns)
-        if places.size == 0:
-            continue
-        if isinstance(transformer, Pipeline):
-            steps = [step for _, step in transformer.steps]
+def _table(graph: Graph, table: Any, X: Rows) -> Rows:
+    found = [(of, _places(table, columns)) for _, of, columns in table.transformers_]
+    used = [(of, places) for of, places in found if of != "drop" and places.size]
+    of_numbers = all(_kind_of(of) == NUMBERS for of, _ in used)
+    parts: list[Rows] = []
+    for transformer, places in used:
+        part: Any
+        if of_numbers or not isinstance(X, Given):
+            part = graph.add("Gather", X, places, axis=1)
         else:
-            steps = [transformer]
-        if any(not isinstance(step, str) and type(step) not in KNOWN for step in steps):
-            raise ValueError(
-                f"model has columns that are no numbers ({name!r}: {_shown(table, places)}); "
-                f"expected a table of numbers. {_REMEDY}"
-            )
-        parts.append(add_transformer(graph, transformer, graph.add("Gather", X, places, axis=1)))
+            kind = _kind_of(transformer)
+            part = X.take(graph, kind, places)
+            part = part if kind == NUMBERS else Strings(part)
+        parts.append(add_transformer(graph, transformer, part))
     return parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)
+
+
+def _kind_of(transformer: Any) -> str:
+    """Return which input a transformer takes, by its first step."""
+    steps = transformer.steps if isinstance(transformer, Pipeline) else [("", transformer)]
+    first = next((step for _, step in steps if step not in (None, "passthrough")), None)
+    if isinstance(first, CountVectorizer):
+        return TEXTS
+    if isinstance(first, OneHotEncoder):
+        names = any(known.dtype.kind in "OUS" for known in first.categories_)
+    else:
+        names = isinstance(first, SimpleImputer) and first.statistics_.dtype.kind in "OUS"
+    return CATEGORIES if names else NUMBERS
 
 
 def _places(table: Any, columns: Any) -> Any:
@@ -118,12 +131,6 @@ def _places(table: Any, columns: Any) -> Any:
     return np.asarray(places, dtype=np.int64)
 
 
-def _shown(table: Any, places: Any) -> str:
-    names = getattr(table, "feature_names_in_", None)
-    shown = [str(place if names is None else names[place]) for place in places[:5]]
-    return ", ".join(shown) + (", ..." if len(places) > 5 else "")
-
-
 def _same(graph: Graph, transformer: Any, X: Node) -> Node:
     # What a table makes of "passthrough".
     if transformer.func is not None:
@@ -134,12 +141,16 @@ def _same(graph: Graph, transformer: Any, X: Node) -> Node:
     return X
 
 
-KNOWN: dict[type, Callable[[Graph, Any, Node], Node]] = {
+KNOWN: dict[type, Callable[[Graph, Any, Any], Any]] = {
     StandardScaler: _standard,
     MinMaxScaler: _minmax,
     MaxAbsScaler: _max_abs,
     Normalizer: _unit,
     SimpleImputer: _filled,
+    OneHotEncoder: add_one_hot,
+    CountVectorizer: add_counts,
+    TfidfTransformer: add_weights,
+    TfidfVectorizer: add_tfidf,
     FunctionTransformer: _same,
     ColumnTransformer: _table,
     TableEncoder: _table,
