@@ -66,7 +66,7 @@ def test_symbolic_links_stay(tmp_path: Path) -> None:
 def test_devices_are_never_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(OSError, match=r"path: .*pipe' is no regular file, expected a file"):
+    with pytest.raises(OSError, match=r"path: .*pipe' is no regular file; expected a file"):
         path_to_write(pipe, "path")
     with pytest.raises(OSError, match="no regular file"):
         write_text(pipe, "")

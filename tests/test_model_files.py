@@ -117,7 +117,7 @@ def test_foreign_pickles_are_not_even_opened(tmp_path: Path) -> None:
     trap.folder = tmp_path / "sprung"
     file = tmp_path / "foreign"
     file.write_bytes(pickle.dumps(trap))
-    with pytest.raises(ValueError, match=r"foreign is no model of multimargin, expected a file"):
+    with pytest.raises(ValueError, match=r"foreign is no model of multimargin; expected a file"):
         load_model(file)
     assert not trap.folder.exists()
     for content in (b"", b"PK\x03\x04", b"multimargin mod"):
@@ -171,7 +171,7 @@ def change_header(file: Path, **changes: Any) -> None:
 
 def test_a_later_format(file: Path) -> None:
     change_header(file, format=3, version="9.9")
-    with pytest.raises(ValueError, match=r"has format 3, expected 1: .* by multimargin 9"):
+    with pytest.raises(ValueError, match=r"has format 3; expected 1: .* by multimargin 9"):
         load_model(file)
 
 
@@ -363,10 +363,10 @@ def test_nothing_is_unpacked_that_the_file_cannot_need(
 def test_tables_and_other_files_are_told_apart() -> None:
     Y = np.zeros((1, 2), dtype=np.uint8)
     table = Table(np.zeros((1, 1)), Y, ("b", "c"), {"a": "number"}, "new")
-    with pytest.raises(ValueError, match="new is a table, expected the kind of file that the mod"):
+    with pytest.raises(ValueError, match="new is a table; expected the kind of file that the mod"):
         features_of(INFO, table)
     info = replace(INFO, table={"kinds": {"a": "number"}})
-    with pytest.raises(ValueError, match="is another kind of file, expected a table, as the mode"):
+    with pytest.raises(ValueError, match="is another kind of file; expected a table, as the mode"):
         features_of(info, DATA)
 
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 from multimargin.checks.paths import as_path
 
 _ENDING = ".unfinished"
-_NO_REGULAR_FILE = "is no regular file, expected a file to write"
+_NO_REGULAR_FILE = "is no regular file; expected a file to write"
 
 
 def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path:
@@ -22,7 +22,7 @@ def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path
     """
     file = as_path(path, argument)
     if file.is_dir():
-        raise IsADirectoryError(f"{argument}: {str(file)!r} is a folder, expected a file to write")
+        raise IsADirectoryError(f"{argument}: {str(file)!r} is a folder; expected a file to write")
     if file.exists() and not file.is_file():
         if not streams:
             raise OSError(f"{argument}: {str(file)!r} {_NO_REGULAR_FILE}")

@@ -442,7 +442,7 @@ def _packed(content: bytes) -> bytes:
 def _read_header(stream: BinaryIO, file: Path) -> tuple[dict[str, Any], ModelInfo]:
     if stream.read(len(_MAGIC)) != _MAGIC:
         raise ValueError(
-            f"path: {file} is no model of multimargin, expected a file that multimargin fit wrote"
+            f"path: {file} is no model of multimargin; expected a file that multimargin fit wrote"
         )
     try:
         header = json.loads(stream.readline(_MAX_HEADER))
@@ -455,7 +455,7 @@ def _read_header(stream: BinaryIO, file: Path) -> tuple[dict[str, Any], ModelInf
         ) from error
     if found != _FORMAT:
         raise ValueError(
-            f"path: {file} has format {found}, expected {_FORMAT}: it was written by "
+            f"path: {file} has format {found}; expected {_FORMAT}: it was written by "
             f"multimargin {header.get('version')}, this is {version('multimargin')}"
         )
     if info.version != version("multimargin"):

@@ -97,7 +97,7 @@ def test_wrong_command_lines(command, folder):
         ("--scale log", 2, "--scale is 'log'; expected one of 'minmax'"),
         ("--seed -1", 2, "--seed is -1; expected an integer of at least 0"),
         ("--jobs 0", 2, "--jobs is 0; expected a positive number"),
-        ("--cv 2 --results .", 1, "--results: '.' is a folder, expected a file to write"),
+        ("--cv 2 --results .", 1, "--results: '.' is a folder; expected a file to write"),
         ("--cv 2 --results small.arff", 1, "--results: 'small.arff' is read by this command"),
         ("--report none/r.md", 1, "--report: there is no folder 'none'"),
         ("-m rank-svm:C=1/8", 2, "several values in 'C=1/8'; expected --tune"),

@@ -170,7 +170,7 @@ def test_copied_columns_do_not_replace_what_is_predicted(command, tmp_path):
 def test_a_folder_is_no_model(command, tmp_path):
     for name in ("predict", "evaluate"):
         answer = command(name, tmp_path, "digits")
-        assert (answer.code, "is a folder, expected a file" in answer.err) == (1, True)
+        assert (answer.code, "is a folder; expected a file" in answer.err) == (1, True)
 
 
 def test_probabilities(command, model, folder, small, tmp_path):

@@ -157,7 +157,7 @@ def test_a_model_of_a_table_says_what_it_takes(command, files, tmp_path):
     for arguments, code, message in (
         ([model, "digits"], 1, "there is no file or folder 'digits'"),
         ([model, files / "none.csv"], 1, "there is no file or folder"),
-        ([model, model], 1, "is no table, expected one, as the model was fitted to one"),
+        ([model, model], 1, "is no table; expected one, as the model was fitted to one"),
         ([model, short], 1, "short.csv lacks 1 of the 3 columns of features: 'length'"),
         (
             [model, tmp_path / "words.csv"],

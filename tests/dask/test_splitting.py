@@ -11,7 +11,7 @@ from multimargin import RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import parts, solving, splitting
 from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs
-from multimargin.dask.rounds import PartsLost, Solution
+from multimargin.dask.rounds import PartsFit, PartsLost
 from multimargin.dask.splitting import Ridge, extrapolation, leap
 from multimargin.estimators.shared.problem import Model
 from multimargin.estimators.shared.products import product
@@ -31,7 +31,7 @@ from tests.support.subsets import first_fast
 ZERO_LABEL = (Model("zero_label_hinge", "penalized"), RankSVMz(bias="penalized"))
 
 
-def split_rounds(solution: Solution) -> int:
+def split_rounds(solution: PartsFit) -> int:
     return int(np.isfinite(solution.history["rho"]).sum())
 
 

@@ -157,7 +157,7 @@ def test_labels_that_mean_nothing_are_refused(load):
         with case(declared), pytest.raises(ValueError, match=r"label 'p' .* has the values"):
             load(f"{head}1,{value}\n", -1)
     head = "@relation r\n@attribute a numeric\n@attribute p numeric\n@data\n"
-    with pytest.raises(ValueError, match=r"label 'p' .* is -1 in row 0, expected 0, 1"):
+    with pytest.raises(ValueError, match=r"label 'p' .* is -1 in row 0; expected 0, 1"):
         load(f"{head}1,-1\n1,0\n", -1)
 
 
@@ -295,7 +295,7 @@ def test_a_test_file_that_does_not_fit(load, tmp_path):
         (DENSE.replace("{weak,strong}", "{strong,weak}"), "attribute 3 of .*'strong', 'weak'"),
         (
             HEADER.replace("@ATTRIBUTE second REAL\n", "") + "@data\n1,weak,sunny,0,0\n",
-            "test.arff has 5 attributes, expected 6",
+            "test.arff has 5 attributes; expected 6",
         ),
         (DENSE.removesuffix(",1\n"), r".*test\.arff, line 17: found a row of 5 values"),
     ):
@@ -325,7 +325,7 @@ def test_bad_labels(load, tmp_path):
         (2.0, TypeError, "labels is a float"),
         (["happy"], TypeError, "labels is a list"),
         (-3, ValueError, r"the label 'outlook' of .* has the values \('sunny'"),
-        (1, ValueError, r"the label 'first feature' of .* is 1.5 in row 0, expected 0, 1 or \?"),
+        (1, ValueError, r"the label 'first feature' of .* is 1.5 in row 0; expected 0, 1 or \?"),
         (
             XML.replace('"happy"', '"glad"'),
             ValueError,
@@ -356,17 +356,17 @@ def test_a_missing_label_is_unknown(load):
 
 
 LAST = "2,0,strong,cloudy,0,1\n"
-TRUNCATED = "line 17: found a row of 3 values, expected 6 values; is the .*truncated"
+TRUNCATED = "line 17: found a row of 3 values; expected 6 values; is the .*truncated"
 
 
 def test_damaged_dense_files(load):
     for old, new, message in (
         (LAST, "2,0,stro", TRUNCATED),
-        (LAST, "2,0,strong,cloudy,0,1,1\n", "line 17: found a row of 7 values, expected 6"),
-        ("1.5,-2,weak", "1.5,-2,%d", "line 13: 'wind' has the value '%d', expected one of"),
-        ("1.5,", "abc,", "line 13: 'first feature' has the value 'abc', expected a number"),
-        ("second REAL", "second complex", "line 5: .* 'second' is declared as 'complex', expected"),
-        ("second REAL", "second relational", "line 5: .* as 'relational', expected numeric"),
+        (LAST, "2,0,strong,cloudy,0,1,1\n", "line 17: found a row of 7 values; expected 6"),
+        ("1.5,-2,weak", "1.5,-2,%d", "line 13: 'wind' has the value '%d'; expected one of"),
+        ("1.5,", "abc,", "line 13: 'first feature' has the value 'abc'; expected a number"),
+        ("second REAL", "second complex", "line 5: .* 'second' is declared as 'complex'; expected"),
+        ("second REAL", "second relational", "line 5: .* as 'relational'; expected numeric"),
         ("second REAL", "second", "line 5: "),
         ("second REAL", "wind REAL", "the attribute 'wind' is declared twice"),
         ("@data", "", "line 13: this is not ARFF"),
@@ -387,11 +387,11 @@ def test_damaged_dense_files(load):
 def test_damaged_sparse_files(load):
     for last_row, message in (
         ("{0 2,2 strong,3 cloudy,5 1", "the row does not end in"),
-        ("{0 2,2 strong,3}", "found '3', expected a place from 0 to 5 and a value"),
-        ("{0 2,9 1}", "found '9 1', expected a place from 0 to 5"),
-        ("{0 2,2 mild}", "'wind' has the value 'mild', expected one of"),
-        ("{0 two}", "'first feature' has the value 'two', expected a number"),
-        ("2,0,strong,cloudy,0,1", "found a row of 6 values, expected {index value, ...}"),
+        ("{0 2,2 strong,3}", "found '3'; expected a place from 0 to 5 and a value"),
+        ("{0 2,9 1}", "found '9 1'; expected a place from 0 to 5"),
+        ("{0 2,2 mild}", "'wind' has the value 'mild'; expected one of"),
+        ("{0 two}", "'first feature' has the value 'two'; expected a number"),
+        ("2,0,strong,cloudy,0,1", "found a row of 6 values; expected {index value, ...}"),
     ):
         content = SPARSE.replace("{0 2,2 strong,3 cloudy,5 1}\n", last_row)
         message = rf"path: .*tiny\.arff, line 15: {message}"

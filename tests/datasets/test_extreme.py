@@ -54,10 +54,10 @@ def test_load_reads_it_by_its_ending(tmp_path):
     ("text", "message"),
     [
         ("", "expected three positive numbers 'n d q'"),
-        ("2 3\n0 0:1\n", r"starts with b'2 3\\n', expected three positive numbers"),
+        ("2 3\n0 0:1\n", r"starts with b'2 3\\n'; expected three positive numbers"),
         ("2 0 4\n0 0:1\n", "expected three positive numbers"),
         ("2 3 4 5\n0 0:1\n", "expected three positive numbers"),
-        ("3 3 4\n0 0:1\n1 1:1\n", "has 2 rows, expected 3 as in its first line"),
+        ("3 3 4\n0 0:1\n1 1:1\n", "has 2 rows; expected 3 as in its first line"),
         ("1 3 4\n4 0:1\n", "has the label 4; .* from 0 to 3"),
         ("1 3 4\n-1 0:1\n", "has the label -1; .* from 0 to 3"),
         ("1 3 4\n0.5 0:1\n", "has the label 0.5"),

@@ -128,7 +128,7 @@ def test_bad_arguments(tmp_path, monkeypatch):
             r"did you mean 'digits'\?\); expected one of debian-tags, digits, birds",
         ),
         (3, {}, TypeError, "source is a int"),
-        (__file__, {}, ValueError, r"ends in '\.py', expected one of \.arff, \.npz"),
+        (__file__, {}, ValueError, r"ends in '\.py'; expected one of \.arff, \.npz"),
         ("a.npz", {"labels": 3}, ValueError, r"labels is 3 for a\.npz; expected it for ARFF"),
         ("digits", {"labels": 3}, ValueError, r"labels is 3 for 'digits'; expected it for ARF"),
         ("a.npz", {"test": "b.npz"}, FileNotFoundError, r"test: there is no file 'b\.npz'"),

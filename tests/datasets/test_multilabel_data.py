@@ -104,7 +104,7 @@ def test_concatenate_refuses_other_columns():
     for other, message in (
         ({"feature_names": ["x0", "z"]}, "feature_names of 'b'.*position 1 found 'z'"),
         ({"label_names": ["y0", "u", "y2"]}, "label_names of 'b'.*position 1 found 'u'"),
-        ({"Y": Y[:, :2]}, "label_names of 'b'.*found 2, expected 3"),
+        ({"Y": Y[:, :2]}, "label_names of 'b'.*found 2; expected 3"),
     ):
         parts = {"a": MultilabelData(X, Y), "b": MultilabelData(**{"X": X, "Y": Y, **other})}
         with pytest.raises(ValueError, match=message):

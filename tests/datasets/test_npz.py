@@ -31,7 +31,7 @@ def test_bad_content(tmp_path):
     csr = {"data": [1.0, 1.0], "indices": [0, 1], "indptr": [0, 1, 2], "shape": [2, 2], "Y": Y}
     one_dimension = "indices and indptr: expected one dimension of integers"
     for arrays, message in (
-        ({"X": X}, r"has the arrays \['X'\], expected Y and either X or data, indices"),
+        ({"X": X}, r"has the arrays \['X'\]; expected Y and either X or data, indices"),
         ({"Y": Y, "data": X}, r"has the arrays \['Y', 'data'\]"),
         ({"X": X, "Y": Y + 1}, "expected 0 or 1"),
         ({"X": X, "Y": Y[:1]}, "has 1 rows; expected 2"),

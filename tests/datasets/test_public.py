@@ -67,9 +67,9 @@ def test_sparse_downloads_stay_sparse(monkeypatch):
 
 def test_something_else_at_that_number(monkeypatch):
     for target, message in (
-        (np.full((593, 5), "TRUE"), r"of shape \(593, 5\), expected 593 rows and 6 lab"),
+        (np.full((593, 5), "TRUE"), r"of shape \(593, 5\); expected 593 rows and 6 lab"),
         (np.full((593, 6), "maybe"), "labels with the value 'maybe'"),
-        (np.full(593, "TRUE"), r"of shape \(593,\), expected"),
+        (np.full(593, "TRUE"), r"of shape \(593,\); expected"),
     ):
         other = bunch(target=target)
         monkeypatch.setattr(public, "fetch_openml", lambda other=other, **_: other)

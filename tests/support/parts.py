@@ -11,7 +11,7 @@ from multimargin import MLODM, RankLSVM, RankSVM
 from multimargin.dask import parts, solving
 from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs
-from multimargin.dask.rounds import Settings, Solution
+from multimargin.dask.rounds import PartsFit, Settings
 from multimargin.estimators.shared.problem import Model
 from tests.support.certificates import hinge, pairwise_objective
 from tests.support.problems import noisy_linear_problem
@@ -44,7 +44,7 @@ def dealt(
     )
 
 
-def solved(cluster: LocalParts, model: Model, **changes: Any) -> Solution:
+def solved(cluster: LocalParts, model: Model, **changes: Any) -> PartsFit:
     settings = {"tol": TOL, "max_rounds": 3000, "seed": 0, "threads": 1, "callback": None}
     part = cluster.data[0]
     labels = part.indicator.shape[1] + (model.loss == "zero_label_hinge")
@@ -59,7 +59,7 @@ def exact_optimum(estimator: Any, X: Any, Y: Any, *weight: Any, **parameters: An
 
 
 def objective(
-    model: Model, X: Any, Y: Any, solution: Solution, C: float = 1.0, weight: Any = None
+    model: Model, X: Any, Y: Any, solution: PartsFit, C: float = 1.0, weight: Any = None
 ) -> float:
     def loss(margin: Any) -> Any:
         if model.loss == "hinge":
@@ -73,7 +73,7 @@ def objective(
     return pairwise_objective(W, b, X, Y, C, model.bias, loss, weight)
 
 
-def check(solution: Solution, exact: float, value: float, tol: float = TOL) -> None:
+def check(solution: PartsFit, exact: float, value: float, tol: float = TOL) -> None:
     """It converged, and its certificate is true: the objective of the model, and a bound."""
     assert solution.status == "converged"
     assert 0.0 <= solution.gap <= tol

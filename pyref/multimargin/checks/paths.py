@@ -14,7 +14,7 @@ def existing_file(path: object, argument: str) -> Path:
             "gives to one first"
         )
     if found.is_dir():
-        raise FileNotFoundError(f"{argument}: {str(found)!r} is a folder, expected a file")
+        raise FileNotFoundError(f"{argument}: {str(found)!r} is a folder; expected a file")
     if not found.is_file():
         raise FileNotFoundError(f"{argument}: there is no file {str(found)!r}")
     return found

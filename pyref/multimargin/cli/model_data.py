@@ -24,7 +24,7 @@ def features_of(info: "ModelInfo", data: Any) -> Any:
         found, expected = ("another kind of file", "a table, as the model was fitted to one")
         if info.table is None:
             found, expected = ("a table", "the kind of file that the model was fitted to")
-        raise ValueError(f"{data.name} is {found}, expected {expected}")
+        raise ValueError(f"{data.name} is {found}; expected {expected}")
     if info.table is not None:
         return data.X[list(info.feature_names)]
     X = _columns("features", info.feature_names, data.feature_names, data.X, data.name)

@@ -10,14 +10,14 @@ from multimargin.dask.parts import Sums, inner
 from multimargin.dask.repair import Flow
 from multimargin.dask.rounds import (
     Cluster,
+    PartsFit,
     PartsLost,
     Rounds,
     Settings,
-    Solution,
     certify,
-    relative_gap,
 )
 from multimargin.estimators.shared.problem import Matrix, Model
+from multimargin.reference.interior_point import relative_gap
 
 # Shares of the augmentation of a bias. The larger one of the compiled loop, 0.3 times the mean of
 # the kernel's diagonal where the bias is free and 1 where it is penalized, shortens moves of a part
@@ -123,7 +123,7 @@ class FreeRounds(Rounds):
     def _least_augmentation(self, labels: int) -> float:
         return augmentation(self.about, labels)
 
-    def _certificate(self, number: int, answer: Sums) -> Solution | None:
+    def _certificate(self, number: int, answer: Sums) -> PartsFit | None:
         quadratic = self._quadratic()
         primal = 0.5 * quadratic + answer["loss"]
         bias, tol = self.bias(), self.settings.tol
@@ -149,7 +149,7 @@ class FreeRounds(Rounds):
             self.better = None if flow is None else centred(bias - flow.best)
         return None
 
-    def attempt(self, number: int, bias: Matrix, last: str | None) -> Solution | None:
+    def attempt(self, number: int, bias: Matrix, last: str | None) -> PartsFit | None:
         """Return the solution of a repair if it is the end; else go back to the round's point."""
         point, states = replace(self.point), self.cluster.kept()
         solution = self._repaired(number, bias, last=last is not None)
@@ -162,16 +162,16 @@ class FreeRounds(Rounds):
             return None
         return self._closed(solution or self.certified, last)
 
-    def _ended(self, number: int, status: str) -> Solution:
+    def _ended(self, number: int, status: str) -> PartsFit:
         solution = self._repaired(number, self.bias())
         return self._closed(solution or self.certified, status)
 
-    def _closed(self, solution: Solution, status: str) -> Solution:
+    def _closed(self, solution: PartsFit, status: str) -> PartsFit:
         """Return the solution with its status; its objectives end the history."""
         self.correct(solution.primal, solution.dual)
         return replace(solution, status=status)
 
-    def secured(self, *, there: bool) -> Solution:
+    def secured(self, *, there: bool) -> PartsFit:
         """Repair the last point, too: its bound is better than those before."""
         last = self.certified
         if not np.isfinite(last.primal):
@@ -189,7 +189,7 @@ class FreeRounds(Rounds):
             last = found
         return self._closed(last, "interrupted")
 
-    def _repaired(self, number: int, bias: Matrix, *, last: bool = True) -> Solution | None:
+    def _repaired(self, number: int, bias: Matrix, *, last: bool = True) -> PartsFit | None:
         """Move to where the dual rows sum to 0; None if there is no way.
 
         At the end, the better one of both ways counts.
@@ -203,7 +203,7 @@ class FreeRounds(Rounds):
         found = [rerouted, self._mixed(number, bias)]
         return min(filter(None, found), key=lambda solution: solution.gap, default=None)
 
-    def _rerouted(self, number: int, bias: Matrix) -> Solution | None:
+    def _rerouted(self, number: int, bias: Matrix) -> PartsFit | None:
         """Mix the dual rows with good ones near by, which costs least."""
         flow = self._flow(number)
         if flow is None:
@@ -241,7 +241,7 @@ class FreeRounds(Rounds):
         found = _rust.flow_of_parts(self.point.sum, self.capacity.sum(), tolerated, look)
         return None if found is None else Flow(**found)
 
-    def _mixed(self, number: int, bias: Matrix) -> Solution | None:
+    def _mixed(self, number: int, bias: Matrix) -> PartsFit | None:
         """Mix the dual rows with a flow that sums to what they lack; None if there is none."""
         if self.point.sum.any():
             routing = _rust.route_label_sums(self.point.sum, self.capacity)
@@ -253,7 +253,7 @@ class FreeRounds(Rounds):
         self.gather()
         return self._with_bias(number, bias)
 
-    def _with_bias(self, number: int, bias: Matrix) -> Solution:
+    def _with_bias(self, number: int, bias: Matrix) -> PartsFit:
         """Certify the dual rows, which bound the problem where they sum to 0, with a bias."""
         weights = self.point.weights
         common = replace(self._common(number, epochs=0), offset=bias)
@@ -269,7 +269,7 @@ class FreeRounds(Rounds):
             best = replace(self.certified, rounds=number, dual=self.bound)
         else:
             found = "converged", number, primal, self.bound, 0.0
-            best = Solution(weights, centred(bias), *found, {}, rounding)
+            best = PartsFit(weights, centred(bias), *found, {}, rounding)
         return replace(best, rounding=max(best.rounding, self.rounding_of_bound))
 
     def _move(self, answer: Sums) -> bool:

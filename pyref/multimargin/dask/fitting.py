@@ -2,8 +2,9 @@
 
 import uuid
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.owned import OwnedTasks
-from multimargin.dask.rounds import ClusterLostError, Settings, Solution, rounds_left
+from multimargin.dask.rounds import ClusterLostError, Settings, rounds_left
 from multimargin.dask.solving import solve
 from multimargin.dask.workers import dealt, workers_of
 from multimargin.estimators.rank_cvm import RankCVM
@@ -26,9 +27,10 @@ from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.label_weights import weights_of_counts, weights_of_labels
 from multimargin.estimators.shared.pair_weights import number_at_the_top
 from multimargin.estimators.shared.pairwise import PairwiseClassifier, threshold_unit
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.shared.problem import Fit, Matrix
 from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import Progress, with_callbacks
+from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import deadline_of
 from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
@@ -155,7 +157,8 @@ def _solve(
     deadline: float | None,
 ) -> None:
     """Fit; what belongs to callbacks is left in the estimator no longer than that."""
-    progress = Progress(checked, int(checked.max_iter), int(checked.verbose))
+    interrupts = cluster.owned.interrupts
+    progress = Progress(checked, int(checked.max_iter), int(checked.verbose), interrupts)
     settings = Settings(
         tol=float(checked.tol),
         max_rounds=int(checked.max_iter),
@@ -167,29 +170,32 @@ def _solve(
         of_dual=isinstance(checked, RankCVM),
         start=_start(checked, shape) if checked.warm_start else None,
     )
-    with closing(cluster):
+
+    def solved() -> Fit:
         solution = solve(cluster, shape, checked._model(), settings)
-        error = solution.error
-        if error is not None and not np.isfinite(solution.primal):
+        if solution.error is not None and not np.isfinite(solution.primal):
             # Nothing was reached yet: a model fitted before stays as it is.
-            raise error
-        try:
-            _store(checked, cluster, inputs, shape, solution, label_weights)
-        except (KeyboardInterrupt, ClusterLostError) as interruption:
-            # The threshold was not learned; the model has its certificate and is kept.
-            error = interruption
-            solution = replace(solution, status="interrupted", error=error)
-            _store(checked, cluster, inputs, shape, solution, label_weights)
-    progress.finish()
-    if error is not None:
-        raise error
-    end = replace(solution.fit(), gap=checked.dual_gap_)
-    checked._warn_of_the_end(end, "rounds", _advice(solution, settings.tol))
+            raise solution.error
+        return checked._of_engine(solution.fit(), solution.pairs)
+
+    with closing(cluster):
+        fit = kept_fit(
+            checked,
+            progress,
+            solve=solved,
+            keep=partial(_keep, checked, inputs, shape, label_weights),
+            learn=partial(_learn, checked, cluster),
+            # The cluster lets Ctrl-C through where it can.
+            learning=nullcontext,
+            ends=(KeyboardInterrupt, ClusterLostError),
+        )
+    end = replace(fit, gap=checked.dual_gap_)
+    checked._warn_of_the_end(end, "rounds", _advice(fit, settings.tol))
 
 
-def _advice(solution: Solution, tol: float) -> str:
+def _advice(fit: Fit, tol: float) -> str:
     """Return what to do where the rounds did not suffice, and how many would."""
-    primal, dual = (solution.history[name][solution.rounds // 2 :] for name in ("primal", "dual"))
+    primal, dual = (fit.history[name][fit.n_iter // 2 :] for name in ("primal", "dual"))
     left = rounds_left(primal, dual, tol)
     more = f"about {float(f'{left:.1g}'):.0f}" if left < _MOST_FORECAST else "countless"
     return (
@@ -317,26 +323,28 @@ def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
     )
 
 
-def _store(
+def _keep(
     estimator: PairwiseClassifier,
-    cluster: ClusterParts,
     inputs: Inputs,
     shape: tuple[int, int],
-    solution: Solution,
     label_weights: Matrix | None,
-) -> None:
-    d = shape[0]
-    fit = estimator._of_engine(solution.fit(), solution.pairs)
-    q = fit.bias.size
-    targets = _targets(inputs, q)
-    _store_features(estimator, inputs, d)
-    estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit, label_weights)
+    fit: Fit,
+) -> Fit:
+    targets = _targets(inputs, fit.bias.size)
+    _store_features(estimator, inputs, shape[0])
+    estimator._store(np.zeros((0, shape[0])), targets, Kernel("linear"), fit, label_weights)
     # There are no dual rows to start another fit from.
     estimator._fit_shape = None
-    assert fit.weights is not None
+    return fit
+
+
+def _learn(
+    estimator: PairwiseClassifier, cluster: ClusterParts, fit: Fit, interrupted: bool
+) -> None:
     threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
-    if solution.error is not None:
+    if interrupted:
         threshold = ConstantThreshold(0.0)
+    assert fit.weights is not None
     unit = threshold_unit(fit)
     estimator.threshold_ = _learned(threshold, cluster, fit.weights, fit.bias, unit)
 

@@ -9,7 +9,7 @@ computed afresh from the dual rows.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Sums, inner
-from multimargin.estimators.shared.certificate import is_false
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.estimators.shared.progress import EpochCallback
+from multimargin.reference.interior_point import relative_gap
 
 # The curvature's factor is this power of the number of parts at first, grows after steps shorter
 # than this, and shrinks after whole ones.
@@ -159,8 +159,8 @@ def no_history() -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Solution:
-    """Solution over parts: a `Fit` without what belongs to single rows."""
+class PartsFit:
+    """PartsFit over parts: a `Fit` without what belongs to single rows."""
 
     weights: Matrix
     bias: Matrix
@@ -194,23 +194,11 @@ class Solution:
             gap=self.gap,
             rounding=self.rounding,
             history=self.history,
+            error=self.error,
         )
 
 
-def relative_gap(primal: float, dual: float, rounding: float = 0.0) -> float:
-    """Return the duality gap relative to the primal objective.
-
-    It is infinite where the bound is above the objective by more than rounding: one of the two is
-    wrong, and nothing is certified.
-    """
-    if primal == dual:
-        return 0.0
-    if np.isnan(dual - primal) or is_false(primal, dual, rounding):
-        return np.inf
-    return (primal - dual) / max(abs(primal), float(np.finfo(float).tiny))
-
-
-def rounds_left(primal: Sequence[float], dual: Sequence[float], tol: float) -> float:
+def rounds_left(primal: Any, dual: Any, tol: float) -> float:
     """Return after how many more rounds the gap is likely to be within the tolerance.
 
     At the pace of the rounds whose objectives are given; infinite where it does not fall.
@@ -259,13 +247,13 @@ class Rounds:
         self.history = History()
         self.tolerated = 0.0
         found = "interrupted", 0, np.inf, 0.0, 0.0
-        self.certified = Solution(self.point.weights, self.point.bias, *found, {})
+        self.certified = PartsFit(self.point.weights, self.point.bias, *found, {})
 
     def _least_augmentation(self, labels: int) -> float:
         """Return the weight of the augmentation to begin with: without a bias there is none."""
         return 0.0
 
-    def run(self, *, may_split: bool = False) -> Solution:
+    def run(self, *, may_split: bool = False) -> PartsFit:
         """Return the solution; an interruption gives the best point that has a certificate.
 
         With `may_split` the rounds end as "slow" where others are likely to need fewer.
@@ -273,7 +261,7 @@ class Rounds:
         self.may_split = may_split
         return self.ended_by(self._run)
 
-    def ended_by(self, run: Callable[[], Solution]) -> Solution:
+    def ended_by(self, run: Callable[[], PartsFit]) -> PartsFit:
         """Return what rounds end with, or what is secured when they are interrupted."""
         try:
             solution = run()
@@ -283,7 +271,7 @@ class Rounds:
         weights = np.asarray(solution.weights, dtype=np.float64)
         return replace(solution, weights=weights, history=self.history.columns())
 
-    def _run(self) -> Solution:
+    def _run(self) -> PartsFit:
         number = 0
         while True:
             number += 1
@@ -303,7 +291,7 @@ class Rounds:
 
     # The certificate
 
-    def secured(self, *, there: bool) -> Solution:
+    def secured(self, *, there: bool) -> PartsFit:
         """Return the best point with a certificate after an interruption.
 
         The parts may not be `there` any more.
@@ -330,7 +318,7 @@ class Rounds:
     def _quadratic(self) -> float:
         return inner(self.point.seen, self.point.seen)
 
-    def _certificate(self, number: int, answer: Sums) -> Solution | None:
+    def _certificate(self, number: int, answer: Sums) -> PartsFit | None:
         """Record the certificate of a round; return the solution when it is the end."""
         primal, dual = self._objectives(answer)
         self.record(number, primal, dual)
@@ -346,13 +334,13 @@ class Rounds:
         status = "interrupted" if stopped else self.settings.last(number)
         return None if status is None else self._ended(number, status)
 
-    def reached(self, solution: Solution) -> bool:
+    def reached(self, solution: PartsFit) -> bool:
         tol, own_gap = self.settings.tol, self.settings.own_gap
         if solution.gap > tol or own_gap is None:
             return solution.gap <= tol
         return own_gap(solution.fit(), solution.pairs) <= tol
 
-    def _ended(self, number: int, status: str) -> Solution:
+    def _ended(self, number: int, status: str) -> PartsFit:
         primal, dual, pairs = self._afresh(number)
         self.correct(primal, dual)
         return self._solution(status, number, primal, dual, pairs)
@@ -383,9 +371,9 @@ class Rounds:
 
     def _solution(
         self, status: str, number: int, primal: float, dual: float, pairs: float = 0.0
-    ) -> Solution:
+    ) -> PartsFit:
         found = status, number, primal, dual, pairs
-        return Solution(self.point.seen, self.bias(), *found, {}, self.rounding)
+        return PartsFit(self.point.seen, self.bias(), *found, {}, self.rounding)
 
     def record(self, number: int, primal: float, dual: float, rho: float | None = None) -> None:
         """Add a round to the history: one of the other method where there is a penalty `rho`."""

@@ -13,17 +13,17 @@ from multimargin.dask.parts import Sums, inner
 from multimargin.dask.rounds import (
     Cluster,
     ClusterLostError,
+    PartsFit,
     Rounds,
     Settings,
-    Solution,
     no_history,
-    relative_gap,
 )
 from multimargin.dask.splitting import MOST_FEATURES, SplitRounds
 from multimargin.estimators.shared.problem import Matrix, Model
+from multimargin.reference.interior_point import relative_gap
 
 
-def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings) -> Solution:
+def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings) -> PartsFit:
     """Solve a linear problem of the pairwise family over parts."""
     about = cluster.described()
     if model.bias == "none":
@@ -43,7 +43,7 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
     return _solve_free(cluster, shape, model, settings, about)
 
 
-def _solved(rounds: Rounds) -> Solution:
+def _solved(rounds: Rounds) -> PartsFit:
     """Return what rounds end with: those of the splitting where features are dense, or others slow.
 
     The point is the same for both, so that a change loses nothing.
@@ -61,7 +61,7 @@ def _solved(rounds: Rounds) -> Solution:
 
 def _solve_free(
     cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings, about: Sums
-) -> Solution:
+) -> PartsFit:
     """Solve a problem with a free bias, by strongly connected components of the label network.
 
     Pairs of labels in different components have no dual variables, and cost nothing once the
@@ -111,7 +111,7 @@ def _solve_free(
             break
     if not np.isfinite(primal):
         # Interrupted before there was a point.
-        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {}, error=error)
+        return PartsFit(weights, bias, status, rounds, primal, 0.0, pairs, {}, error=error)
     names = histories[0] if histories else no_history()
     history = {
         k: np.concatenate([h[k] for h in histories]) if histories else names[k] for k in names
@@ -129,7 +129,7 @@ def _solve_free(
     ):
         status = "converged"
     found = status, rounds, primal, dual, pairs
-    return Solution(weights, centred(bias), *found, history, rounding, error)
+    return PartsFit(weights, centred(bias), *found, history, rounding, error)
 
 
 def _lifted(

@@ -15,9 +15,10 @@ from multimargin.blas import one_blas_thread
 from multimargin.dask import split_parts
 from multimargin.dask.bias import FreeRounds, centred
 from multimargin.dask.parts import Sums, contribution, inner
-from multimargin.dask.rounds import PartsLost, Point, Rounds, Solution, relative_gap
+from multimargin.dask.rounds import PartsFit, PartsLost, Point, Rounds
 from multimargin.dask.split_parts import RELAXATION, SplitCommon
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.reference.interior_point import relative_gap
 
 # Most features: the client decomposes a matrix of as many rows and columns.
 MOST_FEATURES = 4096
@@ -119,7 +120,7 @@ class SplitRounds:
         self._place(np.vstack([rounds.point.weights, rounds.bias()]))
         self.best_dual = self.dual
 
-    def run(self) -> Solution:
+    def run(self) -> PartsFit:
         """Return the solution; `Rounds.ended_by` knows what to do with an interruption."""
         while True:
             self.number += 1
@@ -257,7 +258,7 @@ class SplitRounds:
 
     # The certificate
 
-    def _certificate(self, answer: Sums) -> Solution | None:
+    def _certificate(self, answer: Sums) -> PartsFit | None:
         rounds, settings, number = self.rounds, self.rounds.settings, self.number
         weights, bias = self.model[:-1], self.model[-1]
         penalty = inner(self.model, self.model) if self.beside else inner(weights, weights)
@@ -269,7 +270,7 @@ class SplitRounds:
         if not primal >= self.best.primal:
             shown = bias if rounds.model.bias != "free" else centred(bias)
             found = "interrupted", number, primal, 0.0, 0.0
-            self.best = Solution(weights, shown, *found, {})
+            self.best = PartsFit(weights, shown, *found, {})
             self.roundings[0] = rounding
         free = isinstance(rounds, FreeRounds)
         if free:
@@ -305,7 +306,7 @@ class SplitRounds:
         # The terms are concave, and 0 where the dual rows are.
         return share * terms - 0.5 * share * share * square
 
-    def _of_dual(self) -> Solution:
+    def _of_dual(self) -> PartsFit:
         """Return the solution with the model of the best dual rows."""
         return replace(self.best, weights=self.best_dual[:-1], bias=self.best_dual[-1])
 

@@ -85,7 +85,7 @@ def _columns(codes: Any, attribute: Attribute) -> Any:
     if missing.size * width > _MAX_MISSING_ENTRIES:
         raise ValueError(
             f"the attribute {attribute.name!r} has {width:,} values and is missing in "
-            f"{missing.size:,} rows, expected fewer of either: each would fill all of its columns"
+            f"{missing.size:,} rows; expected fewer of either: each would fill all of its columns"
         )
     rows = np.concatenate([known, np.repeat(missing, width)])
     every = np.arange(width, dtype=np.int32)

@@ -168,7 +168,7 @@ def _read_table(file: Path, argument: str, encoding: str) -> _Table:
                 "load_arff(..., encoding='latin-1') may read it"
             ) from error
         if values.shape[0] == 0:
-            raise ValueError(f"{source} has no row after @data, expected some; is it truncated?")
+            raise ValueError(f"{source} has no row after @data; expected some; is it truncated?")
         return _Table(relation, attributes, values)
 
 
@@ -266,7 +266,7 @@ def _reader_of(attribute: Attribute) -> Callable[[str], float]:
         with suppress(KeyError, ValueError):
             if _VALUE.fullmatch(cell):
                 return number(_unquoted(cell))
-        raise ValueError(f"{attribute.name!r} has the value {cell[:60]!r}, expected {shown}")
+        raise ValueError(f"{attribute.name!r} has the value {cell[:60]!r}; expected {shown}")
 
     return read
 
@@ -298,7 +298,7 @@ def _read_rows(
             if in_sparse_format or len(cells) != len(readers):
                 wanted = "{index value, ...}" if in_sparse_format else f"{len(readers)} values"
                 raise ValueError(
-                    f"found a row of {len(cells)} values, expected {wanted}; is the file truncated?"
+                    f"found a row of {len(cells)} values; expected {wanted}; is the file truncated?"
                 )
             values.extend(read(cell) for read, cell in zip(readers, cells, strict=True))
         except ValueError as error:
@@ -347,7 +347,7 @@ def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[in
         place, _, value = cell.strip().replace("\t", " ", 1).partition(" ")
         if not (place.isdecimal() and int(place) < len(readers) and value):
             raise ValueError(
-                f"found {cell.strip()[:60]!r}, expected a place from 0 to {len(readers) - 1} and "
+                f"found {cell.strip()[:60]!r}; expected a place from 0 to {len(readers) - 1} and "
                 "a value; is the file truncated?"
             )
         row[int(place)] = readers[int(place)](value)
@@ -404,9 +404,9 @@ def _columns_named_in(xml_file: Path, table: _Table, file: Path) -> list[int]:
         )
     columns = sorted(place for place in places.values() if place is not None)
     if len(set(columns)) < len(names):
-        raise ValueError(f"labels: {xml_file} names a label twice, expected different names")
+        raise ValueError(f"labels: {xml_file} names a label twice; expected different names")
     if len(columns) == len(table.attributes):
-        raise ValueError(f"labels: every attribute of {file} is a label, expected features as well")
+        raise ValueError(f"labels: every attribute of {file} is a label; expected features as well")
     return columns
 
 
@@ -414,13 +414,13 @@ def _check_same_attributes(table: _Table, test_table: _Table, test_file: Path) -
     expected, found = table.attributes, test_table.attributes
     if len(expected) != len(found):
         raise ValueError(
-            f"test: {test_file} has {len(found)} attributes, expected {len(expected)} as in path"
+            f"test: {test_file} has {len(found)} attributes; expected {len(expected)} as in path"
         )
     for number, (left, right) in enumerate(zip(expected, found, strict=True), start=1):
         if left != right:
             raise ValueError(
                 f"test: attribute {number} of {test_file} is {right.name!r} "
-                f"({right.values or 'numeric'}), expected {left.name!r} "
+                f"({right.values or 'numeric'}); expected {left.name!r} "
                 f"({left.values or 'numeric'}) as in path"
             )
 
@@ -472,7 +472,7 @@ def _indicator(
         if attribute.values is not None and attribute.relevant_codes is None:
             raise ValueError(
                 f"labels: the label {attribute.name!r} of {file} has the values "
-                f"{attribute.values[:5]}, expected 0 and 1, -1 and 1, or words for yes and no"
+                f"{attribute.values[:5]}; expected 0 and 1, -1 and 1, or words for yes and no"
             )
     block = table.values[:, columns]
     Y: NDArray[np.float64] = block.toarray(order="C") if sparse.issparse(block) else block
@@ -483,7 +483,7 @@ def _indicator(
         row, label = np.argwhere(wrong)[0]
         raise ValueError(
             f"labels: the label {attributes[label].name!r} of {file} is {Y[row, label]:g} in row "
-            f"{row}, expected 0, 1 or ?"
+            f"{row}; expected 0, 1 or ?"
         )
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 

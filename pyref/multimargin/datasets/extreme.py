@@ -57,7 +57,7 @@ def load_extreme(path: str | os.PathLike[str]) -> tuple[Any, Any]:
         X, sets = read_lines(Lines(stream, first=2, rows=n), n_features=d)
         if X.shape[0] != n:
             raise ValueError(
-                f"path: {file} has {X.shape[0]} rows, expected {n} as in its first line"
+                f"path: {file} has {X.shape[0]} rows; expected {n} as in its first line"
             )
         expected = f"integers from 0 to {q - 1}, by its first line"
         labels = checked_labels(sets, "path", file, below=q, expected=expected)
@@ -76,7 +76,7 @@ def _head(line: bytes, file: Path) -> tuple[int, int, int]:
     words = line.split()
     if len(words) != 3 or not all(word.isdigit() and int(word) > 0 for word in words):
         raise ValueError(
-            f"path: {file} starts with {line[:40]!r}, expected three positive numbers 'n d q': of "
+            f"path: {file} starts with {line[:40]!r}; expected three positive numbers 'n d q': of "
             "rows, features and labels"
         )
     n, d, q = map(int, words)

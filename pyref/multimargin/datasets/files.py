@@ -110,7 +110,7 @@ def load_file(
     kind = uncompressed(file).suffix.lower()
     if kind not in _READ:
         raise ValueError(
-            f"path: {file} ends in {kind or file.suffix!r}, expected one of {', '.join(_READ)}, or "
+            f"path: {file} ends in {kind or file.suffix!r}; expected one of {', '.join(_READ)}, or "
             "a folder"
         )
     for argument, read in (("path", file), ("test", test)):

@@ -91,7 +91,7 @@ class MultilabelData:
         }
         repeated = first_repeated(stored["label_names"])
         if repeated is not None:
-            raise ValueError(f"label_names: {repeated!r} occurs twice, expected different names")
+            raise ValueError(f"label_names: {repeated!r} occurs twice; expected different names")
         stored["name"] = printable(self.name)
         for attribute, value in stored.items():
             # The only way to fill in a frozen dataclass.
@@ -387,7 +387,7 @@ def _row_indices(splits: object, n_samples: int) -> dict[str, NDArray[np.intp]]:
                 f"expected 0..{n_samples - 1}"
             )
         if np.unique(indices).size < indices.size:
-            raise ValueError(f"splits[{name!r}]: a row occurs twice, expected different rows")
+            raise ValueError(f"splits[{name!r}]: a row occurs twice; expected different rows")
         checked[str(name)] = indices.astype(np.intp, copy=False)
     return checked
 
@@ -396,5 +396,5 @@ def _first_difference(expected: Sequence[str], found: Sequence[str]) -> str:
     if len(expected) == len(found):
         for position, (left, right) in enumerate(zip(expected, found, strict=True)):
             if left != right:
-                return f"at position {position} found {right!r}, expected {left!r}"
-    return f"found {len(found)}, expected {len(expected)}"
+                return f"at position {position} found {right!r}; expected {left!r}"
+    return f"found {len(found)}; expected {len(expected)}"

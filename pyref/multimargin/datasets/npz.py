@@ -84,7 +84,7 @@ def _read_arrays(file: Path) -> dict[str, Any]:
         arrays = dict(content)
     if "Y" not in arrays or not ("X" in arrays or all(key in arrays for key in _CSR)):
         raise ValueError(
-            f"path: {file} has the arrays {sorted(arrays)}, expected Y and either X or "
+            f"path: {file} has the arrays {sorted(arrays)}; expected Y and either X or "
             f"{', '.join(_CSR)}"
         )
     return arrays
@@ -114,11 +114,11 @@ def check_size_of_array(
             # NumPy evaluates the header as a literal, which raises nearly anything.
             raise ValueError(f"{member.filename} has a header that is not NumPy's") from error
         if dtype.kind not in kinds:
-            raise ValueError(f"{member.filename} has dtype {dtype}, expected numbers or text")
+            raise ValueError(f"{member.filename} has dtype {dtype}; expected numbers or text")
         size = prod(shape) * dtype.itemsize
         if min(shape, default=0) < 0 or stream.tell() + size != member.file_size:
             raise ValueError(
-                f"{member.filename} has {member.file_size - stream.tell():,} bytes, expected "
+                f"{member.filename} has {member.file_size - stream.tell():,} bytes; expected "
                 f"{size:,} for the shape {shape}"
             )
 

@@ -100,7 +100,7 @@ def _as_data(bunch: Any, name: str, entry: tuple[int, int, int]) -> MultilabelDa
     target = bunch.target.toarray() if sparse.issparse(bunch.target) else np.asarray(bunch.target)
     if target.shape != (n_samples, n_labels):
         raise ValueError(
-            f"data set {number} of OpenML has labels of shape {target.shape}, expected "
+            f"data set {number} of OpenML has labels of shape {target.shape}; expected "
             f"{n_samples} rows and {n_labels} labels as in {name}"
         )
     texts = np.char.upper(target.astype(str))

@@ -1,6 +1,7 @@
 """LLSF: a sparse linear model of each label, and through its support the label's own features."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from multimargin.checks.targets import Targets, check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.llsf_problem import (
+    Coefficients,
     Convexity,
     Matrix,
     Request,
@@ -47,6 +49,7 @@ from multimargin.estimators.shared.llsf_problem import (
 )
 from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
+from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
 from multimargin.notices import warn
 from multimargin.thresholds import ConstantThreshold, Threshold, make_threshold
@@ -257,28 +260,24 @@ default="scores"
             basis=eigenbasis(X, convexity.coupling) if solver == "admm" else None,
             deadline=deadline,
         )
-        interrupts = progress.interrupts
-        with interrupts.held():
-            solution = interrupts.reached_by(solve, X, convexity, request)
-            self._store_targets(targets)
-            self._store_report(solution)
-            self.coef_ = solution.weights
-            self.label_specific_features_ = solution.weights != 0.0
-            self.shift_ = convexity.shift
-            self.kkt_residual_ = solution.kkt_residual
-            interrupted = solution.status == "interrupted" and not progress.stop_requested
-            try:
-                with interrupts.allowed():
-                    self._fit_threshold(given, targets, weights, interrupted)
-            except KeyboardInterrupt:
-                # The model has its certificate and is kept, as when the loop is interrupted.
-                interrupted, self.status_ = True, "interrupted"
-                self._fit_threshold(given, targets, weights, interrupted)
-        progress.finish()
-        if interrupted:
-            raise KeyboardInterrupt
+        kept_fit(
+            self,
+            progress,
+            solve=partial(progress.interrupts.reached_by, solve, X, convexity, request),
+            keep=partial(self._keep, targets, convexity),
+            learn=partial(self._fit_threshold, given, targets, weights),
+        )
         self._warn(X, convexity, solver, max_iter)
         return self
+
+    def _keep(self, targets: Targets, convexity: Convexity, solution: Coefficients) -> Coefficients:
+        self._store_targets(targets)
+        self._store_report(solution)
+        self.coef_ = solution.weights
+        self.label_specific_features_ = solution.weights != 0.0
+        self.shift_ = convexity.shift
+        self.kkt_residual_ = solution.kkt_residual
+        return solution
 
     def _start(self, X: Any, Y: Matrix) -> Matrix | None:
         coef: Matrix = getattr(self, "coef_", np.empty(0))
@@ -287,7 +286,12 @@ default="scores"
         return None if self.convexify else ridge_start(X, Y, float(self.gamma))
 
     def _fit_threshold(
-        self, X: Any, targets: Targets, sample_weight: Matrix | None, interrupted: bool
+        self,
+        X: Any,
+        targets: Targets,
+        sample_weight: Matrix | None,
+        solution: Coefficients,
+        interrupted: bool,
     ) -> None:
         threshold = make_threshold(self.threshold, random_state=0)
         learned = not isinstance(threshold, ConstantThreshold)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
@@ -100,29 +101,46 @@ def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
     check_is_fitted(model)
     check_integer("top", top, at_least=1)
     names = label_names_of_model(model).tolist()
-    if label is None and None not in names:
-        if X is None:
-            raise ValueError(
-                f"X and label are both None; expected rows, or one of {listed(names)}."
-            )
-        return _of_predicted(model, X, names, top)
-    if label not in names:
+    of_predicted = label is None and None not in names
+    if of_predicted and X is None:
+        raise ValueError(f"X and label are both None; expected rows, or one of {listed(names)}.")
+    if not of_predicted and label not in names:
         meant = did_you_mean(label, names) if isinstance(label, str) else ""
         raise ValueError(f"label is {label!r}{meant}; expected one of {listed(names)}.")
+    given, (model, X, features) = X, _last_step(model, X, None)
+    if X is not None:
+        check_rows(given, _num_samples(X))
+    if of_predicted:
+        return _of_predicted(model, X, features, names, top)
     place = names.index(label)
     if X is None:
-        _, features, linear = _linear_part(model, None, None)
+        _, features, linear = _linear_part(model, None, features)
         difference = linear.coef_[place] - linear.coef_.mean(axis=0, dtype=np.float64)
         places = np.arange(difference.size)
         named = places if features is None else features
         return _reasons(label, named, places, difference, 0.0, top)
-    rows = _Rows.of(model, X)
+    rows = _Rows.of(model, X, features)
     return [rows.reasons(row, place, label, top) for row in range(rows.X.shape[0])]
 
 
-def _of_predicted(model: Any, X: Any, names: list[Any], top: int) -> list[list[Reasons]]:
+def _last_step(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
+    """Return what pipelines and searches end with, its rows, and the names of their features."""
+    if isinstance(model, BaseSearchCV):
+        return _last_step(model.best_estimator_, X, features)
+    if not hasattr(model, "steps"):
+        return model, X, features
+    before = model[:-1]
+    if len(before):
+        X = None if X is None else before.transform(X)
+        features = before.get_feature_names_out(features)
+    return _last_step(model[-1], X, features)
+
+
+def _of_predicted(
+    model: Any, X: Any, features: Any, names: list[Any], top: int
+) -> list[list[Reasons]]:
     """Return the reasons of the labels that are predicted for each row, the best label first."""
-    rows = _Rows.of(model, X)
+    rows = _Rows.of(model, X, features)
     labels, _ = predicted_labels(model, X)
     return [
         [rows.reasons(row, int(place), names[place], top) for place in best]
@@ -142,9 +160,9 @@ class _Rows:
     shares: dict[str, Any]  # (n, q): Logarithms of odds from each classifier of a stack
 
     @classmethod
-    def of(cls, model: Any, X: Any) -> "_Rows":
+    def of(cls, model: Any, X: Any, features: Any) -> "_Rows":
         """Return the rows of a fitted model."""
-        rows, features, linear = _linear_part(model, X, None)
+        rows, features, linear = _linear_part(model, X, features)
         rows, weights = sparse.csr_array(rows), linear.coef_
         check_rows(X, rows.shape[0])
         intercept = np.asarray(getattr(linear, "intercept_", np.zeros(weights.shape[0])))
@@ -198,12 +216,7 @@ def _reasons(
 
 def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
     """Return the rows that a linear estimator inside a model takes, their features, and it."""
-    if hasattr(model, "steps"):
-        before = model[:-1]
-        if len(before):
-            X = None if X is None else before.transform(X)
-            features = before.get_feature_names_out(features)
-        return _linear_part(model[-1], X, features)
+    model, X, features = _last_step(model, X, features)
     if features is None:
         features = getattr(model, "feature_names_in_", None)
     if hasattr(model, "best_estimator_"):

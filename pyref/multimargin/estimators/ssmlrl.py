@@ -158,15 +158,15 @@ class SSMLRL(RelationshipClassifier):
         super()._forget_rows()
         del self.labelled_
 
-    def _fit_expansion(self, data: TrainingData, task: Labelled) -> tuple[RelationshipFit, Matrix]:
-        solve = super()._fit_expansion if data.labelled.all() else self._fit_with_unlabelled
-        fit, expansion = solve(data, task)
+    def _keep(self, data: TrainingData, task: Labelled, fit: RelationshipFit) -> RelationshipFit:
         self.labelled_ = np.flatnonzero(data.labelled)
-        return fit, expansion
+        return super()._keep(data, task, fit)
 
-    def _fit_with_unlabelled(
-        self, data: TrainingData, task: Labelled
-    ) -> tuple[RelationshipFit, Matrix]:
+    def _fit_expansion(self, data: TrainingData, task: Labelled) -> RelationshipFit:
+        solve = super()._fit_expansion if data.labelled.all() else self._fit_with_unlabelled
+        return solve(data, task)
+
+    def _fit_with_unlabelled(self, data: TrainingData, task: Labelled) -> RelationshipFit:
         X, kernel = data.X, data.kernel
         expansion = np.zeros((X.shape[0], task.targets.indicator.shape[1]))
         rows = np.flatnonzero(data.labelled)
@@ -175,8 +175,9 @@ class SSMLRL(RelationshipClassifier):
             if self.kernel == "precomputed":
                 check_precomputed(X)
                 kept = np.ascontiguousarray(kept[:, rows])
-            fit, expansion[rows] = super()._fit_expansion(replace(data, X=kept), task)
-            return fit, expansion
+            fit = super()._fit_expansion(replace(data, X=kept), task)
+            expansion[rows] = fit.expansion
+            return replace(fit, expansion=expansion)
         with task.progress.interrupts.allowed():
             others = np.flatnonzero(~data.labelled)
             c: Any = task.lam / self.lam2
@@ -203,9 +204,8 @@ class SSMLRL(RelationshipClassifier):
         if training.solved_nearest:
             expansion = training.expansion(expansion)
             if fit.status != "interrupted":
-                self.status_ = "indefinite_kernel"
-                fit = replace(fit, status=self.status_, solved_nearest=True)
-        return fit, expansion
+                fit = replace(fit, status="indefinite_kernel", solved_nearest=True)
+        return replace(fit, expansion=expansion)
 
 
 def reduced_kernel(

@@ -185,7 +185,8 @@ def _jobs(
                 estimator=described,
                 one_class_labels=[data.label_names[label] for label in one_class.tolist()],
             )
-            yield Job(estimator, split, blank, search, getattr(data, "kinds", None))
+            kinds = data.kinds if isinstance(data, Table) else None
+            yield Job(estimator, split, blank, search, kinds)
 
 
 def _data_sets(data: Any) -> list[Data]:

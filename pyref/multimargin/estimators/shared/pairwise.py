@@ -1,6 +1,7 @@
 """Base of the pairwise estimators: a problem is stated, solved, certified and stored."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -31,7 +32,9 @@ from multimargin.estimators.shared.pair_weights import (
 )
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
+from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.training_kernel import TrainingKernel
+from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import spread
@@ -39,18 +42,8 @@ from multimargin.thresholds.base import spread
 _SOLVERS_OF_TOP_K = ("bcd", "exact")
 
 
-class _Fallbacks:
-    """Values for methods without these parameters, and before the first fit."""
-
-    pair_weights: str = "balanced"
-    threshold: str | float | Threshold = 0.0
-    top_k: int | float | None = None
-    # The shape of the dual matrix that a warm start may take up, if any.
-    _fit_shape: tuple[int, ...] | None = None
-
-
 @dataclass(repr=False, eq=False)
-class PairwiseClassifier(_Fallbacks, KernelExpansionClassifier):
+class PairwiseClassifier(KernelExpansionClassifier):
     """Base of the pairwise family: a method names its `Model`, or overrides `_solve`."""
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "exact")
@@ -64,6 +57,12 @@ class PairwiseClassifier(_Fallbacks, KernelExpansionClassifier):
     random_state: int | np.random.RandomState | None = None
     warm_start: bool = False
     class_weight: Any = None
+    # Of methods without these parameters.
+    pair_weights: str = field(default="balanced", init=False)
+    threshold: str | float | Threshold = field(default=0.0, init=False)
+    top_k: int | float | None = field(default=None, init=False)
+    # The shape of the dual matrix that a warm start may take up, if any.
+    _fit_shape: tuple[int, ...] | None = field(default=None, init=False)
 
     def _model(self) -> Model:
         raise NotImplementedError
@@ -144,44 +143,43 @@ class PairwiseClassifier(_Fallbacks, KernelExpansionClassifier):
             training.make_definite()
         progress = Progress(self, self.max_iter, self.verbose)
         problem = self._problem(data, training, progress)
-        with progress.interrupts.held():
-            if exact:
-                with progress.interrupts.allowed():
-                    fit = self._solve(problem)
-            else:
-                fit = progress.interrupts.reached_by(self._solve, problem)
-            interrupted = fit.status == "interrupted" and not progress.stop_requested
-            if interrupted and fit.n_iter == 0:
-                # Nothing was reached yet: a model fitted before stays as it is.
-                raise KeyboardInterrupt
-            if training.solved_nearest:
-                expansion = fit.dual if fit.expansion is None else fit.expansion
-                fit = replace(fit, expansion=training.expansion(expansion))
-            fit = replace(fit, status=_status(fit, training))
-            self._store(data.X, data.targets, data.kernel, fit, problem.label_weights)
-            fit = certified(problem, fit, self)
-            self._store_report(fit)
-            if training.solved_nearest:
-                # The expansion is no dual matrix to start from.
-                self._fit_shape = None
-            try:
-                with progress.interrupts.allowed():
-                    self._fit_threshold(problem, data.targets, fit, interrupted)
-            except KeyboardInterrupt:
-                # The model has its certificate and is kept, as when the loop is interrupted.
-                interrupted, self.status_ = True, "interrupted"
-                self._fit_threshold(problem, data.targets, fit, interrupted)
-            if hasattr(self, "coef_") and not self.warm_start:
-                self._forget_rows()
-        progress.finish()
-        if interrupted:
-            raise KeyboardInterrupt
+        fit = kept_fit(
+            self,
+            progress,
+            solve=partial(self._solve_interruptibly, problem, progress.interrupts),
+            keep=partial(self._keep, data, training, problem),
+            learn=partial(self._fit_threshold, problem, data.targets),
+        )
         if training.indefinite or fit.status == "indefinite_kernel":
             self.status_ = "indefinite_kernel"
             fit = replace(fit, status=self.status_)
         advice = "Increase max_iter or tol, decrease C, or scale the features."
         self._warn_of_the_end(fit, "epochs", advice, nearest=training.solved_nearest)
         return self
+
+    def _solve_interruptibly(self, problem: Problem, interrupts: Interrupts) -> Fit:
+        if self.solver != "exact":
+            return interrupts.reached_by(self._solve, problem)
+        with interrupts.allowed():
+            return self._solve(problem)
+
+    def _keep(
+        self, data: TrainingData, training: TrainingKernel, problem: Problem, fit: Fit
+    ) -> Fit:
+        """Store a fit with the certificate of the model that is stored."""
+        if training.solved_nearest:
+            expansion = fit.dual if fit.expansion is None else fit.expansion
+            fit = replace(fit, expansion=training.expansion(expansion))
+        fit = replace(fit, status=_status(fit, training))
+        self._store(data.X, data.targets, data.kernel, fit, problem.label_weights)
+        fit = certified(problem, fit, self)
+        self._store_report(fit)
+        if training.solved_nearest:
+            # The expansion is no dual matrix to start from.
+            self._fit_shape = None
+        if hasattr(self, "coef_") and not self.warm_start:
+            self._forget_rows()
+        return fit
 
     def _problem(self, data: TrainingData, training: TrainingKernel, progress: Progress) -> Problem:
         """Return the problem that the parameters and the data state."""

@@ -24,6 +24,7 @@ class Report:
     gap: float
     rounding: float  # How far rounding of their terms may have moved both past each other
     history: dict[str, NDArray[Any]]  # Columns "epoch", "seconds", "primal" and "dual"
+    error: BaseException | None = None  # What ended the solver early, to be raised in the end
 
 
 @dataclass(frozen=True, kw_only=True)

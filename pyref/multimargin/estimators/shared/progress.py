@@ -36,12 +36,18 @@ class Progress:
     "gap" and "active", the number of instances that the next epoch visits.
     """
 
-    def __init__(self, estimator: Any, max_epochs: int, verbose: int) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        max_epochs: int,
+        verbose: int,
+        interrupts: Interrupts | None = None,
+    ) -> None:
         self._estimator = estimator
         self._verbose = verbose
         self._context = None
         self.stop_requested = False
-        self.interrupts = Interrupts()
+        self.interrupts = Interrupts() if interrupts is None else interrupts
         if getattr(estimator, "_skl_callbacks", None):
             self._context = estimator._init_callback_context(max_subtasks=max_epochs)
             self._context.call_on_fit_task_begin(estimator=estimator)

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassi
 from multimargin.estimators.shared.options import RelationshipOptions, checked_options
 from multimargin.estimators.shared.problem import Matrix, Report, history_of
 from multimargin.estimators.shared.progress import Progress, with_callbacks
+from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import Kernel
@@ -113,21 +115,32 @@ class RelationshipClassifier(KernelExpansionClassifier):
         task = Labelled(
             data.targets, shares, self._regularisation(), progress, deadline=data.deadline
         )
-        # From the loop on, nothing that Ctrl-C meets loses what the loop has reached.
-        with progress.interrupts.held():
-            fit, expansion = self._fit_expansion(data, task)
-            self._store_expansion(data.X, data.kernel, expansion)
-            fit = self._certified(data, task, fit)
-            if hasattr(self, "coef_") and not self._chosen().keep_rows:
-                self._forget_rows()
-        if fit.status == "interrupted" and not progress.stop_requested:
-            raise KeyboardInterrupt
+        fit = kept_fit(
+            self,
+            progress,
+            solve=partial(self._fit_expansion, data, task),
+            keep=partial(self._keep, data, task),
+        )
         advice = (
             "Increase max_iter, tol or the regularisation, scale the features or the kernel, or "
             "use solver='splitting'."
         )
         self._warn_of_the_end(fit, "rounds", advice, nearest=fit.solved_nearest)
         return self
+
+    def _keep(self, data: TrainingData, task: Labelled, fit: RelationshipFit) -> RelationshipFit:
+        """Store a fit with the certificate of the model that is stored."""
+        self._store_targets(task.targets)
+        self._store_report(fit)
+        self.label_covariance_ = fit.covariance
+        self.label_correlation_ = _correlation(fit.covariance)
+        self.intercept_ = fit.bias
+        self.dual_variables_ = fit.dual
+        self._store_expansion(data.X, data.kernel, fit.expansion)
+        fit = self._certified(data, task, fit)
+        if hasattr(self, "coef_") and not self._chosen().keep_rows:
+            self._forget_rows()
+        return fit
 
     def _forget_rows(self) -> None:
         super()._forget_rows()
@@ -173,16 +186,15 @@ class RelationshipClassifier(KernelExpansionClassifier):
             self._store_report(checked)
         return checked
 
-    def _fit_expansion(self, data: TrainingData, task: Labelled) -> tuple[RelationshipFit, Matrix]:
-        """Solve the problem; return the fit of the labelled rows and the expansion of all rows."""
+    def _fit_expansion(self, data: TrainingData, task: Labelled) -> RelationshipFit:
+        """Solve the problem; return the fit, with the expansion over all rows."""
         with task.progress.interrupts.allowed():
             exact = self.solver == "exact"
             training = self._training_kernel(data.X, data.kernel, needed=exact)
-        fit = self._fit_labelled(training, task)
-        return fit, fit.expansion
+        return self._fit_labelled(training, task)
 
     def _fit_labelled(self, training: TrainingKernel, task: Labelled) -> RelationshipFit:
-        """Solve the problem of labelled rows and store everything but the expansion."""
+        """Solve the problem of labelled rows."""
         indicator, shares, progress = task.targets.indicator, task.shares, task.progress
         n, q = indicator.shape
         counted = indicator if shares is None else indicator[shares > 0.0]
@@ -214,22 +226,14 @@ class RelationshipClassifier(KernelExpansionClassifier):
         if covariance is None:
             covariance = np.zeros((q, q))
             covariance[np.ix_(learned, learned)] = part.covariance
-        status = "indefinite_kernel" if training.indefinite else part.status
-        self._store_targets(task.targets)
-        self._store_report(replace(part, status=status))
-        self.label_covariance_ = covariance
-        self.label_correlation_ = _correlation(covariance)
-        self.intercept_ = bias
-        self.dual_variables_ = dual
-        progress.finish()
-        interrupted = part.status == "interrupted" and not progress.stop_requested
+        indefinite = training.indefinite and part.status != "interrupted"
         return replace(
             part,
             expansion=expansion,
             bias=bias,
             dual=dual,
             covariance=covariance,
-            status="interrupted" if interrupted else status,
+            status="indefinite_kernel" if indefinite else part.status,
             scores=None if part.scores is None else scores,
             solved_nearest=training.solved_nearest,
         )

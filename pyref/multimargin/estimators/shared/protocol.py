@@ -1,0 +1,50 @@
+"""The protocol of a fit that Ctrl-C may end: what was reached is kept with its certificate."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from multimargin.estimators.shared.problem import Report
+from multimargin.estimators.shared.progress import Progress
+
+AnyReport = TypeVar("AnyReport", bound=Report)
+
+
+def kept_fit(
+    estimator: Any,
+    progress: Progress,
+    *,
+    solve: Callable[[], AnyReport],
+    keep: Callable[[AnyReport], AnyReport],
+    learn: Callable[[AnyReport, bool], None] | None = None,
+    learning: Callable[[], AbstractContextManager[Any]] | None = None,
+    ends: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
+) -> AnyReport:
+    """Solve a problem, keep its model and learn the threshold; return the report of what is kept.
+
+    `learn` takes whether it has to be quick, without data: after an interrupt. It runs where
+    `learning` says, by default where Ctrl-C is let through. What ends the fit early, one of `ends`,
+    is raised when the model is kept.
+    """
+    interrupts = progress.interrupts
+    with interrupts.held():
+        fit = solve()
+        error = fit.error
+        if error is None and fit.status == "interrupted" and not progress.stop_requested:
+            error = KeyboardInterrupt()
+            if fit.n_iter == 0:
+                # Nothing was reached yet: a model fitted before stays as it is.
+                raise error
+        fit = keep(fit)
+        if learn is not None:
+            try:
+                with (interrupts.allowed if learning is None else learning)():
+                    learn(fit, error is not None)
+            except ends as interruption:
+                # The model has its certificate and is kept, as when the loop is interrupted.
+                error, estimator.status_ = interruption, "interrupted"
+                learn(fit, True)
+    progress.finish()
+    if error is not None:
+        raise error
+    return fit
