@@ -93,4 +93,6 @@ def test_rows_with_most_errors_come_first(command, model, folder, small):
     head = next(n for n, line in enumerate(lines) if line.split()[:2] == ["row", "errors"])
     assert lines[head + 1].split()[:2] == [str(found[0]["row"]), f"{found[0]['errors']:.0f}"]
     assert found[0]["missed"][0] in lines[head + 1] or found[0]["wrong"][0] in lines[head + 1]
-    assert "2 of 40 rows" in lines[-1]
+    assert f"{np.count_nonzero(errors)} of 40 rows have errors; the 2 with most" in lines[-1]
+    answer = command("evaluate", model, folder, "--per-row", "--show", 40)
+    assert len(answer.out.splitlines()) == len(lines) + np.count_nonzero(errors) - 2

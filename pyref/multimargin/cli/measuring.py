@@ -90,12 +90,14 @@ def rows_table(rows: list[dict[str, Any]], shown: int) -> "Table":
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("row", "errors", "relevant labels missed", "labels predicted wrongly"):
         table.add_column(name, justify="right" if name in ("row", "errors") else "left")
-    for one in rows[:shown]:
+    wrong = [one for one in rows if one["errors"]]
+    for one in wrong[:shown]:
         # Names of labels may hold square brackets.
         cells = (str(one["row"]), f"{one['errors']:.0f}", *map(_few, (one["missed"], one["wrong"])))
         table.add_row(*map(Text, cells))
-    if len(rows) > shown:
-        table.caption = f"{shown} of {len(rows)} rows, those with most errors first"
+    table.caption = f"{len(wrong)} of {len(rows)} rows have errors"
+    if len(wrong) > shown:
+        table.caption += f"; the {shown} with most"
     return table
 
 
