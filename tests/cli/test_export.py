@@ -6,6 +6,7 @@ import onnxruntime
 from numpy.testing import assert_array_equal
 
 from multimargin.model_files import load_model
+from multimargin.onnx import graph
 
 
 def test_the_model_of_fit(command, model, small, tmp_path):
@@ -80,3 +81,11 @@ def test_fit_says_which_methods_no_file_holds(command, folder, tmp_path, monkeyp
         told = " ".join(answer.out.split())
         assert f"not for multimargin export: ONNX files do not hold {method}" in told
         assert command("export", "a.model", "-o", "a.onnx").code == 1
+
+
+def test_fit_says_which_models_are_too_large(command, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(graph, "MOST_BYTES", 100)
+    answer = command("fit", folder, "-m", "llsf")
+    assert "not for multimargin export: 0.0 GB, beyond what an ONNX file holds" in " ".join(
+        answer.out.split()
+    )

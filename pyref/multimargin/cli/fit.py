@@ -247,14 +247,19 @@ def _info(method: str, data: Any, split: str, columns: Any, X: Any) -> Any:
     )
 
 
-def _not_for_onnx(info: Any) -> str:
-    """Say if `multimargin export` does not take the method."""
+def _not_for_onnx(method_name: str, pipeline: Any) -> str:
+    """Say if `multimargin export` does not take the method, or the model is too large for it."""
     from multimargin.methods import METHODS
+    from multimargin.onnx.graph import MOST_BYTES
+    from multimargin.onnx.size import dense_bytes
 
-    method = METHODS.get(info.method)
-    if method is not None and method.abilities is not None and method.abilities.onnx:
-        return ""
-    return f"not for multimargin export: ONNX files do not hold {info.method}"
+    method = METHODS.get(method_name)
+    if method is None or method.abilities is None or not method.abilities.onnx:
+        return f"not for multimargin export: ONNX files do not hold {method_name}"
+    size = dense_bytes(pipeline)
+    if size > MOST_BYTES:
+        return f"not for multimargin export: {size / 1e9:.1f} GB, beyond what an ONNX file holds"
+    return ""
 
 
 def _report(
@@ -311,7 +316,7 @@ def _report(
         out.print(pairs_table(_certificate_rows(found, seconds)))
     out.print()
     kept = wanted.output or "not kept; give -o FILE to keep it"
-    out.print(pairs_table([*rest, ("model", kept, _not_for_onnx(info))]))
+    out.print(pairs_table([*rest, ("model", kept, _not_for_onnx(info.method, pipeline))]))
 
 
 def _certificate_rows(found: dict[str, Any], seconds: float) -> list[tuple[str, ...]]:

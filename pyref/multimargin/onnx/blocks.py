@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
 from multimargin.blocks.neighbours import COIN, PRIOR
 from multimargin.onnx.graph import Graph, Node, Rows
+from multimargin.onnx.scores import dense
 from multimargin.thresholds.held_out import LEAST
 
 # onnx.TensorProto.FLOAT, INT64 and DOUBLE, without the import.
@@ -70,8 +70,7 @@ def _first_leaf(forest: LabelForest) -> Any:
 
 def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
     """Append nearest rows and their votes; the file holds the training rows."""
-    rows = model.neighbors_._fit_X
-    rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    rows = dense(model.neighbors_._fit_X, "features")
     k = model.neighbors_.n_neighbors
     if model.metric == "cosine":
         norms = np.linalg.norm(rows, axis=1, keepdims=True)

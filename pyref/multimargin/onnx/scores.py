@@ -22,7 +22,7 @@ def add_scores(graph: Graph, model: Any, X: Rows) -> Node:
             "that ends with one."
         )
     if hasattr(model, "coef_"):
-        weights = _dense(model.coef_.T, "labels")
+        weights = dense(model.coef_.T, "labels")
         return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
     if model.support_.size == 0:
         # No feature counts: a product with zeros has the right number of rows.
@@ -42,7 +42,7 @@ def _kernel_values(graph: Graph, model: Any, X: Rows) -> Node:
         )
     if kernel.name == "precomputed":
         return graph.add("Gather", X, model.support_.astype(np.int64), axis=1)
-    vectors = _dense(model.support_vectors_, "features")
+    vectors = dense(model.support_vectors_, "features")
     if kernel.name == "rbf":
         return _rbf(graph, kernel, vectors, X)
     # onnxruntime fuses a product with a factor that follows it, in single precision.
@@ -67,7 +67,8 @@ def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Rows) -> No
     return graph.add("Exp", graph.add("Mul", squares, -kernel.gamma))
 
 
-def _dense(matrix: Any, columns_are: str) -> NDArray[np.float64]:
+def dense(matrix: Any, columns_are: str) -> NDArray[np.float64]:
+    """Return a matrix as a dense one; raise ValueError where no file holds it."""
     rows, columns = matrix.shape
     if 8 * rows * columns > MOST_BYTES:
         raise ValueError(
@@ -75,5 +76,4 @@ def _dense(matrix: Any, columns_are: str) -> NDArray[np.float64]:
             f"{8e-9 * rows * columns:.1f} GB as dense arrays, which no ONNX file holds; expected a "
             "linear kernel, or fewer rows, features or labels."
         )
-    dense = matrix.toarray() if sparse.issparse(matrix) else matrix
-    return np.asarray(dense, dtype=np.float64)
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64)

@@ -1,0 +1,30 @@
+"""Sizes of models as files, in which all arrays are dense."""
+
+from math import prod
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from multimargin.blocks import LabelNeighbours
+from multimargin.thresholds import CalibratedClassifier
+
+
+def dense_bytes(model: Any) -> int:
+    """Return about how many bytes the arrays of a fitted model take in an ONNX file.
+
+    They are those of weights, support vectors and neighbours, which alone may be too large.
+    """
+    if isinstance(model, Pipeline):
+        return dense_bytes(model[-1])
+    if hasattr(model, "best_estimator_"):
+        return dense_bytes(model.best_estimator_)
+    if isinstance(model, CalibratedClassifier):
+        return sum(dense_bytes(one) for _, one in model.estimators_)
+    if hasattr(model, "estimator_"):
+        return dense_bytes(model.estimator_)
+    arrays = [getattr(model, name, None) for name in ("coef_", "support_vectors_")]
+    if isinstance(model, LabelNeighbours):
+        arrays = [model.neighbors_._fit_X, model.labels_]
+    elif arrays[0] is not None:
+        arrays = arrays[:1]
+    return sum(8 * prod(array.shape) for array in arrays if array is not None)
