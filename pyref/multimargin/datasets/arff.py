@@ -202,7 +202,7 @@ def _read_header(stream: Iterable[str], source: str) -> tuple[int, str, tuple[At
         except ValueError as error:
             raise ValueError(
                 f"{source}, line {number}: the attribute {name!r} is declared as "
-                f"{declared[:60]!r}, {error}"
+                f"{declared[:60]!r}; {error}"
             ) from error
     raise ValueError(f"{source}, line {number}: this is not ARFF, or is cut short: it has no @data")
 
