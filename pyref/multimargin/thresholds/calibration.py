@@ -236,6 +236,7 @@ def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calib
         lifted[own] = (
             LabelLift().fit(indicator, weights if others is None else others).scores(odds[own])
         )
+    del odds
     second, odds = _pooled([*blocks, lifted], indicator, weights, folds, C)
     lift_of_all = LabelLift().fit(indicator, weights)
     return Calibrated(LiftedCalibration(first, lift_of_all, second), odds)
@@ -270,7 +271,7 @@ def _pooled(
     for own, others in folds:
         # Not from the calibration of all rows as a start: it has seen them.
         without = calibration if others is None else PooledCalibration(C).fit_pairs(pairs, others)
-        odds[own] = without.odds([block[own] for block in blocks])
+        odds[own] = without.odds(blocks, np.flatnonzero(own))
     return calibration, odds
 
 

@@ -19,7 +19,7 @@ RANK = 3
 # Share of a row's largest score below which two of its scores differ by rounding.
 ROUNDING = 1e-10
 # Scores of a block that are held at a time.
-_SCORES = 2**20
+_SCORES = 2**18
 
 
 def features_of(blocks: Sequence[NDArray[Any]]) -> list[Matrix]:
@@ -46,12 +46,17 @@ def in_chunks(n: int, q: int) -> Iterator[slice]:
     return (slice(first, first + step) for first in range(0, n, step))
 
 
-def by_features(blocks: Sequence[NDArray[Any]], answer: Callable[[list[Matrix]], Matrix]) -> Matrix:
-    """Return what a function makes of the features of each row and label, (n, q)."""
+def by_features(
+    blocks: Sequence[NDArray[Any]],
+    answer: Callable[[list[Matrix]], Matrix],
+    chosen: NDArray[np.intp] | None = None,
+) -> Matrix:
+    """Return what a function makes of the features of all or chosen rows and labels, (m, q)."""
     n, q = blocks[0].shape
-    found = np.empty((n, q))
-    for rows in in_chunks(n, q):
-        found[rows] = answer(features_of([block[rows] for block in blocks]))
+    found = np.empty((n if chosen is None else chosen.size, q))
+    for chunk in in_chunks(*found.shape):
+        rows = chunk if chosen is None else chosen[chunk]
+        found[chunk] = answer(features_of([block[rows] for block in blocks]))
     return found
 
 
@@ -69,20 +74,27 @@ class Pairs:
     def of(cls, blocks: Sequence[NDArray[Any]], indicator: NDArray[np.uint8], n_best: int) -> Self:
         """Return the pairs whose label is among the best of its row by the first block."""
         n, q = indicator.shape
-        labels, rows, features = [], [], []
+        labels, rows = [], []
+        columns: list[list[Vector]] = [[] for _ in range(N_FEATURES + len(blocks) - 1)]
         for chunk in in_chunks(n, q):
             found = features_of([block[chunk] for block in blocks])
             learned = (found[RANK] < np.log(n_best + 0.5)) & (indicator[chunk] != UNKNOWN)
             at = np.nonzero(learned)
             rows.append(at[0] + chunk.start)
             labels.append(at[1])
-            features.append(np.stack([feature[at] for feature in found]))
+            for column, feature in zip(columns, found, strict=True):
+                column.append(feature[at])
         label, row = np.concatenate(labels), np.concatenate(rows)
         # In the order of the labels: sums over the pairs of a label are sums over neighbours.
         order = np.argsort(label, kind="stable")
         label, row = label[order], row[order]
+        features = np.empty((len(columns), order.size))
+        for feature, column in zip(features, columns, strict=True):
+            np.take(np.concatenate(column), order, out=feature)
+            # They are the largest arrays of a calibration.
+            column.clear()
         return cls(
-            np.hstack(features)[:, order],
+            features,
             row,
             indicator[row, label] == 1,
             np.bincount(label, minlength=q),

@@ -209,9 +209,11 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         first = own[0] + sum(weighted[:N_FEATURES])
         return [first, *(a + b for a, b in zip(own[1:], weighted[N_FEATURES:], strict=True))]
 
-    def odds(self, blocks: Sequence[NDArray[Any]]) -> Matrix:
-        """Return the logarithms of the odds by checked scores."""
-        return by_features(blocks, self.odds_of)
+    def odds(
+        self, blocks: Sequence[NDArray[Any]], chosen: NDArray[np.intp] | None = None
+    ) -> Matrix:
+        """Return the logarithms of the odds of all or chosen rows by checked scores."""
+        return by_features(blocks, self.odds_of, chosen)
 
     def odds_of(self, features: Sequence[Matrix]) -> Matrix:
         """Return the logarithms of the odds by the features of the pairs."""
