@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from multimargin.cli import progress
 from multimargin.cli.run import run
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from tests.support.files import write_arff
@@ -34,6 +35,8 @@ def command(capsys, monkeypatch):
     """Run a command in this process."""
     monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
+    # Lines of progress that only a slow machine prints.
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", np.inf)
 
     def call(*arguments):
         capsys.readouterr()
