@@ -1,7 +1,7 @@
 //! What every function of the module goes through: nothing but an `Exception` reaches Python.
 
 use crate::memory::keep_reserve;
-use multimargin_solvers::memory::{Failure, catch};
+use multimargin_solvers::memory::{Failure, Purpose, catch};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -17,7 +17,9 @@ pub fn guarded<R>(py: Python<'_>, body: impl FnOnce() -> PyResult<R>) -> PyResul
         // What Python itself complained about, where that made a binding panic.
         let cause = PyErr::take(py);
         Err(match failure {
-            Failure::Memory(error) => PyMemoryError::new_err(error.to_string()),
+            Failure::Memory(error) => {
+                PyMemoryError::new_err(format!("{error}: try {}", advice(error.purpose)))
+            }
             Failure::Panic(message) => cause.unwrap_or_else(|| {
                 PyRuntimeError::new_err(format!(
                     "multimargin failed in a way that it never should ({message}); please report this with the data \
@@ -26,4 +28,17 @@ pub fn guarded<R>(py: Python<'_>, body: impl FnOnce() -> PyResult<R>) -> PyResul
             }),
         })
     })
+}
+
+/// The arguments that make an array smaller.
+fn advice(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::KernelMatrix => {
+            "a smaller cache_size, which computes its rows when they are needed, or fewer rows"
+        }
+        Purpose::KernelRows => "a smaller cache_size",
+        Purpose::LabelPairs => "solver='bcd', which stores none, or fewer rows",
+        Purpose::LabelNetwork => "another bias, which needs none, or fewer labels",
+        Purpose::Matrix => "fewer rows, features or labels, or a smaller cache_size",
+    }
 }

@@ -10,38 +10,37 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What an array holds, and what would make it smaller.
+/// What an array holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Purpose(&'static str, &'static str);
+pub enum Purpose {
+    /// A kernel matrix.
+    KernelMatrix,
+    /// Rows of a kernel matrix that are kept.
+    KernelRows,
+    /// A number for each pair of labels of a row.
+    LabelPairs,
+    /// Numbers for any two labels.
+    LabelNetwork,
+    /// A number for each row, feature or label and each label or feature.
+    Matrix,
+}
 
 impl Purpose {
-    /// A kernel matrix.
-    pub const KERNEL_MATRIX: Self = Self(
-        "the kernel matrix",
-        "a smaller cache_size, which computes its rows when they are needed, or fewer rows",
-    );
-    /// Rows of a kernel matrix that are kept.
-    pub const KERNEL_ROWS: Self = Self("rows of the kernel matrix", "a smaller cache_size");
-    /// A number for each pair of labels of a row.
-    pub const LABEL_PAIRS: Self = Self(
-        "a dual variable for each pair of labels",
-        "solver='bcd', which stores none, or fewer rows",
-    );
-    /// Numbers for any two labels.
-    pub const LABEL_NETWORK: Self = Self(
-        "the labels' network of a free bias",
-        "another bias, which needs none, or fewer labels",
-    );
-    /// A number for each row, feature or label and each label or feature.
-    pub const MATRIX: Self = Self(
-        "a matrix",
-        "fewer rows, features or labels, or a smaller cache_size",
-    );
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::KernelMatrix => "the kernel matrix",
+            Self::KernelRows => "rows of the kernel matrix",
+            Self::LabelPairs => "a dual variable for each pair of labels",
+            Self::LabelNetwork => "the labels' network of a free bias",
+            Self::Matrix => "a matrix",
+        }
+    }
 }
 
 /// There is no memory for an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot allocate {} for {}; expected that much free memory: try {}", size(*.bytes), .purpose.0, .purpose.1)]
+#[error("cannot allocate {} for {}; expected that much free memory", size(*.bytes), .purpose.name())]
 pub struct OutOfMemory {
     /// Size of the array.
     pub bytes: usize,
@@ -125,7 +124,7 @@ pub fn room<T>(length: usize) -> Vec<T> {
 
 /// Makes room for `additional` further values.
 pub fn reserve<T>(values: &mut Vec<T>, additional: usize) {
-    reserve_for(values, additional, Purpose::MATRIX);
+    reserve_for(values, additional, Purpose::Matrix);
 }
 
 fn reserve_for<T>(values: &mut Vec<T>, additional: usize, purpose: Purpose) {
@@ -162,10 +161,10 @@ unsafe impl Number for f32 {
 
 /// `length` zeros. Fresh pages of the system are zero already, and are not touched.
 pub fn zeros(length: usize) -> Vec<f64> {
-    zeros_for(length, Purpose::MATRIX)
+    zeros_for(length, Purpose::Matrix)
 }
 
-/// The same, with advice of its own.
+/// The same, for what it holds.
 pub fn zeros_for<T: Number>(length: usize, purpose: Purpose) -> Vec<T> {
     if length == 0 {
         return Vec::new();
@@ -185,7 +184,7 @@ pub fn zeros_for<T: Number>(length: usize, purpose: Purpose) -> Vec<T> {
 
 /// `rows * columns` zeros.
 pub fn matrix<T: Number>(rows: usize, columns: usize) -> Vec<T> {
-    zeros_for(rows.saturating_mul(columns), Purpose::MATRIX)
+    zeros_for(rows.saturating_mul(columns), Purpose::Matrix)
 }
 
 /// `length` times the same value.
@@ -260,30 +259,29 @@ mod tests {
     }
 
     #[test]
-    fn an_array_that_does_not_fit_is_an_error_with_its_size_and_advice() {
+    fn an_array_that_does_not_fit_is_an_error_with_its_size() {
         let tries: [fn(usize); 5] = [
             |n| drop(black_box(zeros(n))),
             |n| drop(black_box(matrix::<f32>(n, n))),
             |n| drop(black_box(filled(1.0, n))),
             |n| resize(black_box(&mut vec![1.0]), n, 0.0),
-            |n| probe(8 * n, Purpose::MATRIX),
+            |n| probe(8 * n, Purpose::Matrix),
         ];
         for too_large in tries {
             let error = memory(catch(|| too_large(TOO_LARGE)));
-            assert_eq!(error.purpose, Purpose::MATRIX);
+            assert_eq!(error.purpose, Purpose::Matrix);
             assert!(error.bytes >= TOO_LARGE);
             assert!(!may_fail());
         }
         let error = OutOfMemory {
             bytes: 28_800_000_000,
-            purpose: Purpose::KERNEL_MATRIX,
+            purpose: Purpose::KernelMatrix,
         };
         assert!(
             error
                 .to_string()
                 .contains("28.800 GB for the kernel matrix")
         );
-        assert!(error.to_string().contains("cache_size"));
     }
 
     #[test]

@@ -235,7 +235,7 @@ pub fn priced(
         damping: FIRST_DAMPING,
         prices: start.to_vec(),
         left: demand.to_vec(),
-        slopes: memory::zeros_for(nodes.saturating_mul(nodes), Purpose::LABEL_NETWORK),
+        slopes: memory::zeros_for(nodes.saturating_mul(nodes), Purpose::LabelNetwork),
         diagonal: vec![0.0; nodes],
     }
     .solve(interrupted)

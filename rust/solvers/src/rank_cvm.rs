@@ -88,7 +88,7 @@ pub fn solve(
     .validate()?;
     if labels.have_top() {
         return Err(SolverError::Unsupported(
-            "only solver 'bcd' compares with the highest irrelevant labels alone",
+            "the published loops compare with all irrelevant labels",
         ));
     }
     check_diagonal(kernel.diagonal())?;
@@ -217,7 +217,7 @@ impl<'a, 'k> State<'a, 'k> {
         let own = weight / self.pair_weight(i, m);
         let shares = &mut self.shares[i];
         if shares.is_empty() {
-            *shares = memory::zeros_for(q * relevant.len(), Purpose::LABEL_PAIRS);
+            *shares = memory::zeros_for(q * relevant.len(), Purpose::LabelPairs);
         }
         shares[relevant.partition_point(|&k| (k as usize) < m) * q + n] += own;
         let rows = self.scores.chunks_exact_mut(q);

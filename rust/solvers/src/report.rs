@@ -136,6 +136,11 @@ pub(crate) fn rounding_of(size: f64, additions: usize) -> f64 {
     f64::EPSILON * additions as f64 * size
 }
 
+/// A bound on the rounding of a quadratic form whose terms have such a size together: a few units in the last place.
+pub(crate) fn rounding_of_form(size: f64) -> f64 {
+    16.0 * f64::EPSILON * size
+}
+
 impl Objectives {
     /// `(primal - dual) / |primal|`
     pub fn gap(&self) -> f64 {
@@ -225,12 +230,12 @@ impl Poll {
     }
 }
 
-/// Watches a loop: polled often for an interruption, called after each epoch.
+/// Watches a loop: polled often for an interruption, called after each certificate.
 pub trait Monitor {
     /// Whether the loop goes on. Called at least every few milliseconds of work; what has stopped a loop stays so.
     fn poll(&mut self) -> Poll;
 
-    /// Told of the certificate after each epoch.
+    /// Told of each certificate.
     fn epoch(&mut self, record: &Record);
 }
 
@@ -247,7 +252,7 @@ impl Monitor for () {
 #[derive(Clone, Debug)]
 pub struct Trace {
     start: Instant,
-    /// One record an epoch.
+    /// One record a certificate.
     pub history: Vec<Record>,
 }
 

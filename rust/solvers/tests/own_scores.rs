@@ -31,10 +31,6 @@ impl Scores for Groups {
     type Dual = Vec<f64>;
     type Number = f64;
 
-    fn instances(&self) -> usize {
-        self.of.len()
-    }
-
     fn labels(&self) -> usize {
         self.labels
     }
@@ -47,8 +43,10 @@ impl Scores for Groups {
         16
     }
 
-    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
-        self.rows(block, scores, scratch);
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], _: &mut Vec<f64>) {
+        for (row, &i) in scores.chunks_mut(self.labels).zip(block) {
+            row.copy_from_slice(&self.sums[self.of[i as usize] * self.labels..][..self.labels]);
+        }
         for (row, &i) in kernel.chunks_mut(block.len()).zip(block) {
             let alike = block
                 .iter()
@@ -66,12 +64,6 @@ impl Scores for Groups {
             .zip(moved.changes.chunks(self.labels))
         {
             self.add(i as usize, change);
-        }
-    }
-
-    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        for (row, &i) in out.chunks_mut(self.labels).zip(instances) {
-            row.copy_from_slice(&self.sums[self.of[i as usize] * self.labels..][..self.labels]);
         }
     }
 

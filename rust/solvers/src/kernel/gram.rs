@@ -352,7 +352,7 @@ impl<'a> Gram<'a> {
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let mut matrix = memory::zeros_for(
             self.rows().saturating_mul(self.columns()),
-            Purpose::KERNEL_MATRIX,
+            Purpose::KernelMatrix,
         );
         self.matrix_into(&mut matrix, threads, monitor)
             .then_some(matrix)

@@ -85,7 +85,7 @@ impl<'a> KernelRows<'a> {
                 if let Some(row) = kept.rows[i].get() {
                     return Cow::Borrowed(row);
                 }
-                let mut row = memory::zeros_for(n, Purpose::KERNEL_ROWS);
+                let mut row = memory::zeros_for(n, Purpose::KernelRows);
                 gram.rows_into(&[i as u32], &mut row);
                 row[i] = self.diagonal[i];
                 let less = |room: usize| room.checked_sub(1);

@@ -30,14 +30,18 @@ use crate::linalg::vector::{dot, transpose};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace, relative_gap};
+use crate::tuning::Balance;
 
 /// Over-relaxation; anything in (0, 2) converges.
 const RELAXATION: f64 = 1.7;
 /// Rounds between two certificates, each of which costs about two.
 const CHECK: usize = 5;
-/// The penalty changes by the root of the residuals' ratio, within these limits.
-const SMALLEST_CHANGE: f64 = 1.5;
-const LARGEST_CHANGE: f64 = 5.0;
+/// The penalty changes by the root of the residuals' ratio, of which this is the square.
+const BALANCE: Balance = Balance {
+    power: 0.25,
+    least: 1.5,
+    most: 5.0,
+};
 /// After this round the penalty changes at long distances only: the loop converges with one that settles.
 const PENALTY_SETTLES: usize = 100;
 /// Where the gap is closed and the KKT residual is not, the gradient at `Z` may be wrong by this many times the change of
@@ -102,17 +106,7 @@ impl Norms {
         if !(ratio.is_finite() && ratio > 0.0) {
             return 1.0;
         }
-        limited(ratio.powf(0.25))
-    }
-}
-
-/// A change of the penalty within its limits.
-fn limited(factor: f64) -> f64 {
-    let factor = factor.clamp(1.0 / LARGEST_CHANGE, LARGEST_CHANGE);
-    if factor.max(1.0 / factor) > SMALLEST_CHANGE {
-        factor
-    } else {
-        1.0
+        BALANCE.factor(ratio)
     }
 }
 
@@ -235,7 +229,7 @@ impl Loop<'_> {
             difference * difference
         });
         let moved = self.rho * norms.moved.sqrt();
-        limited((differences.sum::<f64>().sqrt() / (STATIONARITY * moved)).sqrt())
+        BALANCE.limited((differences.sum::<f64>().sqrt() / (STATIONARITY * moved)).sqrt())
     }
 
     /// Changes the penalty and leaves `Z` and `rho D` as they are.

@@ -14,7 +14,7 @@
 //! | `L_f` (15) | `lipschitz` |
 //!
 //! Where we deviate: the published problem need not be convex, and then has no minimum. The caller shifts the diagonal
-//! of `R` (see the Python module) or asks for the published loop, which stops before its numbers overflow.
+//! of `R` or asks for the published loop, which stops before its numbers overflow.
 //!
 //! [`descent`] (coordinate descent over working sets) is for labels that are not coupled, and fast where most coefficients
 //! are 0; [`admm`] is fast where `X` is small enough for its eigenvalues; [`apg`] is the accelerated proximal gradient of the

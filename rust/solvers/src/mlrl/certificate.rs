@@ -2,6 +2,7 @@
 
 use super::Problem;
 use crate::linalg::vector::dot;
+use crate::report::rounding_of_form;
 
 /// Slopes of a label's loss below this share of its weights are rounding.
 const FLAT: f64 = 1e-12;
@@ -68,9 +69,6 @@ fn uniform_bias(signs: &[f64], scores: &[f64], points: &mut [f64]) -> f64 {
     0.5 * (left + right)
 }
 
-/// Units in the last place that the sums of a quadratic form may lose.
-const ROUNDING_UNITS: f64 = 16.0;
-
 /// The rounding of a quadratic form of `Z^T K Z` with coefficients of at most `largest`: a few units in the last place of
 /// what it sums up.
 pub(super) fn rounding(problem: &Problem<'_>, dual: &[f64], largest: f64) -> f64 {
@@ -80,7 +78,7 @@ pub(super) fn rounding(problem: &Problem<'_>, dual: &[f64], largest: f64) -> f64
         terms.map(|(z, k)| z.abs() * k.abs().sqrt()).sum()
     };
     let total: f64 = dual.chunks_exact(problem.instances()).map(of_label).sum();
-    ROUNDING_UNITS * f64::EPSILON * largest.abs() * total * total
+    largest.abs() * rounding_of_form(total * total)
 }
 
 /// The lower bound `t sum alpha - t^2/(2 lambda) quadratic`, the largest over `0 <= t <= 1`, and its `t`: with `Z` every

@@ -60,7 +60,7 @@ fn symmetric_part(matrix: &[f64], q: usize) -> Result<DMatrix<f64>, SolverError>
         ));
     }
     // The library's copies of the matrix, whose allocation would not fail but abort.
-    memory::probe(q.saturating_mul(q).saturating_mul(4 * 8), Purpose::MATRIX);
+    memory::probe(q.saturating_mul(q).saturating_mul(4 * 8), Purpose::Matrix);
     let mean = |j, k| 0.5 * (matrix[j * q + k] + matrix[k * q + j]);
     Ok(DMatrix::from_fn(q, q, mean))
 }

@@ -1,15 +1,16 @@
 //! Leaps: iterations on all blocks at once ([`super::admm`]) between the epochs of problems on which these are slow. They
 //! lead to a dual matrix, which is taken where it is better, and of a linear model to weights that are nearer to the optimum.
 
-use super::admm::{Admm, Beside, ROUND, applies};
+use super::admm::{Admm, Beside, Root};
 use super::bcd::{Checkpoint, Engine, Step};
 use super::loss::{Loss, sum_of_losses};
 use super::rule::{Moment, Point, Rule};
-use super::scores::Scores;
+use super::scores::{self, Scores};
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, row_sum};
 use crate::memory;
 use crate::report::{Monitor, Objectives, Settings, relative_gap};
+use crate::tuning::Leaping;
 
 /// Who leaps.
 #[derive(Default)]
@@ -28,7 +29,8 @@ impl Accelerator {
         &mut self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
-        (epochs, from): (usize, &Point),
+        epochs: usize,
+        from: &Point,
         settings: &Settings,
         monitor: &mut dyn Monitor,
     ) -> (usize, Option<Point>) {
@@ -41,9 +43,14 @@ impl Accelerator {
         let begins = epochs >= patience && from.gap > tuning.close * settings.tolerance;
         let due = begins && tuning.enabled && !self.given_up;
         // An epoch has to follow.
-        let most = ROUND.min(settings.max_epochs.saturating_sub(epochs + 1));
+        let most = tuning
+            .iterations
+            .min(settings.max_epochs.saturating_sub(epochs + 1));
         let labels = engine.iterate.labels();
-        if !(due || self.admm.is_some()) || most == 0 || !applies(labels) {
+        if !(due || self.admm.is_some())
+            || most == 0
+            || labels.instances() * labels.count() > tuning.scores
+        {
             return (0, None);
         }
         if let Some(rest) = self.rest.checked_sub(1) {
@@ -51,7 +58,7 @@ impl Accelerator {
             return (0, None);
         }
         if self.admm.is_none() {
-            self.admm = split(engine, rule.beside(engine), monitor);
+            self.admm = split(engine, rule.beside(engine), tuning, monitor);
         }
         let Some(admm) = &mut self.admm else {
             self.given_up = true;
@@ -116,7 +123,7 @@ impl Accelerator {
         let (dual, dual_terms) = admm.dual(labels, engine.loss());
         let dual = S::Dual::of_dense(dual, labels.count());
         let bias = |scores: &S, sum: &[f64]| match beside {
-            Beside::Free => admm.bias(&scores.all(threads)),
+            Beside::Free => admm.bias(&scores::all(scores, threads)),
             Beside::Direction(weight) => sum.iter().map(|g| weight * g).collect(),
         };
         if !engine.iterate.replace(dual, dual_terms, bias, monitor) {
@@ -187,7 +194,7 @@ impl Accelerator {
         let loss = engine.loss().clone();
         let rows = S::Dual::of_dense(memory::copied(&model), q);
         let of_model = |scores: &S| {
-            let scores = scores.all(threads);
+            let scores = scores::all(scores, threads);
             let mut quadratic = dot(&model, &scores);
             let bias = match beside {
                 Beside::Free => admm.bias(&scores),
@@ -208,24 +215,20 @@ impl Accelerator {
 fn split<S: Scores + ?Sized, T: Step>(
     engine: &mut Engine<'_, S, T>,
     beside: Beside,
+    tuning: &Leaping,
     monitor: &mut dyn Monitor,
 ) -> Option<Admm> {
     let iterate = &mut engine.iterate;
     let (labels, threads) = (iterate.labels(), iterate.threads());
     let (n, q, mut buffer) = (labels.instances(), labels.count(), Vec::new());
     let bias = iterate.bias();
-    let mut at = iterate.scores().all(threads);
+    let mut at = scores::all(iterate.scores(), threads);
     for (row, &factor) in at.chunks_exact_mut(q).zip(iterate.factors()) {
         axpy(factor, &bias, row);
     }
     iterate.borrow_scores(|scores, dual, factors| {
-        Admm::new(
-            labels,
-            scores,
-            (dual.rows(0..n, q, &mut buffer), &at),
-            (beside, factors),
-            threads,
-            monitor,
-        )
+        let root = Root::new(labels, scores, beside, factors, tuning, threads, monitor)?;
+        let dual = dual.rows(0..n, q, &mut buffer);
+        Admm::new(root, dual, &at, q, beside, tuning, threads)
     })
 }

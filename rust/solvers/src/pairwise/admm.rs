@@ -29,35 +29,18 @@ use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, mean, transposed};
 use crate::memory;
 use crate::pairwise::loss::Loss;
-use crate::pairwise::scores::{LinearDense, Scores};
+use crate::pairwise::scores::{self, LinearDense, Scores};
 use crate::pairwise::splitting::{Map, Squares, scale};
-use crate::parallel::threads::Threads;
+use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::Monitor;
+use crate::tuning::Leaping;
 use nalgebra::DMatrix;
-
-/// Most entries of `Z`, and of `A`.
-const LARGEST: usize = 1 << 20;
-const LARGEST_ROOT: usize = 1 << 24;
-
-/// Largest rank of the kernel: an inverse of that size is computed whenever the penalty changes.
-const LARGEST_RANK: usize = 2048;
 
 /// What is left of a kernel value, relative to the largest one, when the root is complete.
 const ROUNDING: f64 = 1e-13;
 
-/// Iterations of a round. After each of the first few hundred iterations' rounds the penalty changes by this power of the ratio of the
-/// relative residuals, if by that factor at least, and at most: one that goes on changing need not converge.
-pub(crate) const ROUND: usize = 20;
-const BALANCED: usize = 300;
-const CHANGE: f64 = 0.25;
-const LEAST_CHANGE: f64 = 1.2;
-const MOST_CHANGE: f64 = 10.0;
-
 /// Largest matrix that is inverted in one piece.
 const SMALL: usize = 64;
-
-/// Instances that one chunk of work handles.
-const CHUNK: usize = 64;
 
 /// What a kernel has beside that of the scores.
 #[derive(Clone, Copy, Debug)]
@@ -70,14 +53,13 @@ pub(crate) enum Beside {
 
 /// The state of the method.
 pub(crate) struct Admm {
-    /// The instances with pairs.
-    instances: Vec<u32>,
     labels: usize,
     root: Root,
     /// `A^T A`, and the inverse of `A^T A + I / rho`.
     gram: Vec<f64>,
     inverse: Vec<f64>,
     rho: f64,
+    tuning: Leaping,
     /// Whether the bias is free.
     free: bool,
     /// `Z`, and the displacements `-U` of the proximal maps.
@@ -87,39 +69,41 @@ pub(crate) struct Admm {
 }
 
 /// `A`, of a row for each instance with pairs.
-struct Root {
+pub(crate) struct Root {
+    /// The instances.
+    instances: Vec<u32>,
     values: Vec<f64>,
     rank: usize,
     /// By what its rows are multiplied, and those of `F`, `Z` and `U`.
     scales: Vec<f64>,
 }
 
-/// Whether problems with these labels are within reach.
-pub(crate) fn applies(labels: &Labels) -> bool {
-    labels.instances() * labels.count() <= LARGEST
-}
-
 impl Root {
     /// The pivoted Cholesky decomposition of the kernel of the scores and what it has `beside`: `None` where the kernel is
     /// indefinite or its rank too large, or when interrupted. The state of `scores` is another one afterwards.
-    fn new<S: Scores + ?Sized>(
+    pub fn new<S: Scores + ?Sized>(
+        labels: &Labels,
         scores: &mut S,
-        instances: &[u32],
-        (beside, factors): (Beside, &[f64]),
+        beside: Beside,
+        factors: &[f64],
+        tuning: &Leaping,
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> Option<Self> {
-        let (q, size) = (scores.labels(), scores.instances() * scores.labels());
+        let (q, size) = (scores.labels(), scores.diagonal().len() * scores.labels());
         let weight = match beside {
             Beside::Direction(weight) => weight,
             Beside::Free => 0.0,
         };
+        let instances: Vec<u32> = (0..labels.instances() as u32)
+            .filter(|&i| labels.has_pairs(i as usize))
+            .collect();
         let factor = |i: u32| factors[i as usize];
         let diagonal = scores.diagonal();
         let of = |&i: &u32| diagonal[i as usize] + weight * factor(i).powi(2);
         let mut rest: Vec<f64> = instances.iter().map(of).collect();
         let largest = rest.iter().copied().fold(0.0, f64::max);
-        let most = LARGEST_RANK.min(LARGEST_ROOT / instances.len().max(1));
+        let most = tuning.rank.min(tuning.root / instances.len().max(1));
         // One after the other, `rank` of them.
         let (mut columns, mut rank, count) = (Vec::new(), 0, instances.len());
         loop {
@@ -141,7 +125,7 @@ impl Root {
             if !scores.recompute(&S::Dual::of_dense(units, q), threads, monitor) {
                 return None;
             }
-            let (kernel, width) = (scores.all(threads), pivots.len());
+            let (kernel, width) = (scores::all(scores, threads), pivots.len());
             let mut panel = memory::matrix(count, width);
             let before = View::rows(&columns, count).transposed();
             let at_pivots = pivots
@@ -180,11 +164,23 @@ impl Root {
             }
         }
         let definite = rest.iter().all(|&rest| rest >= -ROUNDING.sqrt() * largest);
-        (definite && rank > 0).then(|| Self {
+        if !definite || rank == 0 {
+            return None;
+        }
+        let mut root = Self {
+            instances,
             values: transposed(&columns, rank, count),
             rank,
             scales: vec![1.0; count],
-        })
+        };
+        // Rows of a kernel from its mean differ by what is left of rows that are alike.
+        if scores.is_linear() {
+            root.scale();
+        }
+        if matches!(beside, Beside::Free) {
+            root.centre();
+        }
+        Some(root)
     }
 
     /// Gives all rows one length: the scores of long rows would hide those of the others. A row of next to nothing stays
@@ -223,7 +219,7 @@ impl Root {
     }
 
     /// `F` of some rows, from the first one on, by its weights and the bias.
-    fn fitted(&self, first: usize, count: usize, (weights, bias): (&[f64], &[f64])) -> Vec<f64> {
+    fn fitted(&self, first: usize, count: usize, weights: &[f64], bias: &[f64]) -> Vec<f64> {
         let (q, rank) = (bias.len(), self.rank);
         let mut fitted = memory::matrix(count, q);
         for (row, &scale) in fitted.chunks_exact_mut(q).zip(&self.scales[first..]) {
@@ -304,32 +300,19 @@ fn invert(matrix: &mut [f64], size: usize) -> bool {
 }
 
 impl Admm {
-    /// Starts at a dual matrix whose scores, with the bias, are those of `at`. The state of `scores` is another one
-    /// afterwards. `None` where there is no root, or when interrupted.
-    pub fn new<S: Scores + ?Sized>(
-        labels: &Labels,
-        scores: &mut S,
-        (dual, at): (&[f64], &[f64]),
-        (beside, factors): (Beside, &[f64]),
+    /// Starts at a dual matrix of `q` labels whose scores, with the bias, are those of `at`; `None` where there is no inverse.
+    pub fn new(
+        root: Root,
+        dual: &[f64],
+        at: &[f64],
+        q: usize,
+        beside: Beside,
+        tuning: &Leaping,
         threads: &Threads,
-        monitor: &mut dyn Monitor,
     ) -> Option<Self> {
-        let q = labels.count();
-        let instances: Vec<u32> = (0..labels.instances() as u32)
-            .filter(|&i| labels.has_pairs(i as usize))
-            .collect();
-        let free = matches!(beside, Beside::Free);
-        let mut root = Root::new(scores, &instances, (beside, factors), threads, monitor)?;
-        // Rows of a kernel from its mean differ by what is left of rows that are alike.
-        if scores.is_linear() {
-            root.scale();
-        }
-        if free {
-            root.centre();
-        }
         let of = |rows: &[f64], power: i32| {
-            let mut own = memory::matrix(instances.len(), q);
-            let places = instances.iter().zip(&root.scales);
+            let mut own = memory::matrix(root.instances.len(), q);
+            let places = root.instances.iter().zip(&root.scales);
             for (row, (&i, scale)) in own.chunks_exact_mut(q).zip(places) {
                 axpy(
                     scale.powi(power),
@@ -343,13 +326,13 @@ impl Admm {
         let mut admm = Self {
             displacements: of(dual, -1),
             scores: of(at, 1),
-            instances,
             labels: q,
             root,
             gram,
             inverse: Vec::new(),
             rho: 1.0,
-            free,
+            tuning: tuning.clone(),
+            free: matches!(beside, Beside::Free),
             iterations: 0,
         };
         let square = dot(&admm.displacements, &admm.displacements);
@@ -384,9 +367,14 @@ impl Admm {
             }
             let squares = self.iterate(labels, loss, threads);
             self.iterations += 1;
-            if self.iterations.is_multiple_of(ROUND) && self.iterations < BALANCED {
-                let imbalance = squares.imbalance(self.spread());
-                self.balance(imbalance);
+            let Leaping {
+                iterations,
+                balanced,
+                balance,
+                ..
+            } = self.tuning;
+            if self.iterations.is_multiple_of(iterations) && self.iterations < balanced {
+                self.change_penalty(balance.factor(squares.imbalance(self.spread())));
             }
         }
         most
@@ -443,17 +431,18 @@ impl Admm {
         let target = self.target();
         let bias = self.mean_fitted(&target);
         let weights = self.weights(&target, threads);
-        let (root, instances, rho) = (&self.root, &self.instances, self.rho);
+        let (root, rho) = (&self.root, self.rho);
         let scores = self.scores.chunks_mut(CHUNK * q);
         let rows = scores.zip(self.displacements.chunks_mut(CHUNK * q));
         let parts = threads.map(rows, |chunk, (scores, displacements)| {
             let (first, count) = (chunk * CHUNK, scores.len() / q);
-            let fitted = root.fitted(first, count, (&weights, &bias));
+            let fitted = root.fitted(first, count, &weights, &bias);
             let mut map = Map::new(labels, loss, rho);
-            for (k, &i) in instances[first..first + count].iter().enumerate() {
+            for (k, &i) in root.instances[first..first + count].iter().enumerate() {
                 let range = k * q..(k + 1) * q;
                 map.apply(
-                    (i as usize, root.scales[first + k]),
+                    i as usize,
+                    root.scales[first + k],
                     &fitted[range.clone()],
                     &mut scores[range.clone()],
                     &mut displacements[range],
@@ -466,17 +455,17 @@ impl Admm {
         squares
     }
 
-    /// Moves the penalty towards where the residuals are alike.
-    fn balance(&mut self, imbalance: f64) {
-        let factor = imbalance.powf(CHANGE);
-        if factor.is_finite() && factor.max(factor.recip()) > LEAST_CHANGE {
-            let (factor, before) = (factor.clamp(MOST_CHANGE.recip(), MOST_CHANGE), self.rho);
-            self.rho *= factor;
-            if self.invert() {
-                self.displacements.iter_mut().for_each(|u| *u /= factor);
-            } else {
-                self.rho = before;
-            }
+    /// Changes the penalty and leaves `rho U` as it is.
+    fn change_penalty(&mut self, factor: f64) {
+        if factor == 1.0 {
+            return;
+        }
+        let before = self.rho;
+        self.rho *= factor;
+        if self.invert() {
+            self.displacements.iter_mut().for_each(|u| *u /= factor);
+        } else {
+            self.rho = before;
         }
     }
 
@@ -486,11 +475,11 @@ impl Admm {
         let (mut dual, mut terms) = (memory::matrix(n, q), vec![0.0; n]);
         let mut map = Map::new(labels, loss, self.rho);
         let rows = self.displacements.chunks_exact(q);
-        let places = self.instances.iter().zip(&self.root.scales);
+        let places = self.root.instances.iter().zip(&self.root.scales);
         for (((&i, &scale), u), scores) in places.zip(rows).zip(self.scores.chunks_exact(q)) {
             let i = i as usize;
             let row = &mut dual[i * q..(i + 1) * q];
-            terms[i] = map.dual((i, scale), scores, u, row);
+            terms[i] = map.dual(i, scale, scores, u, row);
         }
         (dual, terms)
     }
@@ -499,10 +488,12 @@ impl Admm {
     pub fn model(&self, labels: &Labels, threads: &Threads) -> Vec<f64> {
         let (q, mut rest) = (self.labels, self.target());
         let (bias, weights) = (self.mean_fitted(&rest), self.weights(&rest, threads));
-        let fitted = self.root.fitted(0, self.instances.len(), (&weights, &bias));
+        let fitted = self
+            .root
+            .fitted(0, self.root.instances.len(), &weights, &bias);
         axpy(-1.0, &fitted, &mut rest);
         let mut model = memory::matrix(labels.instances(), q);
-        let places = self.instances.iter().zip(&self.root.scales);
+        let places = self.root.instances.iter().zip(&self.root.scales);
         for ((&i, scale), rest) in places.zip(rest.chunks_exact(q)) {
             let row = &mut model[i as usize * q..(i as usize + 1) * q];
             axpy(self.rho * scale, rest, row);
@@ -514,7 +505,7 @@ impl Admm {
     pub fn bias(&self, scores: &[f64]) -> Vec<f64> {
         let (q, total) = (self.labels, self.root.total());
         let mut bias = self.root.mean_row(&self.target(), q);
-        for (&i, scale) in self.instances.iter().zip(&self.root.scales) {
+        for (&i, scale) in self.root.instances.iter().zip(&self.root.scales) {
             let row = &scores[i as usize * q..(i as usize + 1) * q];
             axpy(-scale * scale / total, row, &mut bias);
         }
@@ -527,7 +518,7 @@ mod tests {
     use super::*;
     use crate::pairwise::bias::feasible;
     use crate::pairwise::loss::{Hinge, OptimalMargin, SquaredHinge, sum_of_losses};
-    use crate::pairwise::scores::StoredKernel;
+    use crate::pairwise::scores::{self, StoredKernel};
 
     const N: usize = 30;
     const Q: usize = 4;
@@ -547,15 +538,18 @@ mod tests {
         let mut scores = StoredKernel::new(kernel, N, Q).unwrap();
         let dual: Vec<f64> = (0..N * Q).map(|k| ((k * k) % 7) as f64 - 3.0).collect();
         scores.recompute(&dual, &threads, &mut ());
-        let at = scores.all(&threads);
-        Admm::new(
+        let at = scores::all(&scores, &threads);
+        let tuning = Leaping::default();
+        let root = Root::new(
             labels,
             &mut scores,
-            (&dual, &at),
-            (beside, factors),
+            beside,
+            factors,
+            &tuning,
             &threads,
             &mut (),
-        )
+        )?;
+        Admm::new(root, &dual, &at, Q, beside, &tuning, &threads)
     }
 
     #[test]
@@ -590,8 +584,8 @@ mod tests {
             let admm = started(&kernel, &labels, Beside::Direction(weight), &factors).unwrap();
             let root = &admm.root;
             assert_eq!(root.rank, rank);
-            for (j, &i) in admm.instances.iter().enumerate() {
-                for (l, &k) in admm.instances.iter().enumerate() {
+            for (j, &i) in root.instances.iter().enumerate() {
+                for (l, &k) in root.instances.iter().enumerate() {
                     let (i, k) = (i as usize, k as usize);
                     let expected = kernel[i * N + k] + weight * factors[i] * factors[k];
                     let [row, other] = [j, l].map(|at| &root.values[at * rank..][..rank]);
@@ -617,7 +611,7 @@ mod tests {
         let mut scores = StoredKernel::new(&kernel, N, Q).unwrap();
         let mut objective = |dual: &Vec<f64>| {
             scores.recompute(dual, &threads, &mut ());
-            let all = scores.all(&threads);
+            let all = scores::all(&scores, &threads);
             let mut sum = vec![0.0; Q];
             dual.chunks_exact(Q)
                 .for_each(|row| axpy(1.0, row, &mut sum));

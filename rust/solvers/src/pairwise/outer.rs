@@ -49,11 +49,6 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
             // The bound of the epoch before holds; what this point costs stays unknown.
             break (Status::Interrupted, known(f64::INFINITY, bound, 0.0));
         }
-        let another = went == Epoch::Moved && epochs < settings.max_epochs;
-        if another && engine.is_far(tolerance * bound) && !monitor.poll().breaks_off() {
-            engine.choose_active(tolerance * bound);
-            continue;
-        }
         rule.update(engine, Moment::Epoch);
         let sums = engine.certify();
         let mut point = rule.point(engine, &sums);
@@ -99,8 +94,7 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
             // The skipped instances may have to move, or the biases.
             engine.wake_all();
         } else {
-            let (count, found) =
-                accelerator.leap(engine, rule, (epochs, &point), settings, monitor);
+            let (count, found) = accelerator.leap(engine, rule, epochs, &point, settings, monitor);
             epochs += count;
             if let Some(point) = found {
                 trace.record(epochs, point.primal, point.dual, active, monitor);

@@ -6,7 +6,8 @@ use super::bias::comes_out_even;
 use super::loss::{Loss, sum_of_losses};
 use super::published::Loop;
 use super::scores::{
-    Deflation, DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
+    self, Deflation, DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse,
+    StoredKernel,
 };
 use super::setup::Setup;
 use super::setup::{Bias, Solution};
@@ -175,7 +176,7 @@ impl Request<'_> {
         stored: fn(Vec<T>) -> Stored,
     ) -> Result<Answer, SolverError> {
         let step = Proximal::new(loss);
-        let solution = solve_fixed(&self.labels, (&mut scores, None), step, self.setup, monitor)?;
+        let solution = solve_fixed(&self.labels, &mut scores, None, step, self.setup, monitor)?;
         Ok(Answer {
             dual: Stored::Compact(solution.dual),
             bias: solution.bias,
@@ -202,8 +203,8 @@ impl Request<'_> {
             Bias::Penalized => Some(1.0),
             Bias::None => Some(0.0),
         };
-        let deflation = scores.deflate((constant, &tuning), self.cache_bytes, &threads);
-        self.answer_deflated(loss, (&mut scores, deflation.as_ref()), monitor)
+        let deflation = scores.deflate(constant, &tuning, self.cache_bytes, &threads);
+        self.answer_deflated(loss, &mut scores, deflation.as_ref(), monitor)
     }
 
     fn answer<L: Loss>(
@@ -212,39 +213,40 @@ impl Request<'_> {
         scores: &mut DenseScores<'_>,
         monitor: &mut dyn Monitor,
     ) -> Result<Answer, SolverError> {
-        self.answer_deflated(loss, (scores, None), monitor)
+        self.answer_deflated(loss, scores, None, monitor)
     }
 
     /// The answer by scores from whose kernel this much has been taken.
     fn answer_deflated<L: Loss>(
         self,
         loss: L,
-        (scores, deflation): (&mut DenseScores<'_>, Option<&Deflation>),
+        scores: &mut DenseScores<'_>,
+        deflation: Option<&Deflation>,
         monitor: &mut dyn Monitor,
     ) -> Result<Answer, SolverError> {
         let threads = Arc::clone(&self.setup.threads);
         let (labels, mut setup) = (&self.labels, self.setup);
         let of_free_bias = setup.bias == Bias::Free;
         if let (Some(start), Some(bias)) = (&setup.start, &mut setup.start_bias)
-            && start.len() == scores.instances() * scores.labels()
+            && start.len() == scores.diagonal().len() * scores.labels()
             && bias.len() == scores.labels()
         {
             deflation.inspect(|taken| axpy(1.0, &taken.constant(start, bias.len()), bias));
         }
         let mut solution = match self.by {
             Some(_) if labels.have_top() => Err(SolverError::Unsupported(
-                "only solver 'bcd' compares with the highest irrelevant labels alone",
+                "the published loops compare with all irrelevant labels",
             )),
             Some(by) => by(labels, scores, setup, monitor),
             None => {
                 let step = Proximal::new(loss.clone());
-                solve_deflated(labels, (scores, deflation), step, setup, monitor)
+                solve_deflated(labels, scores, deflation, step, setup, monitor)
             }
         }?;
         let slow = scores.is_linear() && certifies_slowly(labels);
         let at_hand = !(slow && monitor.poll().hurries());
         let scores_of_model = at_hand.then(|| {
-            let mut whole = scores.all(&threads);
+            let mut whole = scores::all(scores, &threads);
             deflation.inspect(|taken| taken.add_to(&mut whole, &solution.dual, labels.count()));
             whole
         });

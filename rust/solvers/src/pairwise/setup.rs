@@ -47,7 +47,7 @@ pub(super) fn prepare<S: Scores + ?Sized>(
 ) -> Result<Option<S::Dual>, SolverError> {
     settings.validate()?;
     let (n, q) = (labels.instances(), labels.count());
-    if (scores.instances(), scores.labels()) != (n, q) {
+    if (scores.diagonal().len(), scores.labels()) != (n, q) {
         return Err(refused("Y", format!("{n} x {q}"), "as many rows as X"));
     }
     check_diagonal(scores.diagonal())?;

@@ -24,7 +24,7 @@ pub fn solve<T: Step>(
     setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
-    solve_deflated(labels, (scores, None), step, setup, monitor)
+    solve_deflated(labels, scores, None, step, setup, monitor)
 }
 
 /// [`solve`] for scores from whose kernel this much may have been taken.
@@ -33,16 +33,17 @@ pub fn solve<T: Step>(
 /// As above.
 pub(super) fn solve_deflated<T: Step>(
     labels: &Labels,
-    (scores, deflation): (&mut DenseScores<'_>, Option<&Deflation>),
+    scores: &mut DenseScores<'_>,
+    deflation: Option<&Deflation>,
     step: T,
     setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     if setup.bias == Bias::Free {
         check_pairs::<T::Loss>(labels)?;
-        return bias::solve_free(labels, (scores, deflation), step, setup, monitor);
+        return bias::solve_free(labels, scores, deflation, step, setup, monitor);
     }
-    solve_fixed(labels, (scores, deflation), step, setup, monitor)
+    solve_fixed(labels, scores, deflation, step, setup, monitor)
 }
 
 /// [`solve_deflated`] without a bias or with a penalized one, for any storage.
@@ -51,7 +52,8 @@ pub(super) fn solve_deflated<T: Step>(
 /// When settings, labels and scores do not fit together.
 pub(super) fn solve_fixed<S: Scores + ?Sized, T: Step>(
     labels: &Labels,
-    (scores, deflation): (&mut S, Option<&Deflation>),
+    scores: &mut S,
+    deflation: Option<&Deflation>,
     step: T,
     setup: Setup,
     monitor: &mut dyn Monitor,
@@ -71,7 +73,7 @@ pub(super) fn solve_fixed<S: Scores + ?Sized, T: Step>(
     let direction = deflation.and_then(|deflation| deflation.direction.as_ref());
     let of_direction = direction
         .map(|left_out| Multiplier::new(labels, scores.diagonal(), left_out.weight, sigma));
-    let iterate = Iterate::new(labels, (scores, deflation), start, sigma, &threads);
+    let iterate = Iterate::new(labels, scores, deflation, start, sigma, &threads);
     let mut engine = Engine::new(iterate, step, &settings);
     let ended = match of_direction {
         Some(mut rule) => {
@@ -79,7 +81,7 @@ pub(super) fn solve_fixed<S: Scores + ?Sized, T: Step>(
             outer::run(&mut engine, &mut rule, &settings, monitor)
         }
         None => {
-            engine = engine.estimating();
+            engine = engine.with_shortlists();
             outer::run(&mut engine, &mut Fixed, &settings, monitor)
         }
     };

@@ -16,8 +16,8 @@ use crate::linalg::vector::{axpy, dot, row_sum};
 use crate::memory;
 use crate::pairwise::bcd::PartPoint;
 use crate::pairwise::loss::{Loss, check_pairs, dual_term};
-use crate::pairwise::scores::DenseScores;
-use crate::parallel::threads::Threads;
+use crate::pairwise::scores::{self, DenseScores};
+use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::{Monitor, rounding_of};
 
 /// Squared length of the shortest row that is scaled to the length of the others, relative to the mean.
@@ -25,9 +25,6 @@ const SHORTEST: f64 = 1e-3;
 
 /// How much of `F` the relaxation takes.
 pub(crate) const RELAXATION: f64 = 1.8;
-
-/// Instances that one chunk of work handles.
-const CHUNK: usize = 64;
 
 /// By what a row of some squared length is multiplied: a row of next to nothing stays short.
 pub(crate) fn scale(square: f64, mean: f64) -> f64 {
@@ -92,7 +89,8 @@ impl<'a, L: Loss> Map<'a, L> {
     /// Replaces `z_i` and `-u_i` of an instance, times its scale, given what was `fitted`, times the scale as well.
     pub(crate) fn apply(
         &mut self,
-        (i, scale): (usize, f64),
+        i: usize,
+        scale: f64,
         fitted: &[f64],
         scores: &mut [f64],
         displacement: &mut [f64],
@@ -127,7 +125,8 @@ impl<'a, L: Loss> Map<'a, L> {
     /// Writes the dual row of an instance with such scores and displacements, times its scale, and returns the dual term.
     pub(crate) fn dual(
         &mut self,
-        (i, scale): (usize, f64),
+        i: usize,
+        scale: f64,
         scores: &[f64],
         displacement: &[f64],
         row: &mut [f64],
@@ -140,8 +139,15 @@ impl<'a, L: Loss> Map<'a, L> {
         let block = self.labels.gather(i, row, block);
         let at = self.labels.gather(i, scores, at);
         at.iter_mut().for_each(|score| *score /= scale);
-        let steep = (weight, lambda);
-        dual_term(self.loss, block, at, pairs, steep, &mut self.workspace)
+        dual_term(
+            self.loss,
+            block,
+            at,
+            pairs,
+            weight,
+            lambda,
+            &mut self.workspace,
+        )
     }
 
     /// `phi_i` at some scores.
@@ -247,7 +253,7 @@ pub fn split_part<L: Loss>(
     };
     point.place(labels, scores)?;
     let (n, q) = (labels.instances(), labels.count());
-    let fitted = scores.all(threads);
+    let fitted = scores::all(scores, threads);
     let known = start.is_some();
     let mut own = start.unwrap_or_else(|| memory::copied(&fitted));
     check_size("scores", own.len(), n * q)?;
@@ -281,8 +287,8 @@ pub fn split_part<L: Loss>(
             }
             let of_dual = displacement.iter_mut().zip(&*dual);
             of_dual.for_each(|(u, beta)| *u = beta / (common.rho * scale));
-            map.apply((i, scale), &at, own, &mut displacement);
-            *term = map.dual((i, scale), own, &displacement, dual);
+            map.apply(i, scale, &at, own, &mut displacement);
+            *term = map.dual(i, scale, own, &displacement, dual);
             let products = at.iter().zip(&*dual).map(|(f, beta)| (f * beta).abs());
             sums.loss += phi;
             sums.terms += phi + term.abs() + products.sum::<f64>() / scale;

@@ -9,6 +9,9 @@ use std::sync::Mutex;
 /// More threads than any machine that this runs on has.
 const MOST: usize = 1024;
 
+/// Rows that one chunk of work handles, where a row takes its time.
+pub(crate) const CHUNK: usize = 64;
+
 /// The calling thread, and its helpers.
 #[derive(Debug)]
 pub struct Threads {

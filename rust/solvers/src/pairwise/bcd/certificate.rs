@@ -5,10 +5,8 @@ use crate::linalg::rows::Rows;
 use crate::memory;
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
+use crate::parallel::threads::CHUNK;
 use crate::report::rounding_of;
-
-/// Rows whose gap terms one chunk of work computes.
-pub(super) const CHUNK: usize = 64;
 
 /// Scores that a certificate holds at a time: few enough for the cache.
 const CERTIFIED_SCORES: usize = 1 << 17;
@@ -63,7 +61,7 @@ impl<S: Scores + ?Sized> Iterate<'_, S> {
             for gaps in gaps.chunks_mut(together) {
                 let rows = &mut rows[..gaps.len() * q];
                 let instances: Vec<u32> = (first as u32..(first + gaps.len()) as u32).collect();
-                at.scores().rows(&instances, rows, &mut scratch);
+                at.scores().open(&instances, rows, &mut [], &mut scratch);
                 let rows = gaps.iter_mut().zip(rows.chunks_exact_mut(q));
                 for (i, (gap, row)) in (first..).zip(rows) {
                     if !labels.has_pairs(i) {

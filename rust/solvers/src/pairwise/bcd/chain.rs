@@ -8,7 +8,6 @@ use super::local_scores::LocalScores;
 use super::step::{Block, Step};
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
-use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
 use crate::tuning::Tuning;
 
@@ -22,7 +21,6 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
             shift: &self.iterate.bias(),
             joint: count > 1,
             passes: self.passes(length),
-            estimates: self.estimates() && self.iterate.is_known(),
             tuning: &self.settings.tuning,
         };
         let threads = self.iterate.threads();
@@ -44,7 +42,6 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
             }
         });
         for (chain, instances) in chains.iter().zip(block.chunks(length)) {
-            self.iterate.meet_gaps(instances, &chain.gaps);
             self.iterate
                 .move_terms(instances, &chain.terms, step_length);
         }
@@ -92,8 +89,6 @@ struct Surroundings<'a, S: Scores + ?Sized> {
     joint: bool,
     /// How often to solve the instances at most.
     passes: usize,
-    /// Whether the gap terms that the visits meet are wanted.
-    estimates: bool,
     tuning: &'a Tuning,
 }
 
@@ -131,8 +126,6 @@ pub(super) struct Chain<T: Step> {
     buffers: Buffers,
     /// `D_i` of the instances in the order of the visits.
     terms: Vec<f64>,
-    /// The gap terms that the first visits met, in the same order; none unless wanted.
-    gaps: Vec<f64>,
     moves: Moves,
     probes: Probes,
     /// Positions of the instances that the next pass visits.
@@ -163,7 +156,6 @@ impl<T: Step> Chain<T> {
             step,
             buffers: Buffers::default(),
             terms: Vec::new(),
-            gaps: Vec::new(),
             moves: Moves::default(),
             probes: Probes::default(),
             visits: Vec::new(),
@@ -217,7 +209,6 @@ impl<T: Step> Chain<T> {
         buffers.current.resize(q, 0.0);
         buffers.new_dual.resize(q, 0.0);
         self.terms.clear();
-        self.gaps.clear();
         self.moves.clear();
         self.probes.clear();
         self.visits.clear();
@@ -300,11 +291,6 @@ impl<T: Step> Chain<T> {
         for (score, &label) in scores.iter_mut().zip(known) {
             *score += factor * shift[label as usize];
         }
-        if around.estimates && self.gaps.len() == k {
-            let value = self.step.loss().value(scores, labels.pairs_of(i));
-            let gap = labels.weight(i) * value - self.terms[k] + dot(dual, scores);
-            self.gaps.push(gap);
-        }
         let kappa = around.at.curvature(i);
         let block = Block {
             instance: i,
@@ -333,7 +319,7 @@ impl<T: Step> Chain<T> {
             0.0
         };
         if around.joint && k.is_multiple_of(around.tuning.chains.probed) {
-            self.probe(around, instances[k], k, (term - old_term, kappa));
+            self.probe(around, instances[k], k, term - old_term, kappa);
         }
         Some(gain)
     }
@@ -344,7 +330,8 @@ impl<T: Step> Chain<T> {
         around: &Surroundings<'_, S>,
         instance: u32,
         k: usize,
-        (gained, kappa): (f64, f64),
+        gained: f64,
+        kappa: f64,
     ) {
         let q = around.shift.len();
         let Buffers { known, change, .. } = &self.buffers;
@@ -393,11 +380,14 @@ impl<T: Step> Chain<T> {
 
     /// Completes the probes' curvature once the scores contain the moves of all chains, which sum to `sum`.
     fn measure<S: Scores + ?Sized>(&mut self, at: &Iterate<'_, S>, sum: &[f64]) {
-        let rows = &mut self.buffers.opened;
         let probes = &mut self.probes;
+        if probes.instances.is_empty() {
+            return;
+        }
+        let rows = &mut self.buffers.opened;
         rows.resize(probes.changes.len(), 0.0);
         let scratch = &mut self.buffers.scratch;
-        at.scores().rows(&probes.instances, rows, scratch);
+        at.scores().open(&probes.instances, rows, &mut [], scratch);
         for (row, &i) in rows.chunks_exact_mut(sum.len()).zip(&probes.instances) {
             axpy(at.sigma() * at.factors()[i as usize], sum, row);
         }

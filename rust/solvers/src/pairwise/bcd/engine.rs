@@ -8,9 +8,8 @@ use super::step::Step;
 use crate::labels::Labels;
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
+use crate::parallel::threads::CHUNK;
 use crate::report::{Monitor, ROUNDING, Settings, rounding_of};
-
-pub(super) use super::certificate::CHUNK;
 
 /// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
 const PROMPT_ENTRIES: usize = 500_000;
@@ -56,21 +55,19 @@ pub(crate) struct Engine<'a, S: Scores + ?Sized, T: Step> {
     /// The gap that is good enough, by the last certificate.
     pub(super) tolerated: f64,
     epochs: usize,
-    /// Epochs since the last certificate.
-    uncertified: usize,
-    /// Whether an epoch may go without a certificate: its objectives are needed for nothing else.
-    may_estimate: bool,
+    /// Whether instances may be visited among some of their labels.
+    may_list: bool,
 }
 
 fn chains<S: Scores + ?Sized, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<Chain<T>> {
     let tuning = &settings.tuning.chains;
-    let large = tuning.enabled && scores.instances() * scores.labels() >= tuning.scores;
+    let large = tuning.enabled && scores.diagonal().len() * scores.labels() >= tuning.scores;
     let count = match settings.chains {
         0 if settings.block_size > 0 => 1,
         0 if scores.is_linear() && large => tuning.count,
         0 => 1,
         // Further chains would have no instance to move.
-        count => count.min(scores.instances()).max(1),
+        count => count.min(scores.diagonal().len()).max(1),
     };
     let others: Vec<T> = (1..count).map_while(|_| step.fork()).collect();
     std::iter::once(step)
@@ -92,17 +89,16 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             shortlists: None,
             tolerated: 0.0,
             epochs: 0,
-            uncertified: 0,
-            may_estimate: false,
+            may_list: false,
         };
         engine.wake_all();
         engine
     }
 
-    /// Lets epochs far from the optimum go without a certificate.
-    pub fn estimating(self) -> Self {
+    /// Lets instances be visited among their hardest labels, where that pays: with a bias that no rule moves.
+    pub fn with_shortlists(self) -> Self {
         Self {
-            may_estimate: true,
+            may_list: true,
             ..self
         }
     }
@@ -133,8 +129,6 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         }
         if let Some(outcome) = self.visit_hardest(monitor) {
             self.epochs += 1;
-            // Visits among some labels meet no gap terms of the problem, so that a certificate has to follow.
-            self.uncertified = self.settings.tuning.estimates.epochs;
             return outcome;
         }
         // How far the chains' joint move goes is judged by dual terms.
@@ -224,37 +218,15 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         }
     }
 
-    /// Whether visits note the gap terms of their instances, so that not each epoch needs a certificate.
-    pub(super) fn estimates(&self) -> bool {
-        let (labels, tuning) = (self.iterate.labels(), &self.settings.tuning.estimates);
-        self.may_estimate
-            && tuning.enabled
-            && self.iterate.scores().is_linear()
-            && labels.instances() * labels.count() >= tuning.scores
-    }
-
     /// Whether the instances have shortlists.
     pub(super) fn has_shortlists(&self) -> bool {
         let tuning = &self.settings.tuning;
         let enabled = tuning.shortlists.enabled && tuning.shrinking.enabled;
-        self.may_estimate && enabled && self.lists_labels()
-    }
-
-    /// Whether the gap, by the terms that the visits of the last epoch have met, is so far above the `tolerated` one that
-    /// a certificate can wait.
-    pub fn is_far(&mut self, tolerated: f64) -> bool {
-        let tuning = &self.settings.tuning.estimates;
-        let far = self.estimates()
-            && self.epochs > 1
-            && self.uncertified < tuning.epochs
-            && self.iterate.gap() > tuning.far * tolerated;
-        self.uncertified += usize::from(far);
-        far
+        self.may_list && enabled && self.lists_labels()
     }
 
     /// Computes every instance's gap term at the current scores.
     pub fn certify(&mut self) -> Certificate {
-        self.uncertified = 0;
         self.shortlists = None;
         let by_hard_labels = self.has_shortlists().then(|| self.certify_hard_labels());
         by_hard_labels

@@ -5,7 +5,7 @@
 //! stay in the cache from one instance to the next. What is left, a few labels an instance, is summed, and listed for the
 //! passes that follow.
 
-use super::certificate::{CHUNK, Certificate};
+use super::certificate::Certificate;
 use super::hardest::Hardest;
 use super::shortlist::Shortlists;
 use super::{Engine, Step};
@@ -14,13 +14,8 @@ use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, size_of_terms};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::{Few, Scores};
+use crate::parallel::threads::CHUNK;
 use crate::tuning::Shortlisting;
-
-/// Labels of a panel.
-const PANEL: usize = 32;
-
-/// Most instances whose hard labels are held by a thread.
-const HELD: usize = 1 << 14;
 
 /// What the scores are made of.
 struct Point<'a> {
@@ -56,8 +51,8 @@ impl Point<'_> {
             numbers.then(|| Hardest::new(scores.iter().copied(), self.tuning.close, most, 0))
         };
         let mut hardest: Vec<Hardest> = (first..first + count).map(start).collect::<Option<_>>()?;
-        for from in (0..q).step_by(PANEL) {
-            let to = q.min(from + PANEL);
+        for from in (0..q).step_by(self.tuning.panel) {
+            let to = q.min(from + self.tuning.panel);
             let instances = &mut (first..first + count).filter(|&i| self.labels.has_pairs(i));
             let collect = &mut |i: usize, scores: &mut [f64]| {
                 axpy(self.factors[i], &self.bias[from..to], scores);
@@ -89,7 +84,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
         let (q, bias) = (labels.count(), self.iterate.bias());
         let (loss, tuning) = (self.chains[0].loss(), &self.settings.tuning.shortlists);
         let share = labels.instances().div_ceil(self.iterate.threads().count());
-        let held = share.next_multiple_of(CHUNK).min(HELD);
+        let held = share.next_multiple_of(CHUNK).min(tuning.held);
         let parts = self.iterate.certify_each(held, |at, first, gaps| {
             let point = Point {
                 labels,

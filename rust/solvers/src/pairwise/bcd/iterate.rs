@@ -4,7 +4,7 @@ use crate::labels::Labels;
 use crate::linalg::rows::{Rows, weighted_sum};
 use crate::linalg::vector::axpy;
 use crate::memory;
-use crate::pairwise::scores::{self, Change, Deflation, Moved, Scores};
+use crate::pairwise::scores::{self, Deflation, Moved, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -58,6 +58,7 @@ impl Moves {
         Moved {
             instances: &self.instances,
             changes: &self.changes,
+            nonzeros: None,
         }
     }
 
@@ -82,7 +83,8 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
     /// At a dual matrix whose scores are already in `scores`, with `b = 0`.
     pub fn new(
         labels: &'a Labels,
-        (scores, deflation): (&'a mut S, Option<&'a Deflation>),
+        scores: &'a mut S,
+        deflation: Option<&'a Deflation>,
         dual: S::Dual,
         sigma: f64,
         threads: &'a Threads,
@@ -167,7 +169,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.known
     }
 
-    /// Gap term of every instance, as last certified or met by a visit.
+    /// Gap term of every instance, as last certified.
     pub fn gaps(&self) -> &[f64] {
         &self.gaps
     }
@@ -265,13 +267,6 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         }
     }
 
-    /// Notes the gap terms that visits have met.
-    pub(super) fn meet_gaps(&mut self, instances: &[u32], gaps: &[f64]) {
-        for (&i, &gap) in instances.iter().zip(gaps) {
-            self.gaps[i as usize] = gap;
-        }
-    }
-
     /// Each block has been visited, and has its dual term.
     pub(super) fn all_visited(&mut self) {
         self.known = true;
@@ -281,18 +276,17 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
     pub(super) fn move_row(
         &mut self,
         i: usize,
-        (places, values): (&[u32], &[f64]),
-        (change, nonzeros): (&mut [f64], &[u32]),
+        places: &[u32],
+        values: &[f64],
+        change: &mut [f64],
+        nonzeros: &[u32],
     ) {
-        if let Some(few) = self.scores.few_mut() {
-            few.add(
-                i,
-                Change {
-                    values: change,
-                    nonzeros,
-                },
-            );
-        }
+        let moved = Moved {
+            instances: &[i as u32],
+            changes: change,
+            nonzeros: Some(nonzeros),
+        };
+        self.scores.close(moved, self.threads);
         for &l in nonzeros {
             self.sum[l as usize] += self.factors[i] * std::mem::take(&mut change[l as usize]);
         }

@@ -64,7 +64,7 @@ impl PartPoint<'_> {
     /// When the sizes do not fit together.
     pub fn place(&self, labels: &Labels, scores: &mut DenseScores<'_>) -> Result<(), SolverError> {
         let (n, q) = (labels.instances(), labels.count());
-        check_size("Y", n, scores.instances())?;
+        check_size("Y", n, scores.diagonal().len())?;
         check_size("dual", self.dual.len(), n * q)?;
         check_size("weights", self.weights.len(), scores.state().len())?;
         check_size("offset", self.offset.len(), q)?;
@@ -138,7 +138,7 @@ pub fn improve_part<'a, T: Step>(
     }
     let sigma = common.growth * common.sigma;
     let PartState { dual, dual_terms } = start;
-    let iterate = Iterate::new(labels, (&mut scores, None), dual, sigma, threads);
+    let iterate = Iterate::new(labels, &mut scores, None, dual, sigma, threads);
     let mut engine = Engine::new(iterate.of_part(common.offset, dual_terms), step, settings);
     let certificate = engine.certify();
     let size = engine.iterate.size() / common.growth.sqrt();

@@ -18,9 +18,6 @@ use crate::report::{Monitor, Poll};
 use crate::tuning::Shortlisting;
 use std::ops::Range;
 
-/// Instances that are visited between two questions to the monitor.
-const TOGETHER: usize = 64;
-
 /// The irrelevant labels listed for consecutive instances.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortlists {
@@ -151,13 +148,13 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
                 .div_ceil(n.max(1))
                 .min(q / tuning.reserve);
         let order = self.order.clone();
-        for together in order.chunks(TOGETHER) {
+        for together in order.chunks(tuning.together) {
             if monitor.poll().is_interrupted() {
                 return Epoch::Interrupted;
             }
             for &i in together {
                 let at = &self.iterate;
-                at.scores().rows(&[i], &mut scores, &mut scratch);
+                at.scores().open(&[i], &mut scores, &mut [], &mut scratch);
                 let i = i as usize;
                 axpy(at.factors()[i], &at.bias(), &mut scores);
                 let relevant = labels.relevant(i).iter().map(|&m| scores[m as usize]);
@@ -184,7 +181,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
         let (mut moved, mut target) = (false, f64::INFINITY);
         for pass in 0..tuning.passes {
             let mut gap = 0.0;
-            for together in order.chunks(TOGETHER) {
+            for together in order.chunks(tuning.together) {
                 match monitor.poll() {
                     Poll::Interrupted { .. } => return Some(Epoch::Interrupted),
                     Poll::OutOfTime { recorded: true } => return Some(Epoch::Moved),
@@ -287,7 +284,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
                 beta.push(new);
             }
         }
-        self.iterate.move_row(i, (active, beta), (row, nonzeros));
+        self.iterate.move_row(i, active, beta, row, nonzeros);
         (gap, true)
     }
 }
@@ -379,8 +376,8 @@ mod tests {
         let (settings, threads) = (Settings::default(), Threads::new(1));
         let step = Proximal::new(Hinge);
         let dual = vec![0.0; n * Q];
-        let iterate = Iterate::new(&labels, (&mut scores, None), dual, 1.0, &threads);
-        let mut engine = Engine::new(iterate, step, &settings).estimating();
+        let iterate = Iterate::new(&labels, &mut scores, None, dual, 1.0, &threads);
+        let mut engine = Engine::new(iterate, step, &settings).with_shortlists();
         (0..5).for_each(|_| assert_eq!(engine.epoch(&mut ()), Epoch::Moved));
         let objective = |engine: &mut Engine<'_, _, _>| {
             let sums = engine.certify();

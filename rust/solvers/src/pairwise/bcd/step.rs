@@ -153,7 +153,8 @@ impl<L: Loss> Step for Proximal<L> {
             dual,
             &mut self.centre,
             pairs,
-            (weight, lambda),
+            weight,
+            lambda,
             &mut self.workspace,
         )
     }
@@ -230,13 +231,13 @@ mod tests {
                 at.iter_mut()
                     .for_each(|score| *score += rounding.min(10.0) * random.f64());
                 let lambda = kappa * weight;
-                let of_map = (weight, lambda);
                 let term = dual_term(
                     &loss,
                     &dual,
                     &mut at,
                     pairs,
-                    of_map,
+                    weight,
+                    lambda,
                     &mut Default::default(),
                 );
                 let size = exact.abs() + loss.value(&scores, pairs) * weight;

@@ -171,7 +171,7 @@ pub(crate) fn vertex(labels: &Labels, scores: &[f64], monitor: &mut dyn Monitor)
         arcs: memory::filled(Arc::default(), q.saturating_mul(q)),
         prices: vec![0.0; q],
     };
-    let mut dual = memory::zeros_for(scores.len(), Purpose::MATRIX);
+    let mut dual = memory::zeros_for(scores.len(), Purpose::Matrix);
     let mut all = 0.0;
     for instance in 0..n {
         let row = &scores[instance * q..(instance + 1) * q];

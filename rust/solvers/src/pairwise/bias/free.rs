@@ -20,7 +20,7 @@ use crate::pairwise::bcd::{Certificate, Checkpoint, Engine, Iterate, Step, hinge
 use crate::pairwise::loss::{Loss, sum_of_losses};
 use crate::pairwise::outer;
 use crate::pairwise::rule::{Asked, Moment, Point, Rule, Worth};
-use crate::pairwise::scores::{Deflation, DenseScores, rounding};
+use crate::pairwise::scores::{self, Deflation, DenseScores, rounding};
 use crate::pairwise::setup::{Setup, Solution, prepare};
 use crate::report::{Monitor, Status, relative, relative_gap};
 use crate::tuning::Oracle;
@@ -39,7 +39,7 @@ const AFTER_REPAIR: f64 = 0.75;
 const EARLY: usize = 10;
 
 /// Growth of the augmentation after an epoch in which nothing moved.
-const STILL_FACTOR: f64 = 4.0;
+pub(super) const STILL_FACTOR: f64 = 4.0;
 
 /// Largest growth of the augmentation.
 const LARGEST_GROWTH: f64 = 1e12;
@@ -77,7 +77,8 @@ pub(super) fn negligible(bias: &[f64]) -> f64 {
 /// When the loss is not the hinge, or settings, labels and scores do not fit together.
 pub(crate) fn solve<T: Step>(
     labels: &Labels,
-    (scores, deflation): (&mut DenseScores<'_>, Option<&Deflation>),
+    scores: &mut DenseScores<'_>,
+    deflation: Option<&Deflation>,
     step: T,
     setup: Setup,
     monitor: &mut dyn Monitor,
@@ -142,14 +143,14 @@ pub(crate) fn solve<T: Step>(
         bound: 0.0,
     };
     let loss = step.loss().clone();
-    let mut iterate = Iterate::new(&within, (scores, deflation), dual, sigma, &threads);
+    let mut iterate = Iterate::new(&within, scores, deflation, dual, sigma, &threads);
     iterate.set_bias(bias, sigma);
     let mut engine = Engine::new(iterate, step, &settings);
     let ended = outer::run(&mut engine, &mut rule, &settings, monitor);
     let mut solution = ended.solution(engine.iterate.into_dual());
     if components.several() {
         // Pairs inside the components have the same loss as before, and those across none, but for rounding.
-        let image = scores.all(&threads);
+        let image = scores::all(scores, &threads);
         let (report, bias) = (&mut solution.report, &mut solution.bias);
         let before = sum_of_losses(&loss, &within, &image, bias);
         components.lift(&image, bias);
@@ -199,7 +200,7 @@ impl Free<'_> {
             return None;
         }
         let threads = iterate.threads();
-        let (mut scores, bias) = (iterate.scores().all(threads), iterate.bias());
+        let (mut scores, bias) = (scores::all(iterate.scores(), threads), iterate.bias());
         let rows = scores.chunks_exact_mut(bias.len());
         rows.for_each(|row| axpy(1.0, &bias, row));
         let (dual, diagonal) = (iterate.dual(), iterate.scores().diagonal());
@@ -281,7 +282,8 @@ impl Free<'_> {
     fn repair<'s, T: Step>(
         &mut self,
         engine: &mut Engine<'_, DenseScores<'s>, T>,
-        (from, kept): (&Point, &Checkpoint<DenseScores<'s>>),
+        from: &Point,
+        kept: &Checkpoint<DenseScores<'s>>,
         last: bool,
         good: &dyn Fn(&Point) -> bool,
         monitor: &mut dyn Monitor,
@@ -374,7 +376,7 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
         }
         let kept = engine.iterate.checkpoint();
         let good = |found: &Point| found.is_good(tolerance);
-        match self.repair(engine, (&*point, &kept), last, &good, monitor) {
+        match self.repair(engine, point, &kept, last, &good, monitor) {
             Some(found) if last || good(&found) => *point = found,
             Some(_) => {
                 self.better_bias = Some(engine.iterate.bias());
@@ -432,7 +434,8 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
         let kept = engine.iterate.checkpoint();
         let found = self.repair(
             engine,
-            (from, &kept),
+            from,
+            &kept,
             true,
             &|found| good(found.dual),
             monitor,

@@ -2,7 +2,7 @@
 //!
 //! To the engine ([`crate::pairwise::bcd`]) a bias is a curvature `sigma` and a constant `b` in the scores
 //! `F + sigma g + b`, with `g = sum_i beta_i`. What the outer loop has to know besides is a
-//! [`super::outer::Rule`]: the objectives at such a point, how it becomes one that certifies the problem, and where
+//! [`super::rule::Rule`]: the objectives at such a point, how it becomes one that certifies the problem, and where
 //! `sigma` and `b` go after an epoch.
 //!
 //! | bias | `sigma` | `b` | certificate |

@@ -11,7 +11,7 @@
 //! moves to the bias in the scores, which is `tau g` in the end. A block step is as long as the rest of the kernel allows.
 //! Certified is the problem itself: the scores with the bias `tau g`.
 
-use super::free::{augmentation, negligible};
+use super::free::{STILL_FACTOR, augmentation, negligible};
 use crate::labels::Labels;
 use crate::pairwise::admm::Beside;
 use crate::pairwise::bcd::{Certificate, Engine, Step};
@@ -20,9 +20,6 @@ use crate::pairwise::scores::Scores;
 
 /// Augmentation, in units of that of a free bias: what is left out is part of the problem, and large at first.
 const AUGMENTATION: f64 = 4.0;
-
-/// Growth of the augmentation after an epoch in which nothing moved.
-const STILL_FACTOR: f64 = 4.0;
 
 /// Largest augmentation, in units of `tau`: the constant is next to 0 then, and the engine sees the whole kernel.
 const LARGEST: f64 = 1e15;

@@ -243,7 +243,7 @@ pub(super) fn summary(
 ) -> Option<Summary> {
     let (n, q, steps) = (labels.instances(), labels.count(), steps(bands));
     let mut all = Summary {
-        capacities: memory::zeros_for(q * q * STEPS, Purpose::LABEL_NETWORK),
+        capacities: memory::zeros_for(q * q * STEPS, Purpose::LabelNetwork),
         sum: vec![0.0; q],
         distance: 0.0,
     };

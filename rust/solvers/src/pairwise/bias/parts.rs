@@ -7,7 +7,7 @@ use crate::labels::Labels;
 use crate::linalg::vector::axpy;
 use crate::memory;
 use crate::pairwise::bcd::PartPoint;
-use crate::pairwise::scores::DenseScores;
+use crate::pairwise::scores::{self, DenseScores};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -58,7 +58,7 @@ fn with_bias(
     threads: &Threads,
 ) -> Result<Vec<f64>, SolverError> {
     point.place(labels, scores)?;
-    let mut all = scores.all(threads);
+    let mut all = scores::all(scores, threads);
     let rows = all.chunks_exact_mut(labels.count());
     rows.for_each(|row| axpy(1.0, point.offset, row));
     Ok(all)

@@ -21,7 +21,7 @@ const UNEVEN: f64 = 1e-9;
 /// `C_ml`, the capacities of the labels' network, `q x q` row-major; `None` when interrupted.
 pub(super) fn capacities(labels: &Labels, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
     let q = labels.count();
-    let mut capacities = memory::zeros_for(q.saturating_mul(q), Purpose::LABEL_NETWORK);
+    let mut capacities = memory::zeros_for(q.saturating_mul(q), Purpose::LabelNetwork);
     for i in 0..labels.instances() {
         if monitor.poll().is_interrupted() {
             return None;

@@ -6,10 +6,9 @@
 //! phi_i(s) = c_i * sum over m in P, n in N of loss(s_m - s_n)
 //! ```
 //!
-//! or, where [`Pairs`] say so, with a weight `w_m` of each relevant label, and the sum over the highest of `N` alone,
-//!
-//! and the engine ([`crate::pairwise::bcd`]) needs two things of a loss: the value at one margin, and the proximal map of that sum. Scores
-//! of one instance are always passed as one slice with the relevant labels first: `scores[..relevant]` are the
+//! or, where [`Pairs`] say so, with a weight `w_m` of each relevant label, and the sum over the highest of `N` alone. The
+//! engine ([`crate::pairwise::bcd`]) needs three things of a loss: its value and its slope at one margin, and the proximal
+//! map of that sum. Scores of one instance are always passed as one slice with the relevant labels first: `scores[..relevant]` are the
 //! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted. A loss with a zero label ([`Loss::ZERO_LABEL`]) has
 //! other pairs: the zero label's score is the last one.
 
@@ -128,7 +127,8 @@ pub(crate) fn dual_term<L: Loss>(
     dual: &[f64],
     scores: &mut [f64],
     pairs: Pairs<'_>,
-    (weight, lambda): (f64, f64),
+    weight: f64,
+    lambda: f64,
     workspace: &mut L::Workspace,
 ) -> f64 {
     let (weakest, strongest) = pairs.range_of_weights();

@@ -118,7 +118,7 @@ impl<L: PairLoss> OnePair<L> {
         Ok(Self {
             loss,
             starts,
-            alpha: memory::zeros_for(total, Purpose::LABEL_PAIRS),
+            alpha: memory::zeros_for(total, Purpose::LabelPairs),
             scores: Vec::new(),
         })
     }

@@ -20,7 +20,7 @@ use crate::linalg::vector::{axpy, dot, row_sum, size_of_terms};
 use crate::memory;
 use crate::pairwise::bias::{self, Vertex, comes_out_even, feasible};
 use crate::pairwise::loss::{Hinge, sum_of_losses};
-use crate::pairwise::scores::{DenseScores, rounding};
+use crate::pairwise::scores::{self, DenseScores, rounding};
 use crate::pairwise::setup::{Bias, Setup, Solution, prepare};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Objectives, Status, Trace, rounding_of};
@@ -61,7 +61,7 @@ fn bias_of(kind: Bias, dual: &[f64], q: usize) -> Vec<f64> {
 
 /// `F`, the scores of a dual matrix with its bias, as `scores` have been computed.
 fn image(scores: &DenseScores<'_>, dual: &[f64], kind: Bias, threads: &Threads) -> Vec<f64> {
-    let (mut image, q) = (scores.all(threads), scores.labels());
+    let (mut image, q) = (scores::all(scores, threads), scores.labels());
     let bias = bias_of(kind, dual, q);
     let rows = image.chunks_exact_mut(q);
     rows.for_each(|row| axpy(1.0, &bias, row));

@@ -15,12 +15,9 @@
 
 use crate::linalg::rows::{Rows, weighted_sum};
 use crate::linalg::vector::{axpy, mean};
-use crate::parallel::threads::Threads;
+use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::ROUNDING;
 use crate::tuning::Deflating;
-
-/// Rows of the matrix that one chunk of work changes.
-const CHUNK: usize = 64;
 
 /// What is taken out of a kernel: `u w^T + w u^T`.
 #[derive(Clone, Debug)]

@@ -50,7 +50,7 @@ impl<'a> KernelBlocks<'a> {
 
     /// Computes and keeps the rows of moved instances while there is room.
     fn fill_cache(&mut self, instances: &[u32], threads: &Threads) {
-        let n = self.instances();
+        let n = self.diagonal.len();
         let wanted = instances
             .iter()
             .copied()
@@ -62,7 +62,7 @@ impl<'a> KernelBlocks<'a> {
         }
         if self.cache.is_empty() {
             // Pages that are not written take no memory, and those that are, each thread gets for itself.
-            self.cache = memory::zeros_for(self.cache_rows.saturating_mul(n), Purpose::KERNEL_ROWS);
+            self.cache = memory::zeros_for(self.cache_rows.saturating_mul(n), Purpose::KernelRows);
         }
         for (row, &i) in (self.kept as u32..).zip(&wanted) {
             self.cached[i as usize] = row;
@@ -82,7 +82,7 @@ impl<'a> KernelBlocks<'a> {
 
     /// `F += K[:, instances] changes`, with kept rows where there are.
     fn add(&mut self, moved: Moved<'_>, threads: &Threads) {
-        let (n, q) = (self.instances(), self.labels);
+        let (n, q) = (self.diagonal.len(), self.labels);
         // Kept rows first, so that the computed ones form one panel.
         let (mut order, fresh): (Vec<usize>, Vec<usize>) = (0..moved.instances.len())
             .partition(|&k| self.cached[moved.instances[k] as usize] != ABSENT);
@@ -122,10 +122,6 @@ impl Scores for KernelBlocks<'_> {
     type Dual = Vec<f64>;
     type Number = f64;
 
-    fn instances(&self) -> usize {
-        self.gram.rows()
-    }
-
     fn labels(&self) -> usize {
         self.labels
     }
@@ -136,14 +132,21 @@ impl Scores for KernelBlocks<'_> {
 
     fn chain_length(&self) -> usize {
         // At most about 2e9 operations a block, so that an interruption is answered promptly.
-        let row = (self.gram.features() + self.labels + 8) * self.instances().max(1);
+        let row = (self.gram.features() + self.labels + 8) * self.diagonal.len().max(1);
         (1_000_000_000 / row).clamp(1, 128)
     }
 
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
-        self.rows(block, scores, scratch);
-        self.gram.panel(block, scratch);
-        self.gram.square(block, scratch, kernel);
+        copy_rows(&self.scores, self.labels, block, scores);
+        if !kernel.is_empty() {
+            self.gram.panel(block, scratch);
+            self.gram.square(block, scratch, kernel);
+        }
+    }
+
+    fn stored_row(&self, i: u32) -> Option<&[f64]> {
+        let (n, row) = (self.diagonal.len(), self.cached[i as usize]);
+        (row != ABSENT).then(|| &self.cache[row as usize * n..][..n])
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
@@ -151,16 +154,12 @@ impl Scores for KernelBlocks<'_> {
         self.add(moved, threads);
     }
 
-    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        copy_rows(&self.scores, self.labels, instances, out);
-    }
-
     fn state(&mut self) -> &mut Vec<f64> {
         &mut self.scores
     }
 
     fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        let (n, q) = (self.instances(), self.labels);
+        let (n, q) = (self.diagonal.len(), self.labels);
         let current = std::mem::replace(&mut self.scores, memory::matrix(n, q));
         let support = (0..n as u32).filter(|&i| {
             dual[i as usize * q..(i as usize + 1) * q]
@@ -181,6 +180,7 @@ impl Scores for KernelBlocks<'_> {
             let moved = Moved {
                 instances,
                 changes: &changes,
+                nonzeros: None,
             };
             self.add(moved, threads);
         }

@@ -1,6 +1,6 @@
 //! Scores of a linear model on dense features: `F = X W`, `W = X^T B`.
 
-use super::{Moved, Scores};
+use super::{Moved, SLAB, Scores};
 use crate::linalg::features::{Dense, Features};
 use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::memory;
@@ -73,10 +73,6 @@ impl Scores for LinearDense<'_> {
     type Dual = Vec<f64>;
     type Number = f64;
 
-    fn instances(&self) -> usize {
-        self.features.rows()
-    }
-
     fn labels(&self) -> usize {
         self.labels
     }
@@ -96,26 +92,21 @@ impl Scores for LinearDense<'_> {
 
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
         let (d, count) = (self.features.columns(), block.len());
-        self.rows(block, scores, scratch);
-        let view = View::rows(scratch, d);
-        multiply((count, d, count), view, view.transposed(), kernel);
+        self.features.gather(block, scratch);
+        let (view, weights) = (
+            View::rows(scratch, d),
+            View::rows(&self.weights, self.labels),
+        );
+        multiply((count, d, self.labels), view, weights, scores);
+        if !kernel.is_empty() {
+            multiply((count, d, count), view, view.transposed(), kernel);
+        }
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         let (d, q) = (self.features.columns(), self.labels);
         self.features.gather(moved.instances, &mut self.panel);
         Self::add(&mut self.weights, &self.panel, moved.changes, d, q, threads);
-    }
-
-    fn rows(&self, instances: &[u32], out: &mut [f64], scratch: &mut Vec<f64>) {
-        let (d, q) = (self.features.columns(), self.labels);
-        self.features.gather(instances, scratch);
-        multiply(
-            (instances.len(), d, q),
-            View::rows(scratch, d),
-            View::rows(&self.weights, q),
-            out,
-        );
     }
 
     fn state(&mut self) -> &mut Vec<f64> {
@@ -125,11 +116,11 @@ impl Scores for LinearDense<'_> {
     fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (d, q) = (self.features.columns(), self.labels);
         let mut weights = memory::matrix(d, q);
-        for (index, block) in dual.chunks(256 * q).enumerate() {
+        for (index, block) in dual.chunks(SLAB * q).enumerate() {
             if monitor.poll().is_interrupted() {
                 return false;
             }
-            let panel = &self.features.data()[index * 256 * d..][..block.len() / q * d];
+            let panel = &self.features.data()[index * SLAB * d..][..block.len() / q * d];
             Self::add(&mut weights, panel, block, d, q, threads);
         }
         self.weights = weights;

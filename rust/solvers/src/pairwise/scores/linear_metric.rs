@@ -7,18 +7,12 @@
 
 use super::linear_dense::LinearDense;
 use super::linear_sparse::LinearSparse;
-use super::{Moved, Scores};
+use super::{Moved, SLAB, Scores};
 use crate::error::{SolverError, refused};
 use crate::linalg::features::Sparse;
 use crate::memory;
-use crate::parallel::threads::Threads;
+use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::Monitor;
-
-/// Rows of the metric that are multiplied between two questions to the monitor.
-const SLAB: usize = 256;
-
-/// Rows of the images that one chunk of work computes.
-const CHUNK: usize = 64;
 
 /// Sparse features, their images `z_i = M x_i`, and the weights `W`, `d x q` row-major.
 #[derive(Clone, Debug)]
@@ -85,10 +79,6 @@ impl Scores for LinearMetric<'_> {
     type Dual = Vec<f64>;
     type Number = f64;
 
-    fn instances(&self) -> usize {
-        self.features.rows()
-    }
-
     fn labels(&self) -> usize {
         self.labels
     }
@@ -105,8 +95,9 @@ impl Scores for LinearMetric<'_> {
         32
     }
 
-    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
-        self.rows(block, scores, scratch);
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], _: &mut Vec<f64>) {
+        self.features
+            .row_products(block, &self.weights, scores, self.labels);
         for (k, (row, &i)) in kernel.chunks_exact_mut(block.len()).zip(block).enumerate() {
             let image = self.image(i);
             for (value, &j) in row.iter_mut().zip(block).skip(k + 1) {
@@ -124,11 +115,6 @@ impl Scores for LinearMetric<'_> {
         }
         LinearDense::add(&mut self.weights, &panel, moved.changes, d, q, threads);
         self.panel = panel;
-    }
-
-    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        self.features
-            .row_products(instances, &self.weights, out, self.labels);
     }
 
     fn state(&mut self) -> &mut Vec<f64> {

@@ -1,6 +1,6 @@
 //! Scores of a linear model on sparse features: `F = X W`, `W = X^T B`, in time proportional to the nonzeros.
 
-use super::{Change, Few, Moved, Scores};
+use super::{Few, Moved, SLAB, Scores};
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::rows::{Rows, find_nonzeros};
 use crate::linalg::vector::axpy;
@@ -13,8 +13,7 @@ use std::ops::Range;
 /// Parts of the weights for each of several threads, as some features have more nonzeros than others.
 const PARTS: usize = 4;
 
-/// Rows of `B` that are multiplied between two questions to the monitor, and most numbers of these: few enough for the cache.
-const SLAB: usize = 256;
+/// Most numbers of a slab of `B`: few enough for the cache.
 const SLAB_NUMBERS: usize = 1 << 16;
 
 /// Labels whose scores are summed together.
@@ -25,6 +24,15 @@ const ANEW: usize = 1 << 24;
 
 /// A change that touches fewer than one in so many numbers of a row is added one by one.
 const SCATTERED: usize = 8;
+
+/// A row that is added to others.
+#[derive(Clone, Copy, Debug)]
+struct Change<'a> {
+    /// Its numbers.
+    values: &'a [f64],
+    /// Where it is not 0, ascending.
+    nonzeros: &'a [u32],
+}
 
 /// Sparse features and the weights `W = X^T B`, `d x q`, each stored as a `T`.
 #[derive(Clone, Debug)]
@@ -128,10 +136,6 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
     type Dual = D;
     type Number = T;
 
-    fn instances(&self) -> usize {
-        self.features.rows()
-    }
-
     fn labels(&self) -> usize {
         self.labels
     }
@@ -149,27 +153,33 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
     }
 
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
-        self.rows(block, scores, scratch);
-        memory::resize(scratch, self.features.columns(), 0.0);
-        self.features.square(block, scratch, kernel);
+        self.features
+            .row_products(block, &self.weights, scores, self.labels);
+        if !kernel.is_empty() {
+            memory::resize(scratch, self.features.columns(), 0.0);
+            self.features.square(block, scratch, kernel);
+        }
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
+        if let (&[i], Some(nonzeros)) = (moved.instances, moved.nonzeros) {
+            let change = Change {
+                values: moved.changes,
+                nonzeros,
+            };
+            let (indices, values) = self.features.row(i as usize);
+            for (&f, &x) in indices.iter().zip(values) {
+                let row = &mut self.weights[f as usize * self.labels..][..self.labels];
+                add_to_row(row, x, change);
+            }
+            return;
+        }
         let mut weights = std::mem::take(&mut self.weights);
         self.add(moved, 0, &mut weights, threads);
         self.weights = weights;
     }
 
-    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        self.features
-            .row_products(instances, &self.weights, out, self.labels);
-    }
-
     fn few(&self) -> Option<&dyn Few> {
-        Some(self)
-    }
-
-    fn few_mut(&mut self) -> Option<&mut dyn Few> {
         Some(self)
     }
 
@@ -178,7 +188,7 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
     }
 
     fn recompute(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        let (n, d, q) = (self.instances(), self.features.columns(), self.labels);
+        let (n, d, q) = (self.diagonal.len(), self.features.columns(), self.labels);
         let (at_once, slab) = ((ANEW / q).max(1), (SLAB_NUMBERS / q).clamp(1, SLAB));
         let mut buffer = Vec::new();
         for row in (0..d).step_by(at_once) {
@@ -193,6 +203,7 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
                 let moved = Moved {
                     instances: &instances,
                     changes: dual.rows(first..end, q, &mut buffer),
+                    nonzeros: None,
                 };
                 self.add(moved, row, &mut sums, threads);
             }
@@ -243,13 +254,5 @@ impl<T: Number, D: Rows> Few for LinearSparse<'_, T, D> {
             }
         }
         true
-    }
-
-    fn add(&mut self, i: usize, change: Change<'_>) {
-        let (indices, values) = self.features.row(i);
-        for (&f, &x) in indices.iter().zip(values) {
-            let row = &mut self.weights[f as usize * self.labels..][..self.labels];
-            add_to_row(row, x, change);
-        }
     }
 }

@@ -23,15 +23,12 @@ pub use stored_kernel::StoredKernel;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::dot;
 use crate::memory::{self, Number};
-use crate::parallel::threads::Threads;
-use crate::report::Monitor;
+use crate::parallel::threads::{CHUNK, Threads};
+use crate::report::{Monitor, rounding_of_form};
 use std::ops::Range;
 
-/// Units in the last place that the sums of a quadratic form may lose.
-const ROUNDING_UNITS: f64 = 16.0;
-
-/// Instances whose scores one chunk of work writes.
-const TOGETHER: usize = 64;
+/// Rows that are multiplied between two questions to the monitor.
+const SLAB: usize = 256;
 
 /// The change of one instance's row of `B` within a block.
 #[derive(Clone, Copy, Debug)]
@@ -40,15 +37,8 @@ pub struct Moved<'a> {
     pub instances: &'a [u32],
     /// Their changes, one row of `q` numbers each.
     pub changes: &'a [f64],
-}
-
-/// A row that is added to others.
-#[derive(Clone, Copy, Debug)]
-pub struct Change<'a> {
-    /// Its numbers.
-    pub values: &'a [f64],
-    /// Where it is not 0, ascending.
-    pub nonzeros: &'a [u32],
+    /// Where the change of a single instance is not 0, ascending, if that is known.
+    pub nonzeros: Option<&'a [u32]>,
 }
 
 /// Scores of some labels at a time, without the bias, for less than those of all.
@@ -64,9 +54,6 @@ pub trait Few: Sync {
         instances: &mut dyn Iterator<Item = usize>,
         each: &mut dyn FnMut(usize, &mut [f64]) -> bool,
     ) -> bool;
-
-    /// Adds `K[:, i] change` to all scores, for the change of one row of `B`.
-    fn add(&mut self, i: usize, change: Change<'_>);
 }
 
 /// Training scores of one geometry: a kernel or linear features.
@@ -77,13 +64,10 @@ pub trait Scores: Sync {
     /// What the state is made of.
     type Number: Number;
 
-    /// Number of instances `n`.
-    fn instances(&self) -> usize;
-
     /// Number of labels `q`.
     fn labels(&self) -> usize;
 
-    /// `K_ii` of every instance.
+    /// `K_ii` of every one of the `n` instances.
     fn diagonal(&self) -> &[f64];
 
     /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption, and whose
@@ -95,12 +79,12 @@ pub trait Scores: Sync {
     /// How many instances to solve in turn before the other scores are updated.
     fn chain_length(&self) -> usize;
 
-    /// Opens a block: writes the current scores of its instances (`b x q`) and the kernel among them (`b x b`, right
-    /// of the diagonal at least: later instances depend on earlier ones).
-    /// `scratch` is memory that only `open` and `rows` of one kind of scores use.
+    /// Opens a block of one instance or more: writes their current scores (`b x q`) and, unless `kernel` is empty, the kernel among
+    /// them (`b x b`, right of the diagonal at least: later instances depend on earlier ones).
+    /// `scratch` is memory that only `open` of one kind of scores uses.
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>);
 
-    /// A row of the kernel, where that is stored.
+    /// A row of the kernel, where that is in memory.
     fn stored_row(&self, _i: u32) -> Option<&[f64]> {
         None
     }
@@ -108,28 +92,8 @@ pub trait Scores: Sync {
     /// Closes a block: `F += K[:, instances] changes`.
     fn close(&mut self, moved: Moved<'_>, threads: &Threads);
 
-    /// Writes the scores of the given instances, row-major.
-    fn rows(&self, instances: &[u32], out: &mut [f64], scratch: &mut Vec<f64>);
-
-    /// The scores of all instances, row-major.
-    fn all(&self, threads: &Threads) -> Vec<f64> {
-        let q = self.labels();
-        let mut scores = memory::matrix(self.instances(), q);
-        threads.for_each_chunk(&mut scores, TOGETHER * q, |chunk, out| {
-            let first = (chunk * TOGETHER) as u32;
-            let instances: Vec<u32> = (first..first + (out.len() / q) as u32).collect();
-            self.rows(&instances, out, &mut Vec::new());
-        });
-        scores
-    }
-
     /// Access to the scores of some labels, where that takes less time than all.
     fn few(&self) -> Option<&dyn Few> {
-        None
-    }
-
-    /// The same, to be changed.
-    fn few_mut(&mut self) -> Option<&mut dyn Few> {
         None
     }
 
@@ -147,6 +111,18 @@ pub trait Scores: Sync {
 
 /// [`Scores`] of dense storage.
 pub type DenseScores<'a> = dyn Scores<Dual = Vec<f64>, Number = f64> + 'a;
+
+/// The scores of all instances, row-major.
+pub(crate) fn all<S: Scores + ?Sized>(scores: &S, threads: &Threads) -> Vec<f64> {
+    let q = scores.labels();
+    let mut all = memory::matrix(scores.diagonal().len(), q);
+    threads.for_each_chunk(&mut all, CHUNK * q, |chunk, out| {
+        let first = (chunk * CHUNK) as u32;
+        let instances: Vec<u32> = (first..first + (out.len() / q) as u32).collect();
+        scores.open(&instances, out, &mut [], &mut Vec::new());
+    });
+    all
+}
 
 /// `sum_i ||beta_i|| sqrt(K_ii)` at `B`, of a kernel from which this much may have been taken: its square is the size of the
 /// terms of `<B, K B>` at most.
@@ -174,7 +150,7 @@ pub(super) fn rounding<S: Scores + ?Sized>(
     if scores.is_linear() {
         return f64::INFINITY;
     }
-    ROUNDING_UNITS * f64::EPSILON * size(scores, deflation, dual).powi(2)
+    rounding_of_form(size(scores, deflation, dual).powi(2))
 }
 
 /// Copies the chosen rows of stored scores.

@@ -32,10 +32,6 @@ impl Scores for Scaled<'_> {
     type Dual = Vec<f64>;
     type Number = f64;
 
-    fn instances(&self) -> usize {
-        self.inner.instances()
-    }
-
     fn labels(&self) -> usize {
         self.inner.labels()
     }
@@ -64,12 +60,9 @@ impl Scores for Scaled<'_> {
         let moved = Moved {
             instances: moved.instances,
             changes: &self.changes,
+            ..moved
         };
         self.inner.close(moved, threads);
-    }
-
-    fn rows(&self, instances: &[u32], out: &mut [f64], scratch: &mut Vec<f64>) {
-        self.inner.rows(instances, out, scratch);
     }
 
     fn state(&mut self) -> &mut Vec<f64> {

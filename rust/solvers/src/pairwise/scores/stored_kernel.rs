@@ -52,11 +52,12 @@ impl<'a> StoredKernel<'a> {
     /// matrix is borrowed.
     pub(in crate::pairwise) fn deflate(
         &mut self,
-        (constant, tuning): (Option<f64>, &Deflating),
+        constant: Option<f64>,
+        tuning: &Deflating,
         bytes: usize,
         threads: &Threads,
     ) -> Option<Deflation> {
-        let n = self.instances();
+        let n = self.diagonal.len();
         let mut mean_row = vec![0.0; n];
         for row in self.matrix.chunks_exact(n.max(1)) {
             axpy(1.0 / n as f64, row, &mut mean_row);
@@ -79,7 +80,7 @@ impl<'a> StoredKernel<'a> {
     }
 
     fn row(&self, i: u32) -> &[f64] {
-        let n = self.instances();
+        let n = self.diagonal.len();
         &self.matrix[i as usize * n..][..n]
     }
 }
@@ -87,10 +88,6 @@ impl<'a> StoredKernel<'a> {
 impl Scores for StoredKernel<'_> {
     type Dual = Vec<f64>;
     type Number = f64;
-
-    fn instances(&self) -> usize {
-        self.diagonal.len()
-    }
 
     fn labels(&self) -> usize {
         self.labels
@@ -104,11 +101,11 @@ impl Scores for StoredKernel<'_> {
         64
     }
 
-    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
-        self.rows(block, scores, scratch);
-        for (k, &i) in block.iter().enumerate() {
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], _: &mut Vec<f64>) {
+        copy_rows(&self.scores, self.labels, block, scores);
+        let rows = kernel.chunks_exact_mut(block.len()).zip(block);
+        for (k, (values, &i)) in rows.enumerate() {
             let row = self.row(i);
-            let values = &mut kernel[k * block.len()..(k + 1) * block.len()];
             for (value, &j) in values.iter_mut().zip(block).skip(k + 1) {
                 *value = row[j as usize];
             }
@@ -120,7 +117,7 @@ impl Scores for StoredKernel<'_> {
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
-        let (n, q, count) = (self.instances(), self.labels, moved.instances.len());
+        let (n, q, count) = (self.diagonal.len(), self.labels, moved.instances.len());
         let matrix = &self.matrix;
         threads.for_each_chunk(&mut self.scores, CHUNK * q, |chunk, scores| {
             let (first, length) = (chunk * CHUNK, scores.len() / q);
@@ -143,16 +140,12 @@ impl Scores for StoredKernel<'_> {
         });
     }
 
-    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        copy_rows(&self.scores, self.labels, instances, out);
-    }
-
     fn state(&mut self) -> &mut Vec<f64> {
         &mut self.scores
     }
 
     fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        let (n, q) = (self.instances(), self.labels);
+        let (n, q) = (self.diagonal.len(), self.labels);
         match stored_product(&self.matrix, n, dual, q, threads, monitor) {
             Some(scores) => {
                 self.scores = scores;
