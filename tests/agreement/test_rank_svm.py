@@ -116,6 +116,18 @@ def test_heuristics_change_no_optimum_of_a_slow_problem(model):
         assert other.dual_objective == pytest.approx(plain.dual_objective, rel=2e-7)
 
 
+@pytest.mark.parametrize("kept", [400, 399])
+def test_blocks_of_neighbours_lead_to_the_same_optimum(kept):
+    """By the rows of a stored kernel, or those that are kept of one that is computed in blocks."""
+    X, Y = random_problem(32, n=400)
+    options = {"kernel_name": "rbf", "gamma": 1.0, "c": 10.0, "cache_bytes": 8 * 400 * kept}
+    plain, other = (solve(X, Y, **options, without=names) for names in ([], ["neighbours"]))
+    assert plain.status == other.status == "converged"
+    assert (other.n_iter, other.primal) != (plain.n_iter, plain.primal)
+    assert other.primal == pytest.approx(plain.primal, rel=2e-7)
+    assert other.dual_objective == pytest.approx(plain.dual_objective, rel=2e-7)
+
+
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize(("kernel", "cache_rows"), [("rbf", 0), ("poly", 5), ("sigmoid", 39)])
 def test_kernel_in_blocks_makes_the_steps_of_the_stored_one(cache_rows, kernel, bias):

@@ -259,6 +259,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri ends where memory does")]
     fn an_array_that_does_not_fit_is_an_error_with_its_size() {
         let tries: [fn(usize); 5] = [
             |n| drop(black_box(zeros(n))),
@@ -285,6 +286,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri ends where memory does")]
     fn failures_of_helper_threads_reach_the_caller() {
         for _ in 0..50 {
             let threads = Threads::new(3);
@@ -294,6 +296,14 @@ mod tests {
             }));
             assert_eq!(error.bytes, 8 * TOO_LARGE);
         }
+    }
+
+    #[test]
+    fn fresh_numbers_are_zeros_that_grow() {
+        let (mut double, mut single) = (zeros(70), matrix::<f32>(7, 10));
+        extend(&mut double, single.drain(..).map(f64::from));
+        assert_eq!(double, [0.0; 140]);
+        assert_eq!(matrix::<f64>(0, 3), []);
     }
 
     #[test]
