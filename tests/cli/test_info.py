@@ -64,7 +64,11 @@ def test_a_table_is_shown_before_anything_is_asked(command, tmp_path, monkeypatc
     assert described.code == 0
     assert "most frequent labels: account (40)" in described.out
     found = command("info", "my tickets.csv", "--json").json
-    assert [column["holds"] for column in found["columns"]] == ["dates", "text", "lists of tags"]
+    assert [column["holds"] for column in found["columns"]] == [
+        "dates or times",
+        "text",
+        "lists of tags",
+    ]
 
 
 def test_columns_to_ask_about_are_shown(command, tmp_path):

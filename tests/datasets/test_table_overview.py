@@ -37,7 +37,7 @@ KINDS = {
     "size, in cm": "numbers",
     "country": "names",
     "said": "text",
-    "opened": "dates",
+    "opened": "dates or times",
     "same": "one value",
     "empty": "nothing",
     "old": "0 and 1",

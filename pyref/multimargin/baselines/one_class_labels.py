@@ -119,5 +119,5 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _readable(X: Any) -> Any:
     """Return features that any classifier reads alike: sparse ones in canonical form."""
-    check_readable(X)
+    check_readable(X, numbers=False)
     return canonical(X.tocsr()) if sparse.issparse(X) else X

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from multimargin.checks.no_numbers import check_no_others
+
 # Squares of larger numbers, summed over some millions of features, overflow.
 _LARGEST = 1e150
 
@@ -36,6 +38,11 @@ def naming(name: str, expected: str) -> Iterator[None]:
             # What follows advises another estimator.
             found = f"{lines[0]} Fill in missing values first, with sklearn.impute.SimpleImputer "
             found += "for example."
+        elif "NAType" in found:
+            found = (
+                "it has missing values (pandas.NA). Fill them in first, with "
+                "sklearn.impute.SimpleImputer for example."
+            )
         elif "convert string to float" in found:
             # What follows may be a whole text.
             found = found if len(found) < 90 else f"{found[:85]}...'"
@@ -51,11 +58,12 @@ def check_as_many_rows(y: Any, X: Any) -> None:
         raise ValueError(f"y has {found} rows; expected {expected}, as many as X.")
 
 
-def check_readable(X: Any, name: str = "X") -> None:
-    """Check what scikit-learn's checks overlook: masks, and sparse indices outside the matrix.
+def check_readable(X: Any, name: str = "X", *, numbers: bool = True) -> None:
+    """Check what scikit-learn's checks overlook.
 
-    They drop the mask of a masked array, so that what it hides is used; and SciPy's compiled loops
-    read and write wherever an index points. Unsorted and repeated indices are valid.
+    They drop the mask of a masked array, so that what it hides is used; they take durations for
+    nanoseconds, where `numbers` are expected; and SciPy's compiled loops read and write wherever an
+    index of a sparse matrix points. Unsorted and repeated indices are valid.
     """
     if np.ma.is_masked(X):
         raise ValueError(
@@ -63,6 +71,8 @@ def check_readable(X: Any, name: str = "X") -> None:
             "(numpy.ma.filled) or impute them (sklearn.impute)."
         )
     if not sparse.issparse(X):
+        if numbers:
+            check_no_others(X, name)
         return
     if X.format in ("csr", "csc", "bsr"):
         _check_compressed(X, name)

@@ -53,7 +53,7 @@ def recognise(y: Any, name: str = "y") -> Given:
     """Find out what labels are given as."""
     if type(y) is np.ndarray and y.dtype.kind in "biufUSc":
         return Given("classes" if y.ndim == 1 else "indicator", y)
-    check_readable(y, name)
+    check_readable(y, name, numbers=False)
     if sparse.issparse(y):
         return Given("indicator", y)
     root, given = type(y).__module__.partition(".")[0], y

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date
 from numbers import Number
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.given import is_missing
+from multimargin.checks.no_numbers import DATES, DURATIONS, INTERVALS, kind_of_type
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
 _NUMERAL = {
@@ -24,16 +24,20 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 # What programs write into a column of numbers where there is none.
 _NO_NUMBER = {
     *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "#na", "1.#ind"),
-    *("-1.#ind", "1.#qnan", "-1.#qnan", "#n/a n/a"),
+    *("-1.#ind", "1.#qnan", "-1.#qnan", "#n/a n/a", "?"),
 }
+# The same among numbers alone; of a label, a dash may mean that it does not apply.
+_DASHES = {"-", "--", "."}
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
 _DATE = re.compile(
     r"\s*(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:[0-9]{4}|[0-9]{2})"
     rf"|(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\ )?"
     rf"(?:[0-9]{{1,2}}[ -]{_MONTH}|{_MONTH}\ [0-9]{{1,2}}),?[ -](?:[0-9]{{4}}|[0-9]{{2}}))"
-    r"(?:,?[ T][0-9:.]+(?:\ ?[ap]m)?(?:\ ?(?:Z|UTC|GMT|[+-][0-9:]+))?)?\s*",
+    r"(?:,?[ T][0-9:.]+(?:\ ?[ap]m)?(?:\ ?(?:Z|UTC|GMT|[+-][0-9:]+))?)?\s*"
+    r"|\s*[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:\ ?[ap]m)?\s*",
     re.IGNORECASE,
 )
+_DURATION = re.compile(r"\s*-?[0-9]+ days?(?:,? [+-]?[0-9]+:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?\s*")
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
 
@@ -91,7 +95,7 @@ def is_number(text: str | None, mark: str = ".") -> bool:
     if text is None or _NUMERAL[mark].fullmatch(text):
         return True
     word = text.strip().lower()
-    return word in _TRUTH or word in _NO_NUMBER
+    return word in _TRUTH or word in _NO_NUMBER or word in _DASHES
 
 
 def number_of(text: str | None, mark: str = ".") -> float:
@@ -99,7 +103,7 @@ def number_of(text: str | None, mark: str = ".") -> float:
     if text is None:
         return np.nan
     word = text.strip().lower()
-    if word in _NO_NUMBER:
+    if word in _NO_NUMBER or word in _DASHES:
         return np.nan
     if word in _TRUTH:
         return _TRUTH[word]
@@ -159,14 +163,21 @@ def has_decimal_commas(cells: Sequence[str | None]) -> bool | None:
     return None if all(map(_THOUSANDS.fullmatch, with_comma)) else True
 
 
-def holds_dates(values: Any) -> bool:
-    """Return whether a column holds dates and nothing else."""
-    if values.dtype.kind in "mM":
-        return True
-    cells = [value for value in values.tolist() if not is_missing(value)]
-    found = (
-        isinstance(cell, date)
-        or (isinstance(cell, str) and (not cell.strip() or _DATE.fullmatch(cell)))
-        for cell in cells
-    )
-    return any(not isinstance(cell, str) or cell.strip() for cell in cells) and all(found)
+def holds_no_numbers(values: Any) -> str | None:
+    """Return which of `KINDS` a column holds and nothing else, as objects or as text."""
+    found = kind_of_type(values.dtype)
+    if found is not None or values.dtype.kind in "buif":
+        return found
+    for cell in values.tolist():
+        if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
+            continue
+        kind = _kind_of_text(cell) if isinstance(cell, str) else kind_of_type(type(cell).__name__)
+        if kind is None or found not in (None, kind):
+            return None
+        found = kind
+    # Intervals as categories are bins, each a name.
+    return None if found == INTERVALS and hasattr(values.dtype, "categories") else found
+
+
+def _kind_of_text(cell: str) -> str | None:
+    return DATES if _DATE.fullmatch(cell) else DURATIONS if _DURATION.fullmatch(cell) else None

@@ -17,7 +17,7 @@ from multimargin.datasets.table_cells import (
     as_written,
     has_decimal_commas,
     has_zeros_in_front,
-    holds_dates,
+    holds_no_numbers,
     holds_numbers,
     is_number,
     number_of,
@@ -203,10 +203,10 @@ def feature_kinds(
             kinds[column] = "nominal"
         elif column in plain:
             kinds[column] = "number"
-        elif holds_dates(values):
+        elif (found := holds_no_numbers(values)) is not None:
             raise UndecidedColumns(
-                f"the column {column!r} holds dates; expected numbers, names or text: convert it, "
-                f"drop it ({option('--drop', [column])}), or take each for a name "
+                f"the column {column!r} holds {found}; expected numbers, names or text: convert "
+                f"it, drop it ({option('--drop', [column])}), or take each for a name "
                 f"({option('--nominal', [column])})"
             )
         elif holds_numbers(values, mark, as_text=as_text):

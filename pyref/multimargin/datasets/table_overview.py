@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from multimargin.checks.names import option
+from multimargin.checks.no_numbers import KINDS
 from multimargin.datasets.table_cells import (
     has_decimal_commas,
-    holds_dates,
+    holds_no_numbers,
     holds_numbers,
     numbers_of,
     rise_by_one,
@@ -27,7 +28,7 @@ Counts = tuple[tuple[str, int], ...]
 
 _EXAMPLES = 3
 # What is nothing to learn from.
-_UNUSABLE = ("nothing", "one value", "row numbers", "dates", "keys")
+_UNUSABLE = ("nothing", "one value", "row numbers", "keys", *KINDS)
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,8 @@ def _simple_kind(
         return "nothing"
     if len(different) == 1:
         return "one value"
-    if holds_dates(values):
-        return "dates"
+    if (found := holds_no_numbers(values)) is not None:
+        return found
     mark = "," if as_text and has_decimal_commas(cells) else "."
     if not holds_numbers(values, mark, as_text=as_text):
         return None

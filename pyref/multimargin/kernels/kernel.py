@@ -153,7 +153,7 @@ def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
     expected = f"expected an array of shape ({X.shape[0]}, {Y.shape[0]}) of finite real numbers"
     if sparse.issparse(returned):
         raise TypeError(f"kernel returned a sparse matrix; {expected}.")
-    check_readable(returned, "What kernel returned")
+    check_readable(returned, "What kernel returned", numbers=False)
     try:
         values = np.asarray(returned)
     except ValueError as error:

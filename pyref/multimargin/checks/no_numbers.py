@@ -1,0 +1,63 @@
+"""Dates, durations and the like, of which NumPy makes numbers in silence."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+DURATIONS, DATES, INTERVALS = "durations", "dates or times", "intervals"
+COMPLEX = "complex numbers"
+# By how the names of types begin, those of NumPy, pandas, polars, Arrow and Python: what they hold,
+# and what is to be learned from instead.
+_KINDS = {
+    ("timedelta", "duration"): (DURATIONS, "in one unit (seconds, by .dt.total_seconds())"),
+    ("date", "time"): (DATES, "what counts of them (year, weekday, days since a date)"),
+    ("period",): ("periods", "what counts of them (year, month, days since a date)"),
+    ("interval",): (INTERVALS, "their ends or their middles"),
+    ("complex",): (COMPLEX, "their real and imaginary parts"),
+}
+KINDS = tuple(found for found, _ in _KINDS.values())
+"""What a column may hold that is no number."""
+
+
+def check_no_others(X: Any, name: str) -> None:
+    """Raise TypeError where features, scores or weights are dates, durations or the like.
+
+    Of complex numbers it is a ValueError, with scikit-learn's words for them.
+    """
+    for column, found, cell in _found(X):
+        expected = next(of for what, of in _KINDS.values() if what == found)
+        where = "" if column is None else f" in column {column!r}"
+        example = "" if cell is None else f", such as {str(cell)!r:.60}"
+        message = f"{name} holds {found}{where}{example}; expected numbers: {expected}."
+        if found == COMPLEX:
+            raise ValueError(f"{message} Complex data not supported.")
+        raise TypeError(message)
+
+
+def kind_of_type(type_: Any) -> str | None:
+    """Return which of `KINDS` a type, or the name of one, stands for."""
+    start = str(type_).lower()
+    return next((found for starts, (found, _) in _KINDS.items() if start.startswith(starts)), None)
+
+
+def _found(X: Any) -> Iterator[tuple[Any, str, Any]]:
+    """Yield columns of what is no number, with its kind and one of it, where there is one."""
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "biuf":
+            return
+        columns: Any = [(None, X.dtype)]
+    elif hasattr(X, "column_names"):
+        columns = zip(X.column_names, X.schema.types, strict=True)
+    elif hasattr(X, "columns") and hasattr(X, "dtypes"):
+        columns = zip(X.columns, X.dtypes, strict=True)
+    else:
+        columns = [(getattr(X, "name", None), getattr(X, "dtype", ""))]
+    for place, (column, dtype) in enumerate(columns):
+        if (found := kind_of_type(dtype)) is not None:
+            yield column, found, None
+        elif str(dtype) in ("object", "category"):
+            cells = X.iloc[:, place] if hasattr(X, "columns") else X
+            for cell in np.asarray(cells, dtype=object).flat:
+                if (found := kind_of_type(type(cell).__name__)) is not None:
+                    yield column, found, cell
