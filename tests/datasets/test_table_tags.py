@@ -63,7 +63,7 @@ def test_a_separator_is_found_by_pieces_that_recur(tmp_path, separator):
     assert found == [set(row) for row in rows]
 
 
-names = st.text("abc d'-.é0", min_size=1, max_size=6).map(str.strip).filter(bool)
+names = st.text("abc d'-.é0\",|", min_size=1, max_size=6).map(str.strip).filter(bool)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -81,6 +81,25 @@ def test_what_is_written_is_read_again(data, separator):
         tags = indicator_of_tags(pd.Series(cells, name="tags"), separator)
     found = [{tags.names[k] for k in np.flatnonzero(row)} for row in tags.Y]
     assert found == [set(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ('solar,"heat, low",wind', ["solar", "heat, low", "wind"]),
+        ('"a, b", "c, d"', ["a, b", "c, d"]),
+        ('"a, ""b""",c', ['a, "b"', "c"]),
+        ('"as written",c', ['"as written"', "c"]),
+        ('12" pipe, 6" pipe', ['12" pipe', '6" pipe']),
+        ('"not closed, b', ['"not closed', "b"]),
+        ('"x" y, z', ['"x" y', "z"]),
+    ],
+)
+def test_a_tag_in_quotes_may_have_the_separator_in_it(cell, expected):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tags = indicator_of_tags(pd.Series([cell, "other, another"], name="tags"), ",")
+    assert [tags.names[k] for k in np.flatnonzero(tags.Y[0])] == sorted(expected)
 
 
 def test_tags_that_a_model_does_not_know_are_counted():

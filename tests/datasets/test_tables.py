@@ -14,6 +14,7 @@ from multimargin.datasets import MultilabelData, load, load_table
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
 from multimargin.datasets.tables import (
     TableColumns,
+    read_frame,
     table_files,
     table_of,
     warn_of_row_numbers,
@@ -166,7 +167,8 @@ def test_a_column_is_one_thing_and_nothing_else_if_dropped(pattern):
 def test_words_among_numbers_are_told(form):
     for words, told in (
         ({3: "unknown"}, "in 1 of 40 rows, first 'unknown' in row 3"),
-        ({3: None, 9: "n/k", 8: "?"}, "in 2 of 40 rows, first '\\?' in row 8"),
+        ({3: None, 9: "n/k", 8: "!"}, "in 2 of 40 rows, first '!' in row 8"),
+        ({3: None, 9: "?", 8: "-"}, None),
         ({k: f"{k},5" for k in range(40)}, "in 40 of 40 rows, first '0,5' in row 0"),
         ({}, None),
         ({3: None}, None),
@@ -187,6 +189,7 @@ def test_words_among_numbers_are_told(form):
 def test_columns_that_are_no_features():
     for column, message in (
         (pd.date_range("2020-01-01", periods=60), r"'c' holds dates.*--drop c"),
+        (pd.to_timedelta(range(60), unit="h"), r"'c' holds durations; expected.*--drop c"),
         ([f"name {k}" for k in range(60)], r"in the 60 rows of 'c' \(60, such as 'name 0'\)"),
         ([np.inf] + [0.0] * 59, "'c' is infinite in row 0"),
     ):
@@ -380,3 +383,17 @@ def test_columns_of_the_same_name_are_refused(tmp_path):
         load_table(file, labels="x")
     with pytest.raises(ValueError, match=f"^frame {expected}"):
         MultilabelData.from_frame(pd.DataFrame([[1, 2], [0, 1]], columns=["x", "x"]), labels="x")
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+def test_the_line_that_tells_spreadsheets_the_separator_is_no_name(tmp_path, separator):
+    rows = [["size", "text", "tags"]] + [[f"{k}.5", f"a, {k}", "x|y"[k % 3 :]] for k in range(6)]
+    lines = [separator.join(f'"{cell}"' for cell in row) for row in rows]
+    file = tmp_path / "t.csv"
+    for end in ("\n", "\r\n"):
+        for mark in ("", "\N{BYTE ORDER MARK}"):
+            text = end.join([f"{mark}sep={separator}", *lines, ""])
+            file.write_bytes(text.encode())
+            frame = read_frame(file)
+            assert frame.columns.tolist() == rows[0]
+            assert frame.to_numpy().tolist() == rows[1:]

@@ -23,6 +23,7 @@ _SEPARATORS = {
 }  # fmt: skip
 # The least share of the pieces of cells with a separator that occur in other cells, too.
 _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
+_QUOTE = '"'
 # Rows by which a column is taken for lists of tags.
 _MANY_ROWS = 2000
 
@@ -138,8 +139,17 @@ def recurring_tags(column: Any) -> tuple[Counter[str], str | None] | None:
 
 
 def joined(tags: Sequence[str], separator: str) -> str:
-    """Write tags so that they can be read again with their separator."""
-    return (", " if separator == "," else separator).join(tags)
+    """Write tags so that they can be read again with their separator.
+
+    Those that have it in them, or begin with a quote, are put in quotes.
+    """
+    written = [
+        f'"{tag.replace(_QUOTE, 2 * _QUOTE)}"'
+        if separator in tag or tag.startswith(_QUOTE)
+        else tag
+        for tag in tags
+    ]
+    return (", " if separator == "," else separator).join(written)
 
 
 def _tags_of_rows(column: Any, separator: str | None) -> tuple[list[set[str]], str | None]:
@@ -233,7 +243,28 @@ _INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "fals
 
 
 def _pieces(text: str, separator: str) -> set[str]:
-    return {piece for piece in (piece.strip() for piece in text.split(separator)) if piece}
+    return {piece for piece in (piece.strip() for piece in _split(text, separator)) if piece}
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split a text at its separators, but for those within quotes around a whole piece."""
+    pieces = text.split(separator)
+    if _QUOTE not in text:
+        return pieces
+    whole: list[str] = []
+    parts: list[str] = []
+    for piece in pieces:
+        parts.append(piece)
+        joint = separator.join(parts).strip()
+        is_quoted = joint.startswith(_QUOTE)
+        if is_quoted and (joint.count(_QUOTE) % 2 == 1 or not joint.endswith(_QUOTE)):
+            continue
+        # A name in quotes alone is as it is written.
+        needs_them = is_quoted and (separator in joint or 2 * _QUOTE in joint[1:-1])
+        whole.append(joint[1:-1].replace(2 * _QUOTE, _QUOTE) if needs_them else piece)
+        parts = []
+    # Marks of inches, say, are no quotes.
+    return pieces if parts else whole
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import codecs
 import gzip
 import json
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ from multimargin.notices import warn
 _LINES = (".jsonl", ".ndjson")
 _PACKED = {".gz": "gzip", ".bz2": "bz2"}
 _TEXTS = (".csv", ".tsv", *_LINES)
+_TOLD_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 TABLE_KINDS = (*_TEXTS, ".parquet")
 """Endings of files with tables; texts may be compressed."""
 PARTS = ("train", "test")
@@ -266,7 +268,13 @@ def _read_text(file: Path, separator: str, pandas: Any) -> Any:
     read_head = partial(read, header=None, nrows=1)
     try:
         head = read_head(sep=separator)
-        if separator == "," and head.shape[1] == 1 and ";" in str(head.iat[0, 0]):
+        told = _TOLD_SEPARATOR.fullmatch(separator.join(map(str, head.iloc[0])))
+        if told is not None:
+            # The line above the names by which spreadsheets tell themselves what the separator is.
+            separator, read = told[1], partial(read, skiprows=1)
+            read_head = partial(read, header=None, nrows=1)
+            head = read_head(sep=separator)
+        elif separator == "," and head.shape[1] == 1 and ";" in str(head.iat[0, 0]):
             # As spreadsheets write where the comma is the decimal mark.
             separator = ";"
             head = read_head(sep=separator)
