@@ -292,6 +292,27 @@ def test_jobs_and_copies_change_nothing():
     np.testing.assert_array_equal(again.predict_proba(X), p)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_only_the_ratios_of_weights_count():
+    X, y = problem(4, n=60)
+    model = LabelRankerCV([1.0, 10.0], **QUICK, kernel="linear")
+    expected = clone(model).fit(X, y).decision_function(X)
+    # Powers of two round nothing.
+    for size in (2.0**-900, 1.0, 2.0**66, 2.0**1000):
+        found = clone(model).fit(X, y, np.full(len(y), size)).decision_function(X)
+        np.testing.assert_array_equal(found, expected)
+    random = np.random.default_rng(0)
+    wide = 10.0 ** random.uniform(-6, 6, size=len(y))
+    expected = clone(model).fit(X, y, wide).decision_function(X)
+    np.testing.assert_array_equal(
+        clone(model).fit(X, y, 2.0**60 * wide).decision_function(X), expected
+    )
+    # A row of weight 0 is no row, also of the mean.
+    weights = np.r_[np.full(50, 3.0), np.zeros(10)]
+    halves = clone(model).fit(X, y, weights / 6.0).decision_function(X)
+    np.testing.assert_array_equal(clone(model).fit(X, y, weights).decision_function(X), halves)
+
+
 def test_weights_of_labels_by_name():
     X, y = problem(14)
     frame = pd.DataFrame(y, columns=list("abcde"))

@@ -249,7 +249,8 @@ class LabelRankerCV(LabelScoringClassifier):
             Label indicator of 0 and 1, NaN for unknown labels; or the names of the labels of each
             row; or one class per row, the best of which is predicted.
         sample_weight : array-like of shape (n,), default=None
-            Weights of the rows in fits, calibration and scores; None gives each row the weight 1.
+            Weights of the rows in fits, calibration and scores, over the mean of those above 0:
+            only their ratios count. None gives each row the weight 1.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
 
@@ -351,7 +352,13 @@ class LabelRankerCV(LabelScoringClassifier):
         warn_of_unknown(targets)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
-        check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0])
+        if weights is not None:
+            check_pairs(targets.indicator[weights > 0.0])
+            # What C means is in units of them, and the values that are tried are not.
+            weights = weights / weights.max()
+            weights /= weights[weights > 0.0].mean()
+        else:
+            check_pairs(targets.indicator)
         return X, targets, weights
 
     def _check_parameters(self) -> None:
