@@ -1,7 +1,10 @@
 """Scalers of features by name, and pipelines of a scaler and a classifier."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
@@ -9,6 +12,8 @@ from multimargin.checks.parameters import check_choice
 
 SCALINGS = ("minmax", "standard", "unit", "none")
 """The names that `make_scaler` accepts."""
+# How many times as large as another the numbers of a column are on another scale.
+_OTHER_SCALE = 100.0
 
 
 def make_scaler(scaling: str, *, sparse: bool = False) -> Any:
@@ -49,3 +54,39 @@ def with_scaler(classifier: Any, scaling: str, *, sparse: bool = False) -> Pipel
     scaler = make_scaler(scaling, sparse=sparse)
     steps = [] if scaler is None else [("scale", scaler)]
     return Pipeline([*steps, ("method", classifier)])
+
+
+def told_scales(X: Any, names: Sequence[Any] | None = None) -> str:
+    """Return what to do about columns of very different scales, nothing where there are none.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+        Features.
+    names : sequence of d names, default=None
+        Names of the columns; None numbers them.
+
+    Returns
+    -------
+    str
+        A sentence, after a blank; empty if the largest numbers of no column are a hundred times
+        those of another.
+    """
+    ends = X.min(axis=0), X.max(axis=0)
+    low, high = (end.toarray().ravel() if issparse(end) else end for end in ends)
+    sizes = np.maximum(-low, high)
+    used = np.flatnonzero(sizes)
+    if not used.size:
+        return ""
+    least, most = used[sizes[used].argmin()], used[sizes[used].argmax()]
+    if not sizes[most] > _OTHER_SCALE * sizes[least]:
+        return ""
+    scaler = "MaxAbsScaler" if issparse(X) else "StandardScaler"
+    shown = [
+        f"{sizes[place]:.2g} (column {place if names is None else names[place]})"
+        for place in (least, most)
+    ]
+    return (
+        f" The columns of X differ in scale, from {shown[0]} to {shown[1]}: "
+        f"sklearn.preprocessing.{scaler} puts them on one."
+    )

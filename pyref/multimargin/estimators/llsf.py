@@ -52,6 +52,7 @@ from multimargin.estimators.shared.progress import CallbackSupportMixin, Progres
 from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
 from multimargin.notices import warn
+from multimargin.scaling import told_scales
 from multimargin.thresholds import ConstantThreshold, Threshold, make_threshold
 
 SOLVERS = ("auto", "cd", "admm", "apg")
@@ -327,7 +328,8 @@ default="scores"
                 f"LLSF ended ({self.status_}) after {self.n_iter_} of max_iter={max_iter} epochs "
                 f"with a relative duality gap of {self.dual_gap_:.3g} and a KKT residual of "
                 f"{self.kkt_residual_:.3g}, above tol={self.tol:g}. Increase max_iter, tol or "
-                f"beta, or scale the features{other}.",
+                f"beta, or scale the features{other}."
+                f"{told_scales(X, getattr(self, 'feature_names_in_', None))}",
                 ConvergenceWarning,
             )
 

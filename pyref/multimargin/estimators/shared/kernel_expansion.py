@@ -28,6 +28,7 @@ from multimargin.estimators.shared.time_limit import check_max_time, deadline_of
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
 from multimargin.notices import warn
+from multimargin.scaling import told_scales
 
 
 @dataclass(frozen=True)
@@ -175,9 +176,12 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         return labels
 
     def _warn_of_the_end(
-        self, fit: Report, rounds: str, advice: str, *, nearest: bool = False
+        self, fit: Report, rounds: str, advice: str, *, X: Any = None, nearest: bool = False
     ) -> None:
-        """Warn of how a solver ended; `nearest` is whether it solved the nearest kernel."""
+        """Warn of how a solver ended, with the scales of the features `X`.
+
+        `nearest` is whether it solved the nearest kernel.
+        """
         name, told = type(self).__name__, f"{fit.n_iter} of max_iter={self.max_iter} {rounds}"
         if fit.status in ("converged", "interrupted"):
             return
@@ -199,15 +203,21 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
                 f"solver certified: objective_ is {self.objective_:.6g}, recomputed from its own "
                 f"scores, with a relative duality gap of {self.dual_gap_:.3g}, above tol="
                 f"{self.tol:g}. The kernel is ill-conditioned: scale the features."
+                f"{self._told_scales(X)}"
             )
         elif fit.status == "time_limit":
             message = time_limit_message(self, told, fit.gap)
         else:
             message = (
                 f"{name} ended ({fit.status}) after {told} with a relative duality gap of "
-                f"{fit.gap:.3g}, above tol={self.tol:g}. {advice}"
+                f"{fit.gap:.3g}, above tol={self.tol:g}. {advice}{self._told_scales(X)}"
             )
         warn(message, ConvergenceWarning)
+
+    def _told_scales(self, X: Any) -> str:
+        if X is None or self.kernel == "precomputed":
+            return ""
+        return told_scales(X, getattr(self, "feature_names_in_", None))
 
 
 def _compressed(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:

@@ -154,7 +154,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             self.status_ = "indefinite_kernel"
             fit = replace(fit, status=self.status_)
         advice = "Increase max_iter or tol, decrease C, or scale the features."
-        self._warn_of_the_end(fit, "epochs", advice, nearest=training.solved_nearest)
+        self._warn_of_the_end(fit, "epochs", advice, X=data.X, nearest=training.solved_nearest)
         return self
 
     def _solve_interruptibly(self, problem: Problem, interrupts: Interrupts) -> Fit:

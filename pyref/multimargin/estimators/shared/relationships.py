@@ -121,11 +121,9 @@ class RelationshipClassifier(KernelExpansionClassifier):
             solve=partial(self._fit_expansion, data, task),
             keep=partial(self._keep, data, task),
         )
-        advice = (
-            "Increase max_iter, tol or the regularisation, scale the features or the kernel, or "
-            "use solver='splitting'."
-        )
-        self._warn_of_the_end(fit, "rounds", advice, nearest=fit.solved_nearest)
+        advice = "Increase max_iter, tol or the regularisation, or scale the features or the kernel"
+        advice += ", or use solver='splitting'." if self.solver == "alternating" else "."
+        self._warn_of_the_end(fit, "rounds", advice, X=data.X, nearest=fit.solved_nearest)
         return self
 
     def _keep(self, data: TrainingData, task: Labelled, fit: RelationshipFit) -> RelationshipFit:
