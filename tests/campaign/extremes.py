@@ -128,9 +128,7 @@ def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str
                 found.append(f"the bound {bound:.12g} is above the model's {own:.12g}")
         else:
             fits.append((value + rounding, bound))
-            # A hundredth of the tolerance is not looked into.
-            share = 1e-6 if problem.estimator is not MLRL else max(1e-6, 0.01 * model.tol)
-            if abs(objective - value) > share * value + rounding:
+            if abs(objective - value) > 1e-6 * value + rounding:
                 found.append(f"the objective is {objective:.12g}, the model's value {value:.12g}")
         terms = ADDITIONS * np.finfo(float).eps * abs(objective) + rounding
         if bound - objective > min(ROUNDING * abs(objective), terms):

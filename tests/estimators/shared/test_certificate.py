@@ -1,6 +1,6 @@
 """Whose objective a fit reports: the solver's, or that of the model itself."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,6 +23,10 @@ class Report:
     gap: float = 1e-4
     status: str = "converged"
     rounding: float = 1e-12
+    history: dict[str, np.ndarray] = field(
+        default_factory=lambda: {"primal": np.array([120.0, 100.0]), "dual": np.array([9.0, 99.0])},
+        compare=False,
+    )
 
 
 def judged(
@@ -51,6 +55,24 @@ def test_a_sample_that_disagrees_has_all_rows_looked_at() -> None:
     # Fewer of rows that are alike.
     with_own_certificate(report, n, 1e-3, lambda rows: (sizes.append(len(rows)), right)[1], True)
     assert sizes[-1] == sizes[0] / 4
+
+
+def test_a_model_that_is_scored_in_full_has_its_own_objective() -> None:
+    # A hundredth of the tolerance is what a sample is not worth looking into.
+    n, said, own = 10**6, (100.0, 99.99), (100.0001, 99.99)
+    report, sizes = judged(10, {True: own})
+    assert (report.primal, report.status, sizes) == (100.0001, "converged", [10])
+    assert report.gap == pytest.approx(1.01e-4)
+    # The records end with it, and those of another objective stay.
+    assert report.history["primal"].tolist() == [120.0, 100.0001]
+    assert report.history["dual"].tolist() == [9.0, 99.0]
+    assert judged(10, {True: (100.0 + 1e-8, 99.99)})[0] == Report()
+    assert judged(n, {False: own, True: said})[0] == Report()
+    # It is no reason to call a model inexact.
+    for status, expected in (("converged", 100.0), ("stalled", 100.0001)):
+        report = Report(dual_objective=99.90004, gap=9.996e-4, status=status)
+        found = with_own_certificate(report, 10, 1e-3, lambda rows: (100.0001, 99.90004))
+        assert (found.primal, found.status) == (expected, status)
 
 
 @pytest.mark.parametrize("status", ["time_limit", "indefinite_kernel", "interrupted"])
