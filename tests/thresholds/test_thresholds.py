@@ -1,6 +1,7 @@
 """Thresholds of rows against brute force and plain least squares; what every threshold keeps to."""
 
 import pickle
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -274,3 +275,18 @@ def test_rows_of_weight_0_teach_no_threshold_of_features():
     kept = FeaturesThreshold(random_state=0).fit(F[:15], Y[:15], X[:15])
     found = FeaturesThreshold(random_state=0).fit(F, Y, X, sample_weight=weights)
     np.testing.assert_allclose(found.predict(F, X), kept.predict(F, X))
+
+
+@pytest.mark.parametrize("shape", [(6000, 400), (400, 6000)])
+def test_least_squares_on_the_scores_hold_them_once_more_and_not_twice(shape):
+    random = np.random.default_rng(0)
+    F, Y = random.normal(size=shape), random.integers(0, 2, size=shape).astype(np.uint8)
+    ScoresThreshold().fit(F[:5], Y[:5])
+    tracemalloc.start()
+    try:
+        ScoresThreshold().fit(F, Y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # The design, and the room of LAPACK or chunks of sorted scores.
+    assert peak < 1.5 * F.nbytes

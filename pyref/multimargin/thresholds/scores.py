@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import lstsq
+from scipy.linalg.lapack import dgelsd, dgelsd_lwork
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
@@ -62,17 +62,25 @@ class ScoresThreshold(Threshold):
     def _fit_design(self, design: Matrix, target: Vector, dtype: Any = np.float64) -> Self:
         """Fit to rows (f_1, ..., f_q, 1), or a triangular factor of them, which is overwritten."""
         # Driver gelsd is the fastest: it reduces a tall matrix by QR before it looks for the rank.
-        solution = lstsq(
+        # scipy.linalg.lstsq would copy the design.
+        n, columns = design.shape
+        rank_tolerance = _RELATIVE_RANK_TOLERANCE[np.dtype(dtype)]
+        room, whole_room, _ = dgelsd_lwork(n, columns, 1, rank_tolerance)
+        right = np.zeros((max(n, columns), 1), order="F")
+        right[:n, 0] = target
+        solution, _, _, info = dgelsd(
             design,
-            target,
-            cond=_RELATIVE_RANK_TOLERANCE[np.dtype(dtype)],
+            right,
+            int(room),
+            int(whole_room),
+            rank_tolerance,
             overwrite_a=True,
             overwrite_b=True,
-            check_finite=False,
-            lapack_driver="gelsd",
-        )[0]
-        self.coef_ = solution[:-1]
-        self.intercept_ = float(solution[-1])
+        )
+        if info != 0:  # pragma: no cover  # LAPACK knows no finite matrix of which it is so.
+            raise np.linalg.LinAlgError("the threshold's least squares did not converge.")
+        self.coef_ = solution[: columns - 1, 0].copy()
+        self.intercept_ = float(solution[columns - 1, 0])
         return self
 
     @with_one_blas_thread
