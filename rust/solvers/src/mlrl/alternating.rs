@@ -17,6 +17,8 @@ use crate::report::{Monitor, Settings};
 
 /// (10) is solved to this share of the joint tolerance.
 const SHARE: f64 = 0.1;
+/// Rounds within the rounds in all: a sub-problem whose kernel's scale is out of reach may creep on for millions.
+const ROUNDS_WITHIN: usize = 100_000;
 /// A round that lowers the objective by no larger share of it has come to nothing, if (10) was left above its tolerance.
 const NOTHING: f64 = 1e-13;
 
@@ -37,7 +39,8 @@ pub fn alternating(
     }
     let q = problem.labels();
     let even = independent(q);
-    let state = State::new(problem, Regulariser::fixed(even.to_vec(), q)?)?.judged_jointly();
+    let state = State::new(problem, Regulariser::fixed(even.to_vec(), q)?)?;
+    let state = state.judged_jointly(ROUNDS_WITHIN);
     let (mut omega, mut before): (Option<Vec<f64>>, f64) = (None, f64::INFINITY);
     drive(
         problem,
@@ -55,7 +58,7 @@ pub fn alternating(
             let (mut made, covariance) = state.solve(problem, tolerance, threads, monitor)?;
             // Where Omega is all but singular, rounding leaves (10) above its tolerance: that alone is no end.
             let nothing = made.primal >= before * (1.0 - NOTHING);
-            made.stalled &= nothing || state.out_of_steps();
+            made.stalled &= nothing || state.used_up();
             before = made.primal;
             omega = Some(covariance);
             Ok(made)

@@ -53,6 +53,8 @@ const LOOSEST: f64 = 0.1;
 const TIGHTEST: f64 = 1e-12;
 /// The loop ends after this many rounds in which a sub-problem used up its steps: the kernel's scale is out of reach.
 const MOST_EXHAUSTED: usize = 10;
+/// And after rounds that took so many times as many steps in all as one of them may.
+const MOST_SPENT: f64 = 50.0;
 /// It has stalled when this many rounds leave more than this share of the gap.
 const STILL_ROUNDS: usize = 500;
 const STILL_SHARE: f64 = 0.99;
@@ -188,15 +190,22 @@ pub(super) fn drive(
 /// The signs that more rounds will not help.
 #[derive(Default)]
 struct Patience {
+    /// Rounds in all, whatever the regulariser, and the largest number of them, if there is one.
+    rounds: usize,
+    most_rounds: Option<usize>,
     /// Rounds in which a label used up its steps.
     exhausted: usize,
+    /// Steps of the labels that took most of each round, over the most of one round.
+    spent: f64,
     /// The gap [`STILL_ROUNDS`] rounds ago.
     earlier: f64,
     still: bool,
 }
 
 impl Patience {
-    fn note(&mut self, rounds: usize, exhausted: bool, gap: f64) {
+    fn note(&mut self, rounds: usize, exhausted: bool, spent: f64, gap: f64) {
+        self.rounds += 1;
+        self.spent += spent;
         self.exhausted += usize::from(exhausted);
         if rounds.is_multiple_of(STILL_ROUNDS) {
             self.still = gap > STILL_SHARE * self.earlier;
@@ -205,11 +214,12 @@ impl Patience {
     }
 
     fn is_over(&self) -> bool {
-        self.still || self.out_of_steps()
+        self.still || self.used_up()
     }
 
-    fn out_of_steps(&self) -> bool {
-        self.exhausted >= MOST_EXHAUSTED
+    fn used_up(&self) -> bool {
+        let out_of_rounds = self.most_rounds.is_some_and(|most| self.rounds >= most);
+        out_of_rounds || self.exhausted >= MOST_EXHAUSTED || self.spent >= MOST_SPENT
     }
 }
 
@@ -287,13 +297,11 @@ impl State {
         self.judge(problem, 0.0, None)
     }
 
-    /// The same, its points judged as ones of the joint problem.
-    pub fn judged_jointly(self) -> Self {
-        let dual = self.best.dual.clone();
-        Self {
-            joint: Some((f64::NEG_INFINITY, dual)),
-            ..self
-        }
+    /// The same, its points judged as ones of the joint problem, with so many rounds at most whatever the regulariser.
+    pub fn judged_jointly(mut self, most_rounds: usize) -> Self {
+        self.joint = Some((f64::NEG_INFINITY, self.best.dual.clone()));
+        self.patience.most_rounds = Some(most_rounds);
+        self
     }
 
     /// Rounds until the gap is within the tolerance or as small as rounding lets it be, and the label covariance that is best
@@ -324,9 +332,9 @@ impl State {
         Ok((made, point.covariance))
     }
 
-    /// Whether labels use up their steps round after round: the kernel's scale is out of reach.
-    pub fn out_of_steps(&self) -> bool {
-        self.patience.out_of_steps()
+    /// Whether labels use up their steps round after round, or all rounds are: the kernel's scale is out of reach.
+    pub fn used_up(&self) -> bool {
+        self.patience.used_up()
     }
 
     /// `W`, `V` and `U` in turn, and the best points so far; false when broken off.
@@ -351,7 +359,9 @@ impl State {
         }
         let exhausted = self.columns.iter().any(|column| column.exhausted);
         let gap = self.best.primal - self.best.bound;
-        self.patience.note(self.rounds, exhausted, gap);
+        let most = self.columns.iter().map(|column| column.steps).max();
+        let spent = most.unwrap_or(0) as f64 / problem.most_steps() as f64;
+        self.patience.note(self.rounds, exhausted, spent, gap);
         Ok(made.is_some())
     }
 
