@@ -19,6 +19,9 @@ const FIRST_END: f64 = 1.0 / 1024.0;
 /// then.
 const SPREAD: f64 = 0.05;
 
+/// Columns of the lower triangle of slopes that are computed together.
+const TOGETHER: usize = 32;
+
 /// Newton steps, steps of conjugate gradients in each, and trials of a line search.
 const NEWTON_STEPS: usize = 100;
 const GRADIENT_STEPS: usize = 200;
@@ -235,13 +238,20 @@ pub fn priced(
         damping: FIRST_DAMPING,
         prices: start.to_vec(),
         left: demand.to_vec(),
-        slopes: memory::zeros_for(nodes.saturating_mul(nodes), Purpose::LabelNetwork),
+        slopes: memory::zeros_for(triangle(nodes), Purpose::LabelNetwork),
         diagonal: vec![0.0; nodes],
     }
     .solve(interrupted)
 }
 
-/// Takes what the arcs carry at some prices from what is `left` of a demand, and writes their slopes.
+/// How many pairs there are of two among so many: where the row of that number begins in a lower triangle without diagonal.
+fn triangle(nodes: usize) -> usize {
+    nodes.saturating_mul(nodes.saturating_sub(1)) / 2
+}
+
+/// Takes what the arcs carry at some prices from what is `left` of a demand, and writes the slopes between any two nodes.
+///
+/// Of two nodes only the arc that leads down has any; where their prices are equal, both have a slope.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn subtract_flows<F: Fn(usize, usize, f64) -> (f64, f64)>(
     prices: &[f64],
@@ -249,19 +259,27 @@ fn subtract_flows<F: Fn(usize, usize, f64) -> (f64, f64)>(
     slopes: &mut [f64],
     (left, diagonal): (&mut [f64], &mut [f64]),
 ) {
-    for (tail, slopes) in slopes.chunks_exact_mut(prices.len()).enumerate() {
-        for (head, slope) in slopes.iter_mut().enumerate() {
-            *slope = 0.0;
-            let difference = prices[tail] - prices[head];
-            if tail == head || difference < 0.0 {
-                continue;
+    let nodes = prices.len();
+    // Some columns at a time: the arcs up are then read in lines, too.
+    for first in (0..nodes).step_by(TOGETHER) {
+        for row in first + 1..nodes {
+            for column in first..row.min(first + TOGETHER) {
+                let difference = prices[row] - prices[column];
+                let (tail, head) = if difference >= 0.0 {
+                    (row, column)
+                } else {
+                    (column, row)
+                };
+                let (flow, mut slope) = carried(tail, head, difference.abs());
+                if difference == 0.0 {
+                    slope += carried(head, tail, 0.0).1;
+                }
+                slopes[triangle(row) + column] = slope;
+                left[tail] -= flow;
+                left[head] += flow;
+                diagonal[tail] += slope;
+                diagonal[head] += slope;
             }
-            let (flow, steepness) = carried(tail, head, difference);
-            *slope = steepness;
-            left[tail] -= flow;
-            left[head] += flow;
-            diagonal[tail] += steepness;
-            diagonal[head] += steepness;
         }
     }
 }
@@ -275,7 +293,7 @@ struct Newton<'a, F> {
     prices: Vec<f64>,
     /// What is left of the demand.
     left: Vec<f64>,
-    /// By tail and head, and the diagonal of the Laplacian.
+    /// Between any two nodes, as a lower triangle, and the diagonal of the Laplacian.
     slopes: Vec<f64>,
     diagonal: Vec<f64>,
 }
@@ -373,9 +391,10 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
     /// The Laplacian with another diagonal times a vector.
     fn product(&self, diagonal: &[f64], vector: &[f64]) -> Vec<f64> {
         let mut product: Vec<f64> = diagonal.iter().zip(vector).map(|(d, v)| d * v).collect();
-        for (tail, slopes) in self.slopes.chunks_exact(vector.len()).enumerate() {
-            product[tail] -= dot(slopes, vector);
-            axpy(-vector[tail], slopes, &mut product);
+        for row in 1..vector.len() {
+            let slopes = &self.slopes[triangle(row)..triangle(row + 1)];
+            product[row] -= dot(slopes, &vector[..row]);
+            axpy(-vector[row], slopes, &mut product[..row]);
         }
         product
     }
