@@ -10,7 +10,7 @@ use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::{Dense, Features};
 use multimargin_solvers::pairwise::bcd::Proximal;
 use multimargin_solvers::pairwise::bias::Bias;
-use multimargin_solvers::pairwise::loss::Hinge;
+use multimargin_solvers::pairwise::loss::{Hinge, OptimalMargin};
 use multimargin_solvers::pairwise::scores::StoredKernel;
 use multimargin_solvers::pairwise::{self, Setup, published::frank_wolfe};
 use multimargin_solvers::parallel::threads::Threads;
@@ -156,4 +156,41 @@ fn a_loop_that_runs_out_of_time_certifies_where_it_is() {
             assert_eq!(stopped.unwrap().report.status, Status::TimeLimit);
         }
     }
+}
+
+/// Counts how often it is asked.
+#[derive(Default)]
+struct Counter {
+    polls: usize,
+}
+
+impl Monitor for Counter {
+    fn poll(&mut self) -> Poll {
+        self.polls += 1;
+        Poll::Go
+    }
+
+    fn epoch(&mut self, _record: &Record) {}
+}
+
+/// Rows of hundreds of relevant labels, whose maps eliminate as many unknowns each time.
+#[test]
+fn maps_that_take_long_are_asked_between() {
+    const N: usize = 24;
+    const Q: usize = 700;
+    let mut random = fastrand::Rng::with_seed(1);
+    let indicator: Vec<u8> = (0..N * Q).map(|_| random.u8(..2)).collect();
+    let labels = Labels::new(&indicator, Q, 1.0).unwrap();
+    let mut matrix = vec![0.0; N * N];
+    (0..N).for_each(|i| matrix[i * N + i] = 1.0);
+    let once = Settings {
+        max_epochs: 1,
+        ..Settings::default()
+    };
+    let mut scores = StoredKernel::new(&matrix, N, Q).unwrap();
+    let step = Proximal::new(OptimalMargin::new(0.3, 0.5).unwrap());
+    let mut counter = Counter::default();
+    let setup = setup(Bias::None, &once);
+    pairwise::solve(&labels, &mut scores, step, setup, &mut counter).unwrap();
+    assert!(counter.polls >= N / 4, "{} polls", counter.polls);
 }

@@ -120,7 +120,7 @@ impl Accelerator {
         let admm = self.admm.as_ref()?;
         let (beside, left) = (rule.beside(engine), engine.iterate.checkpoint());
         let (labels, threads) = (engine.iterate.labels(), engine.iterate.threads());
-        let (dual, dual_terms) = admm.dual(labels, engine.loss());
+        let (dual, dual_terms) = admm.dual(labels, engine.loss(), monitor)?;
         let dual = S::Dual::of_dense(dual, labels.count());
         let bias = |scores: &S, sum: &[f64]| match beside {
             Beside::Free => admm.bias(&scores::all(scores, threads)),

@@ -28,7 +28,7 @@ use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, mean, transposed};
 use crate::memory;
-use crate::pairwise::loss::Loss;
+use crate::pairwise::loss::{Loss, prompt_rows};
 use crate::pairwise::scores::{self, LinearDense, Scores};
 use crate::pairwise::splitting::{Map, Squares, scale};
 use crate::parallel::threads::{CHUNK, Threads};
@@ -365,7 +365,9 @@ impl Admm {
             if monitor.poll().breaks_off() {
                 return count;
             }
-            let squares = self.iterate(labels, loss, threads);
+            let Some(squares) = self.iterate(labels, loss, threads, monitor) else {
+                return count;
+            };
             self.iterations += 1;
             let Leaping {
                 iterations,
@@ -426,33 +428,49 @@ impl Admm {
         weights
     }
 
-    fn iterate<L: Loss>(&mut self, labels: &Labels, loss: &L, threads: &Threads) -> Squares {
+    /// One iteration; `None` when it was broken off, after some of the rows.
+    fn iterate<L: Loss>(
+        &mut self,
+        labels: &Labels,
+        loss: &L,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Squares> {
         let q = self.labels;
         let target = self.target();
         let bias = self.mean_fitted(&target);
         let weights = self.weights(&target, threads);
         let (root, rho) = (&self.root, self.rho);
-        let scores = self.scores.chunks_mut(CHUNK * q);
-        let rows = scores.zip(self.displacements.chunks_mut(CHUNK * q));
-        let parts = threads.map(rows, |chunk, (scores, displacements)| {
-            let (first, count) = (chunk * CHUNK, scores.len() / q);
-            let fitted = root.fitted(first, count, &weights, &bias);
-            let mut map = Map::new(labels, loss, rho);
-            for (k, &i) in root.instances[first..first + count].iter().enumerate() {
-                let range = k * q..(k + 1) * q;
-                map.apply(
-                    i as usize,
-                    root.scales[first + k],
-                    &fitted[range.clone()],
-                    &mut scores[range.clone()],
-                    &mut displacements[range],
-                );
-            }
-            map.squares
-        });
+        let together = CHUNK.min(prompt_rows(loss, labels));
+        let group = together * threads.count();
+        let groups = self.scores.chunks_mut(group * q);
+        let groups = groups.zip(self.displacements.chunks_mut(group * q));
         let mut squares = Squares::default();
-        parts.iter().for_each(|part| squares.add(part));
-        squares
+        for (before, (scores, displacements)) in (0..).step_by(group).zip(groups) {
+            if before > 0 && monitor.poll().breaks_off() {
+                return None;
+            }
+            let rows = scores.chunks_mut(together * q);
+            let rows = rows.zip(displacements.chunks_mut(together * q));
+            let parts = threads.map(rows, |chunk, (scores, displacements)| {
+                let (first, count) = (before + chunk * together, scores.len() / q);
+                let fitted = root.fitted(first, count, &weights, &bias);
+                let mut map = Map::new(labels, loss, rho);
+                for (k, &i) in root.instances[first..first + count].iter().enumerate() {
+                    let range = k * q..(k + 1) * q;
+                    map.apply(
+                        i as usize,
+                        root.scales[first + k],
+                        &fitted[range.clone()],
+                        &mut scores[range.clone()],
+                        &mut displacements[range],
+                    );
+                }
+                map.squares
+            });
+            parts.iter().for_each(|part| squares.add(part));
+        }
+        Some(squares)
     }
 
     /// Changes the penalty and leaves `rho U` as it is.
@@ -469,19 +487,29 @@ impl Admm {
         }
     }
 
-    /// The dual matrix of all instances and its dual terms.
-    pub fn dual<L: Loss>(&self, labels: &Labels, loss: &L) -> (Vec<f64>, Vec<f64>) {
+    /// The dual matrix of all instances and its dual terms; `None` when interrupted.
+    pub fn dual<L: Loss>(
+        &self,
+        labels: &Labels,
+        loss: &L,
+        monitor: &mut dyn Monitor,
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
         let (n, q) = (labels.instances(), self.labels);
         let (mut dual, mut terms) = (memory::matrix(n, q), vec![0.0; n]);
         let mut map = Map::new(labels, loss, self.rho);
         let rows = self.displacements.chunks_exact(q);
         let places = self.root.instances.iter().zip(&self.root.scales);
-        for (((&i, &scale), u), scores) in places.zip(rows).zip(self.scores.chunks_exact(q)) {
+        let places = places.zip(rows).zip(self.scores.chunks_exact(q));
+        let together = CHUNK.min(prompt_rows(loss, labels));
+        for (k, (((&i, &scale), u), scores)) in places.enumerate() {
+            if k.is_multiple_of(together) && monitor.poll().is_interrupted() {
+                return None;
+            }
             let i = i as usize;
             let row = &mut dual[i * q..(i + 1) * q];
             terms[i] = map.dual(i, scale, scores, u, row);
         }
-        (dual, terms)
+        Some((dual, terms))
     }
 
     /// The matrix `rho (Z - U - F)` of all instances, whose scores are `F`: that of a model, if not a feasible one.
@@ -519,6 +547,7 @@ mod tests {
     use crate::pairwise::bias::feasible;
     use crate::pairwise::loss::{Hinge, OptimalMargin, SquaredHinge, sum_of_losses};
     use crate::pairwise::scores::{self, StoredKernel};
+    use crate::report::{Poll, Record};
 
     const N: usize = 30;
     const Q: usize = 4;
@@ -550,6 +579,58 @@ mod tests {
             &mut (),
         )?;
         Admm::new(root, &dual, &at, Q, beside, &tuning, &threads)
+    }
+
+    /// Asks to stop after some looks.
+    struct Stops(usize);
+
+    impl Monitor for Stops {
+        fn poll(&mut self) -> Poll {
+            self.0 = self.0.saturating_sub(1);
+            if self.0 == 0 {
+                Poll::Interrupted { at_once: true }
+            } else {
+                Poll::Go
+            }
+        }
+        fn epoch(&mut self, _record: &Record) {}
+    }
+
+    /// An iteration is broken off between rows of hundreds of relevant labels, and so is the dual matrix.
+    #[test]
+    fn maps_that_take_long_are_asked_between() {
+        const COUNT: usize = 12;
+        const MANY: usize = 700;
+        let mut random = fastrand::Rng::with_seed(1);
+        let indicator: Vec<u8> = (0..COUNT * MANY).map(|_| random.u8(..2)).collect();
+        let labels = Labels::new(&indicator, MANY, 1.0).unwrap();
+        let mut kernel = vec![0.0; COUNT * COUNT];
+        (0..COUNT).for_each(|i| kernel[i * COUNT + i] = 1.0);
+        let (threads, loss) = (Threads::default(), OptimalMargin::new(0.3, 0.5).unwrap());
+        let mut scores = StoredKernel::new(&kernel, COUNT, MANY).unwrap();
+        // The scores of the kernel I are the dual matrix.
+        let dual: Vec<f64> = (0..COUNT * MANY)
+            .map(|k| (k * k % 7) as f64 - 3.0)
+            .collect();
+        let (beside, tuning) = (Beside::Direction(0.0), Leaping::default());
+        let factors = [1.0; COUNT];
+        let monitor = &mut ();
+        let root = Root::new(
+            &labels,
+            &mut scores,
+            beside,
+            &factors,
+            &tuning,
+            &threads,
+            monitor,
+        );
+        let root = root.unwrap();
+        let admm = Admm::new(root, &dual, &dual, MANY, beside, &tuning, &threads);
+        let mut admm = admm.unwrap();
+        assert_eq!(admm.advance(1, &labels, &loss, &threads, &mut Stops(3)), 0);
+        assert!(admm.dual(&labels, &loss, &mut Stops(3)).is_none());
+        assert_eq!(admm.advance(1, &labels, &loss, &threads, &mut Stops(99)), 1);
+        assert!(admm.dual(&labels, &loss, &mut Stops(99)).is_some());
     }
 
     #[test]
@@ -630,7 +711,7 @@ mod tests {
             )
         };
         let (_, primal, _) = objective(&admm.model(&labels, &threads));
-        let (dual, terms) = admm.dual(&labels, loss);
+        let (dual, terms) = admm.dual(&labels, loss, &mut ()).unwrap();
         let (quadratic, _, sum) = objective(&dual);
         let bound = terms.iter().sum::<f64>() - quadratic;
         assert!(

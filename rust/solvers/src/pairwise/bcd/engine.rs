@@ -6,7 +6,7 @@ use super::iterate::{Iterate, Moves};
 use super::shortlist::Shortlists;
 use super::step::Step;
 use crate::labels::Labels;
-use crate::pairwise::loss::Loss;
+use crate::pairwise::loss::{Loss, prompt_rows};
 use crate::pairwise::scores::Scores;
 use crate::parallel::threads::CHUNK;
 use crate::report::{Monitor, ROUNDING, Settings, rounding_of};
@@ -57,6 +57,8 @@ pub(crate) struct Engine<'a, S: Scores + ?Sized, T: Step> {
     epochs: usize,
     /// Whether instances may be visited among some of their labels.
     may_list: bool,
+    /// Rows that a chain visits at most between two looks at the interruption.
+    most_rows: usize,
 }
 
 fn chains<S: Scores + ?Sized, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<Chain<T>> {
@@ -80,6 +82,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
     /// Starts at an iterate.
     pub fn new(iterate: Iterate<'a, S>, step: T, settings: &'a Settings) -> Self {
         let mut engine = Self {
+            most_rows: prompt_rows(step.loss(), iterate.labels()),
             chains: chains(step, iterate.scores(), settings),
             iterate,
             joined: Moves::default(),
@@ -203,14 +206,15 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
     /// Number of instances in a chain.
     fn chain_length(&self) -> usize {
         match self.settings.block_size {
-            0 => self.iterate.scores().chain_length(),
+            0 => self.iterate.scores().chain_length().min(self.most_rows),
             size => size,
         }
     }
 
     /// How often a chain of so many instances may solve them.
     pub(super) fn passes(&self, length: usize) -> usize {
-        if self.repeats() {
+        // A single instance is solved at once.
+        if self.repeats() && length > 1 {
             let labels = self.iterate.labels().count();
             (self.settings.tuning.passes.work / (length * length * labels)).clamp(1, T::PASSES)
         } else {

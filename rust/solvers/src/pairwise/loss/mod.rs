@@ -93,6 +93,11 @@ pub trait Loss: Clone + Send + Sync {
         workspace: &mut Self::Workspace,
     );
 
+    /// About how many operations a step of the proximal map takes with so many labels.
+    fn work(&self, _pairs: Pairs<'_>, labels: usize) -> usize {
+        labels
+    }
+
     /// The dual term `D_i = -phi_i^*(-beta_i)` of a block `dual` and the scores `scores` that belong to it
     /// (`-beta_i` is a subgradient of `phi_i` there): Fenchel-Young holds with equality.
     fn dual_value(&self, dual: &[f64], scores: &[f64], pairs: Pairs<'_>, weight: f64) -> f64 {
@@ -102,6 +107,17 @@ pub trait Loss: Clone + Send + Sync {
     /// `-loss'(z)`: the dual variable of a pair, divided by `c_i`, that belongs to the margin `z` (a subgradient
     /// where the loss has a kink).
     fn negative_slope(&self, margin: f64) -> f64;
+}
+
+/// Operations of one step of each proximal map between two looks at the interruption: a map takes tens of steps, and where
+/// labels are thousands a second by itself.
+const PROMPT_WORK: usize = 50_000_000;
+
+/// How many rows a thread may visit between two looks at the interruption.
+pub(crate) fn prompt_rows<L: Loss>(loss: &L, labels: &Labels) -> usize {
+    let work = |i| loss.work(labels.pairs_of(i), labels.known(i));
+    let hardest = (0..labels.instances()).map(work).max().unwrap_or(0);
+    (PROMPT_WORK / hardest.max(1)).max(1)
 }
 
 /// Largest `lambda`, times a weight of a label, whose proximal map is exact enough for a dual term; by what the steps that make

@@ -64,6 +64,12 @@ impl Loss for OptimalMargin {
         workspace.prox(*self, centre, guess, displacement, pairs, lambda);
     }
 
+    fn work(&self, pairs: Pairs<'_>, labels: usize) -> usize {
+        // Each step of Newton's method eliminates the smaller side.
+        let few = pairs.relevant.min(labels.saturating_sub(pairs.relevant));
+        few.saturating_mul(few).saturating_mul(few) / 3 + labels
+    }
+
     fn negative_slope(&self, margin: f64) -> f64 {
         let Self { theta, mu } = *self;
         (1.0 - theta - margin).max(0.0) - mu * (margin - 1.0 - theta).max(0.0)
