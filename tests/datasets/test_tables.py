@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load, load_table
+from multimargin.datasets.table_columns import UndecidedColumns
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
 from multimargin.datasets.tables import (
     TableColumns,
@@ -397,3 +398,15 @@ def test_the_line_that_tells_spreadsheets_the_separator_is_no_name(tmp_path, sep
             frame = read_frame(file)
             assert frame.columns.tolist() == rows[0]
             assert frame.to_numpy().tolist() == rows[1:]
+
+
+def test_all_undecided_columns_are_asked_about_at_once(tmp_path):
+    rows = [f"A{k:04d},2024-01-{1 + k % 28:02d},1{k % 7}:30,{k % 9},{k % 2},1" for k in range(60)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["key,day,time,x,a,b", *rows]), encoding="utf-8")
+    with pytest.raises(UndecidedColumns, match="--drop day,time,key") as asked:
+        load_table(path, labels=["a", "b"])
+    for found in ("'day' holds dates or times", "'time' holds", "of 'key' "):
+        assert found in str(asked.value)
+    with pytest.raises(UndecidedColumns, match=r"drop them \(--drop day,time\)"):
+        load_table(path, labels=["a", "b"], nominal="key")

@@ -183,6 +183,7 @@ def feature_kinds(
     check_choice("analyzer", columns.analyzer, ("word", "char"))
     kinds: dict[str, str] = {}
     undecided: dict[str, int] = {}
+    others_than_numbers: dict[str, str] = {}
     open_ = [column for column in features.columns if column not in {*text, *nominal}]
     plain = {
         column
@@ -204,11 +205,8 @@ def feature_kinds(
         elif column in plain:
             kinds[column] = "number"
         elif (found := holds_no_numbers(values)) is not None:
-            raise UndecidedColumns(
-                f"the column {column!r} holds {found}; expected numbers, names or text: convert "
-                f"it, drop it ({option('--drop', [column])}), or take each for a name "
-                f"({option('--nominal', [column])})"
-            )
+            others_than_numbers[column] = found
+            kinds[column] = "nominal"
         elif holds_numbers(values, mark, as_text=as_text):
             kinds[column] = "number"
         else:
@@ -218,9 +216,26 @@ def feature_kinds(
             if has_many_names(n_names, len(values)):
                 undecided[column] = n_names
             kinds[column] = "nominal"
+    # All at once: none of them waits for the next try.
     if undecided:
-        raise UndecidedColumns(_ask(features[list(undecided)], undecided, text))
+        asked = _ask(features[list(undecided)], undecided, text, list(others_than_numbers))
+        told = [f"the column {name!r} holds {what}; " for name, what in others_than_numbers.items()]
+        raise UndecidedColumns("".join([*told, asked]))
+    if others_than_numbers:
+        raise UndecidedColumns(_no_numbers(others_than_numbers))
     return kinds, mark
+
+
+def _no_numbers(found: Mapping[str, str]) -> str:
+    """Say which columns hold neither numbers nor names, and what to do with them."""
+    names = list(found)
+    held = ", ".join(f"the column {name!r} holds {what}" for name, what in found.items())
+    it, each = ("it", "each") if len(names) == 1 else ("them", "their cells")
+    return (
+        f"{held}; expected numbers, names or text: convert {it}, drop {it} "
+        f"({option('--drop', names)}), or take {each} for {'a name' if it == 'it' else 'names'} "
+        f"({option('--nominal', names)})"
+    )
 
 
 def _decimal_mark(features: Any, given: str | None, points: bool, *, as_text: bool) -> str:
@@ -309,10 +324,12 @@ def _warn_of_numbers_as_names(
         )
 
 
-def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str]) -> str:
-    """Say which columns have too many different names, and which options would settle them."""
+def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str], drop: list[str]) -> str:
+    """Say which columns have too many different names, and which options would settle all.
+
+    `drop` are those that are no names anyway.
+    """
     found: list[str] = []
-    drop: list[str] = []
     words = list(text)
     for column, number in n_names.items():
         cells = [cell for cell in written(features[column]) if cell is not None]
