@@ -361,11 +361,12 @@ impl Admm {
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> usize {
+        let prompt = prompt_rows(loss, labels);
         for count in 0..most {
             if monitor.poll().breaks_off() {
                 return count;
             }
-            let Some(squares) = self.iterate(labels, loss, threads, monitor) else {
+            let Some(squares) = self.iterate(labels, loss, threads, prompt, monitor) else {
                 return count;
             };
             self.iterations += 1;
@@ -428,12 +429,13 @@ impl Admm {
         weights
     }
 
-    /// One iteration; `None` when it was broken off, after some of the rows.
+    /// One iteration, of at most `prompt` rows a thread between two looks; `None` when it was broken off, after some of the rows.
     fn iterate<L: Loss>(
         &mut self,
         labels: &Labels,
         loss: &L,
         threads: &Threads,
+        prompt: usize,
         monitor: &mut dyn Monitor,
     ) -> Option<Squares> {
         let q = self.labels;
@@ -441,8 +443,9 @@ impl Admm {
         let bias = self.mean_fitted(&target);
         let weights = self.weights(&target, threads);
         let (root, rho) = (&self.root, self.rho);
-        let together = CHUNK.min(prompt_rows(loss, labels));
-        let group = together * threads.count();
+        let together = CHUNK.min(prompt);
+        // Easy rows are one group.
+        let group = (prompt / together * together).saturating_mul(threads.count());
         let groups = self.scores.chunks_mut(group * q);
         let groups = groups.zip(self.displacements.chunks_mut(group * q));
         let mut squares = Squares::default();
