@@ -14,8 +14,8 @@ from multimargin.dask import bias, parts, solving
 from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.rounds import rounds_left
 from multimargin.datasets import load_debian_tags
+from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.estimators.shared.problem import Model
-from multimargin.reference.interior_point import relative_gap
 from tests.support.certificates import hinge
 from tests.support.parts import (
     MODELS,

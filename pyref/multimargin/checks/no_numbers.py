@@ -58,6 +58,8 @@ def _found(X: Any) -> Iterator[tuple[Any, str, Any]]:
             yield column, found, None
         elif str(dtype) in ("object", "category"):
             cells = X.iloc[:, place] if hasattr(X, "columns") else X
-            for cell in np.asarray(cells, dtype=object).flat:
-                if (found := kind_of_type(type(cell).__name__)) is not None:
+            # The first cell of each type
+            of_types = {type(cell): cell for cell in np.asarray(cells, dtype=object).ravel()[::-1]}
+            for type_, cell in of_types.items():
+                if (found := kind_of_type(type_.__name__)) is not None:
                     yield column, found, cell

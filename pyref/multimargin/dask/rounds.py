@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Sums, inner
+from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.estimators.shared.progress import EpochCallback
-from multimargin.reference.interior_point import relative_gap
 
 # The curvature's factor is this power of the number of parts at first, grows after steps shorter
 # than this, and shrinks after whole ones.
@@ -160,7 +160,7 @@ def no_history() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class PartsFit:
-    """PartsFit over parts: a `Fit` without what belongs to single rows."""
+    """A fit over parts: a `Fit` without what belongs to single rows."""
 
     weights: Matrix
     bias: Matrix

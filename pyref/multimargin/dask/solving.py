@@ -19,8 +19,8 @@ from multimargin.dask.rounds import (
     no_history,
 )
 from multimargin.dask.splitting import MOST_FEATURES, SplitRounds
+from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.estimators.shared.problem import Matrix, Model
-from multimargin.reference.interior_point import relative_gap
 
 
 def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings) -> PartsFit:

@@ -230,11 +230,10 @@ def _no_numbers(found: Mapping[str, str]) -> str:
     """Say which columns hold neither numbers nor names, and what to do with them."""
     names = list(found)
     held = ", ".join(f"the column {name!r} holds {what}" for name, what in found.items())
-    it, each = ("it", "each") if len(names) == 1 else ("them", "their cells")
+    it = "it" if len(names) == 1 else "them"
     return (
         f"{held}; expected numbers, names or text: convert {it}, drop {it} "
-        f"({option('--drop', names)}), or take {each} for {'a name' if it == 'it' else 'names'} "
-        f"({option('--nominal', names)})"
+        f"({option('--drop', names)}), or take each cell for a name ({option('--nominal', names)})"
     )
 
 

@@ -3,9 +3,8 @@
 from math import prod
 from typing import Any
 
-from sklearn.pipeline import Pipeline
-
 from multimargin.blocks import LabelNeighbours
+from multimargin.estimators.names import final_estimator
 from multimargin.thresholds import CalibratedClassifier
 
 
@@ -14,10 +13,7 @@ def dense_bytes(model: Any) -> int:
 
     They are those of weights, support vectors and neighbours, which alone may be too large.
     """
-    if isinstance(model, Pipeline):
-        return dense_bytes(model[-1])
-    if hasattr(model, "best_estimator_"):
-        return dense_bytes(model.best_estimator_)
+    model = final_estimator(model)
     if isinstance(model, CalibratedClassifier):
         return sum(dense_bytes(one) for _, one in model.estimators_)
     if hasattr(model, "estimator_"):

@@ -6,8 +6,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 # Settings of Clarabel, one attempt after the other, and the statuses that each accepts:
 # "inaccurate" means the reduced tolerances.
 Attempt = tuple[dict[str, float], tuple[str, ...]]
@@ -98,15 +96,3 @@ def minimum(
     problem = import_cvxpy().Problem(import_cvxpy().Minimize(objective), list(constraints))
     solve(problem, attempts)
     return float(problem.value)
-
-
-def relative_gap(primal: float, dual: float, rounding: float, loss_at_zero: float = 0.0) -> float:
-    """(primal - dual) / primal; 0 if the difference is rounding of the objective of the model 0.
-
-    It is infinite where the bound is above the objective by more than the rounding of their terms.
-    """
-    if abs(primal - dual) <= 1e-14 * loss_at_zero or primal == dual:
-        return 0.0
-    if not dual - primal <= min(rounding, CERTIFIED * abs(primal)):
-        return float("inf")
-    return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)

@@ -120,6 +120,18 @@ def is_false(primal: float, dual: float, rounding: float) -> bool:
     return dual - primal > min(rounding, _ROUNDING * abs(primal))
 
 
+def relative_gap(primal: float, dual: float, rounding: float, loss_at_zero: float = 0.0) -> float:
+    """(primal - dual) / primal; 0 if the difference is rounding of the objective of the model 0.
+
+    It is infinite where the bound is above the objective by more than the rounding of their terms.
+    """
+    if abs(primal - dual) <= 1e-14 * loss_at_zero or primal == dual:
+        return 0.0
+    if np.isnan(dual - primal) or is_false(primal, dual, rounding):
+        return float("inf")
+    return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)
+
+
 def without_rounding(report: AnyReport) -> AnyReport:
     """Return a report whose bound is not above its objective where only rounding put it there."""
     excess = report.dual_objective - report.primal

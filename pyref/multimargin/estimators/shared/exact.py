@@ -8,11 +8,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin.checks.labels import with_nan
 from multimargin.estimators.shared import zero_label
+from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Fit, Matrix, Problem, history_of
 from multimargin.kernels import Kernel
 from multimargin.reference import exact, rank_svm, rank_svmz
-from multimargin.reference.interior_point import import_cvxpy, relative_gap
+from multimargin.reference.interior_point import import_cvxpy
 
 
 def solve_exactly(problem: Problem, *, rewarded_margin: bool = False) -> Fit:

@@ -14,7 +14,12 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.checks.labels import UNKNOWN, known_both, with_nan
 from multimargin.checks.parameters import thread_count
 from multimargin.checks.targets import Targets
-from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_certificate
+from multimargin.estimators.shared.certificate import (
+    Bounds,
+    Rows,
+    relative_gap,
+    with_own_certificate,
+)
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, TrainingData
 from multimargin.estimators.shared.options import RelationshipOptions, checked_options
 from multimargin.estimators.shared.problem import Matrix, Report, history_of
@@ -25,7 +30,7 @@ from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import Kernel
 from multimargin.notices import warn
 from multimargin.reference import exact
-from multimargin.reference.interior_point import import_cvxpy, relative_gap
+from multimargin.reference.interior_point import import_cvxpy
 
 
 @dataclass(frozen=True)
