@@ -158,7 +158,7 @@ def test_refusals():
     inner = RankSVM(random_state=0)
     for arguments, labels, message in (
         ({"estimator": "svm"}, Y, r"^estimator is 'svm'; expected a classifier with `fit`"),
-        ({"threshold": "label"}, Y, r"^threshold is 'label'; expected 'scores', "),
+        ({"threshold": "label"}, Y, r"^threshold is 'label'; expected 'auto', 'scores', "),
         ({"response_method": "transform"}, Y, r"^response_method is 'transform'; expected one of"),
         (
             {"response_method": "predict_proba"},

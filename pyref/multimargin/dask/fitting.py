@@ -341,7 +341,9 @@ def _keep(
 def _learn(
     estimator: PairwiseClassifier, cluster: ClusterParts, fit: Fit, interrupted: bool
 ) -> None:
-    threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
+    threshold = make_threshold(
+        estimator.threshold, n_labels=fit.bias.size, random_state=estimator.random_state
+    )
     if interrupted:
         threshold = ConstantThreshold(0.0)
     assert fit.weights is not None

@@ -54,6 +54,7 @@ from multimargin.estimators.shared.time_limit import check_max_time, deadline_of
 from multimargin.notices import warn
 from multimargin.scaling import told_scales
 from multimargin.thresholds import ConstantThreshold, Threshold, make_threshold
+from multimargin.thresholds.base import learned_rows
 
 SOLVERS = ("auto", "cd", "admm", "apg")
 
@@ -82,11 +83,12 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
     gamma : float, default=0.01
         Ridge parameter of the start of the published loop, positive. Without influence on the
         solution of the convex problem.
-    threshold : float, {"scores", "features", "labels", "count"} or Threshold, \
-default="scores"
+    threshold : float, {"auto", "scores", "features", "labels", "count", "f1"} or Threshold, \
+default="auto"
         A name or an object stands for a threshold that is learned from the training rows, see
-        `multimargin.thresholds`; labels with a score above a number are predicted (tau, 0.5 in the
-        paper, where few scores reach it at this alpha). Ignored for one-dimensional targets.
+        `multimargin.thresholds`; "auto" is "scores" up to 1,000 labels, and "f1" above. Labels with
+        a score above a number are predicted (tau, 0.5 in the paper, where few scores reach it at
+        this alpha). Ignored for one-dimensional targets.
     convexify : bool, default=True
         If True, the smallest shift that makes the problem convex and bounded is added. False runs
         the published loop (Algorithm 1) on the problem as printed; where that is not convex, it has
@@ -170,7 +172,7 @@ default="scores"
     alpha: float = 10.0
     beta: float = 0.1
     gamma: float = 0.01
-    threshold: float | str | Threshold = "scores"
+    threshold: float | str | Threshold = "auto"
     convexify: bool = True
     solver: str = "auto"
     tol: float = 1e-3
@@ -294,13 +296,15 @@ default="scores"
         solution: Coefficients,
         interrupted: bool,
     ) -> None:
-        threshold = make_threshold(self.threshold, random_state=0)
+        indicator = targets.indicator
+        threshold = make_threshold(self.threshold, n_labels=indicator.shape[1], random_state=0)
         learned = not isinstance(threshold, ConstantThreshold)
         if learned and (interrupted or not targets.multilabel):
             # After an interruption the model is returned at once.
             threshold = ConstantThreshold(0.5)
-        scores = self._label_scores(X) if learned else np.zeros(targets.indicator.shape)
-        self.threshold_ = threshold.fit(scores, targets.indicator, X, sample_weight)
+        Y, weights, X = learned_rows(threshold, indicator, sample_weight, X)
+        scores = self._label_scores(X) if learned else np.zeros(Y.shape)
+        self.threshold_ = threshold.fit(scores, Y, X, weights)
 
     def _warn(self, X: Any, convexity: Convexity, solver: str, max_iter: int) -> None:
         if not convexity.convex:

@@ -44,11 +44,14 @@ class MLODM(PairwiseClassifier):
         by multiplicative updates of an instance's dual variables, which reaches the same point
         more slowly; "dcd" is dual coordinate descent, one pair at a time; "exact" an interior-point
         solver (needs the extra ``multimargin[exact]``), for small problems.
-    threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"
+    threshold : {"auto", "scores", "features", "labels", "count", "f1"}, float or Threshold, \
+            default="auto"
         Threshold above which labels are predicted: learned from the scores (linear least squares)
         or the features (linear support vector regression), one for each label (SCut), for a number
-        of labels (RCut), or a constant; see `multimargin.thresholds`. It is learned from the scores
-        of the training rows; `ThresholdedClassifier` learns it from those of held-out rows.
+        of labels (RCut), the one with the best micro-F1, or a constant; see
+        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, and "f1"
+        above. It is learned from the scores of the training rows; `ThresholdedClassifier` learns it
+        from those of held-out rows.
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
@@ -151,7 +154,7 @@ class MLODM(PairwiseClassifier):
     _: KW_ONLY
     theta: float = 0.2
     mu: float = 0.5
-    threshold: str | float | Threshold = "scores"
+    threshold: str | float | Threshold = "auto"
     pair_weights: str = "balanced"
 
     def _model(self) -> Model:

@@ -49,11 +49,14 @@ class RankCVM(PairwiseClassifier):
         one pair at a time; "frank-wolfe" is the published loop on the problem itself, always from
         its own start; "exact" an interior-point solver (needs the extra ``multimargin[exact]``),
         for small problems.
-    threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"
+    threshold : {"auto", "scores", "features", "labels", "count", "f1"}, float or Threshold, \
+            default="auto"
         Threshold above which labels are predicted: learned from the scores (linear least squares)
         or the features (linear support vector regression), one for each label (SCut), for a number
-        of labels (RCut), or a constant; see `multimargin.thresholds`. It is learned from the scores
-        of the training rows; `ThresholdedClassifier` learns it from those of held-out rows.
+        of labels (RCut), the one with the best micro-F1, or a constant; see
+        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, and "f1"
+        above. It is learned from the scores of the training rows; `ThresholdedClassifier` learns it
+        from those of held-out rows.
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
@@ -159,7 +162,7 @@ class RankCVM(PairwiseClassifier):
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe", "exact")
 
     _: KW_ONLY
-    threshold: str | float | Threshold = "scores"
+    threshold: str | float | Threshold = "auto"
     top_k: int | float | None = None
     options: FrankWolfeOptions | None = None
 

@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
 from multimargin.checks.weights import check_sample_weight
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+
+# Most pairs of a row and a label that an estimator learns one number from.
+MOST_PAIRS = 2**24
 
 
 class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
@@ -144,6 +147,24 @@ def learn_threshold(
     """Learn a threshold in units of the spread of the scores."""
     unit = spread(scores, sample_weight)
     return threshold.fit(scores / unit, y, X, sample_weight).rescale(unit)
+
+
+def learned_rows(
+    threshold: Threshold, Y: NDArray[np.uint8], sample_weight: Vector | None, *others: Any
+) -> tuple[Any, ...]:
+    """Return labels, weights and the other arrays of the rows that a threshold is learned from.
+
+    These are all, or so many evenly spaced ones as one number for all can be learned from.
+    """
+    arrays = (Y, sample_weight, *others)
+    step = -(-Y.size // MOST_PAIRS)
+    if step <= 1 or not isinstance(threshold, CommonThreshold):
+        return arrays
+    counted = (Y != UNKNOWN).any(axis=1)
+    if sample_weight is not None:
+        counted &= sample_weight > 0.0
+    rows = np.flatnonzero(counted)[::step]
+    return tuple(None if array is None else array[rows] for array in arrays)
 
 
 def over_labels(thresholds: NDArray[Any]) -> Matrix:

@@ -26,9 +26,10 @@ class ThresholdedClassifier(HeldOutClassifier):
         A multi-label classifier with `label_scores`, `decision_function` or `predict_proba`: those
         of this package, scikit-learn's (one-vs-rest, classifier chains, forests, neighbours, ...),
         pipelines and searches.
-    threshold : {"labels", "count", "scores", "features", "f1"}, float or Threshold
-        By default "labels". The names stand for `LabelsThreshold`, `CountThreshold`,
-        `ScoresThreshold`, `FeaturesThreshold` and `F1Threshold`, a number for a constant.
+    threshold : {"labels", "count", "scores", "features", "f1", "auto"}, float or Threshold
+        By default "labels". "auto" is "scores" up to 1,000 labels, and "f1" above; the other names
+        stand for `LabelsThreshold`, `CountThreshold`, `ScoresThreshold`, `FeaturesThreshold` and
+        `F1Threshold`, a number for a constant.
     cv : int, splitter or iterable of (train, test), default=5
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
@@ -83,9 +84,11 @@ class ThresholdedClassifier(HeldOutClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> Self:
-        threshold = make_threshold(self.threshold, random_state=0)
+        make_threshold(self.threshold)
         X = sliceable(X)
         held_out = self._hold_out(X, y, sample_weight, groups, params)
+        q = held_out.labels.shape[1]
+        threshold = make_threshold(self.threshold, n_labels=q, random_state=0)
         learned = learn_threshold(
             threshold,
             held_out.blocks[0],
@@ -93,5 +96,5 @@ class ThresholdedClassifier(HeldOutClassifier):
             _safe_indexing(X, held_out.rows),
             held_out.sample_weight,
         )
-        self.head_ = Head(None, learned, held_out.labels.shape[1])
+        self.head_ = Head(None, learned, q)
         return self

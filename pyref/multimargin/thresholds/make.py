@@ -20,19 +20,29 @@ _BY_NAME: dict[str, type[Threshold]] = {
 }
 
 
+# Most labels for which "auto" is the threshold of the papers.
+MOST_OF_SCORES = 1000
+
+
 def make_threshold(
-    threshold: str | float | Threshold, *, random_state: int | np.random.RandomState | None = None
+    threshold: str | float | Threshold,
+    *,
+    n_labels: int = 0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Threshold:
     """Return an unfitted threshold."""
     if isinstance(threshold, Threshold):
         copy: Threshold = clone(threshold)
         return copy
     if isinstance(threshold, str):
+        if threshold == "auto":
+            # Least squares take memory and time of n q and n q^2.
+            return ScoresThreshold() if n_labels <= MOST_OF_SCORES else F1Threshold()
         if threshold == "features":
             return FeaturesThreshold(random_state=random_state)
         if threshold in _BY_NAME:
             return _BY_NAME[threshold]()
-        names = ", ".join(repr(name) for name in _BY_NAME)
+        names = ", ".join(repr(name) for name in ["auto", *_BY_NAME])
         raise ValueError(
             f"threshold is {threshold!r}; expected {names}, a number or a threshold object."
         )

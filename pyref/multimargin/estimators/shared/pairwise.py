@@ -37,7 +37,7 @@ from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
-from multimargin.thresholds.base import spread
+from multimargin.thresholds.base import learned_rows, spread
 
 _SOLVERS_OF_TOP_K = ("bcd", "exact")
 
@@ -95,7 +95,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
                 "threshold is 'features', but kernel='precomputed' shows no features; expected "
-                "'scores', 'labels', 'count' or a number."
+                "'auto', 'scores', 'labels', 'count', 'f1' or a number."
             )
 
     def _keeps_sparse_labels(self) -> bool:
@@ -274,22 +274,23 @@ class PairwiseClassifier(KernelExpansionClassifier):
             # After an interruption the model is returned at once, without learning a threshold.
             threshold = ConstantThreshold(0.0)
         else:
-            threshold = make_threshold(self.threshold, random_state=self.random_state)
+            q = fit.bias.size
+            threshold = make_threshold(self.threshold, n_labels=q, random_state=self.random_state)
         if isinstance(threshold, ConstantThreshold):
             # No scores are needed, and no labels.
             row = np.zeros((1, fit.bias.size))
             self.threshold_ = threshold.fit(row, row.astype(int))
             return
-        if fit.scores is None:
-            scores = self._label_scores(problem.features)
-        else:
-            scores = fit.scores
-            scores += fit.bias
         unit = threshold_unit(fit, problem.sample_weight)
+        Y, weights, X, scores = learned_rows(
+            threshold, targets.indicator, problem.sample_weight, problem.features, fit.scores
+        )
+        if scores is None:
+            scores = self._label_scores(X)
+        else:
+            scores += fit.bias
         scores /= unit
-        Y = with_nan(targets.indicator)
-        threshold.fit(scores, Y, problem.features, problem.sample_weight)
-        self.threshold_ = threshold.rescale(unit)
+        self.threshold_ = threshold.fit(scores, with_nan(Y), X, weights).rescale(unit)
 
 
 def threshold_unit(fit: Fit, sample_weight: Matrix | None = None) -> float:
