@@ -1,5 +1,7 @@
 """Tables: which columns are labels, what the others hold, and what becomes of them."""
 
+import gzip
+import json
 import re
 import sys
 import warnings
@@ -410,3 +412,50 @@ def test_all_undecided_columns_are_asked_about_at_once(tmp_path):
         assert found in str(asked.value)
     with pytest.raises(UndecidedColumns, match=r"drop them \(--drop day,time\)"):
         load_table(path, labels=["a", "b"], nominal="key")
+
+
+RECORDS = [
+    {"key": 9007199254740993, "size": 1.5, "about": "red fox", "tags": ["x", "y"]},
+    {"key": 3, "size": None, "about": "blue fox", "tags": []},
+    {"key": 4, "size": 2.0, "about": "red hen", "tags": ["y"]},
+]
+
+
+def test_objects_in_lines_or_in_a_list_are_the_same_table(tmp_path):
+    lines = "\n".join(map(json.dumps, RECORDS))
+    (tmp_path / "t.jsonl").write_text(lines)
+    for name, text in (("t.json", json.dumps(RECORDS, indent=2)), ("u.json", json.dumps(RECORDS))):
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+        with (tmp_path / name).open("rb") as plain, gzip.open(tmp_path / f"{name}.gz", "wb") as to:
+            to.write(plain.read())
+    expected = read_frame(tmp_path / "t.jsonl")
+    for name in ("t.json", "u.json", "t.json.gz"):
+        pd.testing.assert_frame_equal(read_frame(tmp_path / name), expected)
+    table = load_table(tmp_path / "t.json", tags_column="tags", text="about", drop="key")
+    assert table.label_names == ("x", "y")
+
+
+def test_what_is_no_list_of_objects_is_named(tmp_path):
+    lines = "\n".join(map(json.dumps, RECORDS))
+    for name, text, message in (
+        ("a.json", lines, r"a\.json is no JSON: Extra data: .*; with an object in each line, end"),
+        ("b.json", json.dumps(RECORDS[0]), r"b\.json holds no JSON list; expected one of objects"),
+        ("c.json", "[{}, 3]", r"c\.json, element 2 is no JSON object"),
+        ("d.json", '[{"a": {"b": 1}}]', r"d\.json, element 1 has an object in 'a'; expected num"),
+        ("e.json", "[]", r"e\.json has no rows"),
+        ("f.json", "", r"f\.json is no JSON"),
+        ("g.jsonl", json.dumps(RECORDS), r"g\.jsonl, line 1 is no JSON object"),
+    ):
+        (tmp_path / name).write_text(text)
+        with case(name), pytest.raises(ValueError, match=message):
+            read_frame(tmp_path / name)
+
+
+def test_a_description_beside_a_table_is_no_table(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1,0\n")
+    (tmp_path / "about.json").write_text("{}")
+    assert table_files(tmp_path) == {"train": tmp_path / "rows.csv"}
+    (tmp_path / "rows.csv").unlink()
+    (tmp_path / "about.json").rename(tmp_path / "train.json")
+    (tmp_path / "test.json").write_text("[]")
+    assert set(table_files(tmp_path)) == {"train", "test"}

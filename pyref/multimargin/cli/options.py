@@ -32,9 +32,9 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         callback=existing,
-        help="A file (.csv, .tsv, .parquet, .arff, .npz, .svm, .svmlight, .libsvm), a folder "
-        "with NAME-train and "
-        "NAME-test files, or a name: debian-tags, digits (need no file), emotions, yeast, ... "
+        help="A file (.csv, .tsv, .json, .jsonl, .parquet, .arff, .npz, .svm, .svmlight, "
+        ".libsvm), a folder with NAME-train and NAME-test files, or a name: "
+        "debian-tags, digits (need no file), emotions, yeast, ... "
         "(from the folder in MULTIMARGIN_DATA, else by download).",
         show_default=False,
     ),

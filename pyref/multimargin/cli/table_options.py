@@ -192,7 +192,8 @@ def load_table_or_data(
         ):
             if value:
                 raise WrongUsage(
-                    f"{option} is for tables (.csv, .tsv, .jsonl, .parquet), not for {source}"
+                    f"{option} is for tables (.csv, .tsv, .json, .jsonl, .parquet), "
+                    f"not for {source}"
                 )
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)

@@ -28,10 +28,11 @@ def load(
     Parameters
     ----------
     source : str or path-like
-        A file that ends in .arff, .npz, .svm, .svmlight, .libsvm, .csv, .tsv, .parquet or .txt (of
-        fastText or the Extreme Classification Repository), the texts also compressed; a folder, see
-        Notes; "debian-tags" or "digits", which need no file; or one of the names that
-        `available` lists, of which those of OpenML are downloaded once, without official parts.
+        A file that ends in .arff, .npz, .svm, .svmlight, .libsvm, .csv, .tsv, .json, .jsonl,
+        .parquet or .txt (of fastText or the Extreme Classification Repository), the texts also
+        compressed; a folder, see Notes; "debian-tags" or "digits", which need no file; or one of
+        the names that `available` lists, of which those of OpenML are downloaded once, without
+        official parts.
     labels : str, path-like, int or None, default=None
         Attributes of an ARFF file that are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the

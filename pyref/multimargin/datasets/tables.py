@@ -37,8 +37,9 @@ from multimargin.datasets.table_tags import frequent, indicator_of_tags
 from multimargin.notices import warn
 
 _LINES = (".jsonl", ".ndjson")
+_OBJECTS = (".json", *_LINES)
 _PACKED = {".gz": "gzip", ".bz2": "bz2"}
-_TEXTS = (".csv", ".tsv", *_LINES)
+_TEXTS = (".csv", ".tsv", *_OBJECTS)
 _TOLD_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 TABLE_KINDS = (*_TEXTS, ".parquet")
 """Endings of files with tables; texts may be compressed."""
@@ -147,7 +148,10 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
         return {"train": path} if kind_of_file(path) in TABLE_KINDS else None
     if not path.is_dir():
         return None
-    files, parts = files_in(path, TABLE_KINDS)
+    # What lies beside tables and ends in .json describes them.
+    files, parts = files_in(path, set(TABLE_KINDS) - {".json"})
+    if not files:
+        files, parts = files_in(path, {".json"})
     if parts is None and len(files) == 1:
         return {"train": files[0]}
     return parts
@@ -229,8 +233,8 @@ def read_frame(file: Path) -> Any:
         if kind == ".parquet":
             # Other types cannot hold whole numbers beside missing ones.
             frame = pandas.read_parquet(file, dtype_backend="numpy_nullable")
-        elif kind.startswith(_LINES):
-            frame = _read_lines(file, pandas)
+        elif kind.startswith(_OBJECTS):
+            frame = _read_objects(file, pandas)
         else:
             frame = _read_text(file, "\t" if kind.startswith(".tsv") else ",", pandas)
         if frame.shape[0] == 0:
@@ -299,30 +303,52 @@ def _read_text(file: Path, separator: str, pandas: Any) -> Any:
     return frame
 
 
-def _read_lines(file: Path, pandas: Any) -> Any:
-    """Read a file with a JSON object in each line, the numbers with all of their digits."""
+def _read_objects(file: Path, pandas: Any) -> Any:
+    """Read a file with a JSON object in each line, or a list of them, a row each."""
     opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix.lower(), open)
     rows = []
     with opened(file, "rt", encoding="utf-8-sig") as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line, parse_float=Decimal, parse_constant=float)
-            except ValueError as error:
-                raise ValueError(f"path: {file}, line {number} is no JSON: {error}") from error
+        found = _lines_of(file, stream) if kind_of_file(file) in _LINES else _list_of(file, stream)
+        for place, row in found:
             if not isinstance(row, dict):
-                raise ValueError(f"path: {file}, line {number} is no JSON object")
+                raise ValueError(f"path: {file}, {place} is no JSON object")
             nested = next((key for key, value in row.items() if isinstance(value, dict)), None)
             if nested is not None:
                 raise ValueError(
-                    f"path: {file}, line {number} has an object in {nested!r}; expected numbers, "
+                    f"path: {file}, {place} has an object in {nested!r}; expected numbers, "
                     "texts, or lists of names"
                 )
             rows.append(row)
     names = list(dict.fromkeys(key for row in rows for key in row))
     cells = {name: column_of([row.get(name) for row in rows]) for name in names}
     return pandas.DataFrame(cells, columns=names)
+
+
+def _lines_of(file: Path, stream: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what each line holds that is not blank, and its place."""
+    for number, line in enumerate(stream, start=1):
+        if line.strip():
+            yield f"line {number}", _json(line, f"{file}, line {number}")
+
+
+def _list_of(file: Path, stream: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a list holds, and its place."""
+    objects = _json(stream.read(), str(file))
+    if not isinstance(objects, list):
+        raise ValueError(
+            f"path: {file} holds no JSON list; expected one of objects, a row each, or, with an "
+            "object in each line, a name that ends in .jsonl"
+        )
+    return ((f"element {number}", row) for number, row in enumerate(objects, start=1))
+
+
+def _json(text: str, where: str) -> Any:
+    """Parse a text, the numbers with all of their digits."""
+    try:
+        return json.loads(text, parse_float=Decimal, parse_constant=float)
+    except ValueError as error:
+        hint = "; with an object in each line, end its name in .jsonl" if "\n{" in text else ""
+        raise ValueError(f"path: {where} is no JSON: {error}{hint}") from error
 
 
 def table_of(
