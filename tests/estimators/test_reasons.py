@@ -70,6 +70,19 @@ def test_what_is_named_is_strongest():
     assert str(found).startswith(f"b: {strongest[0]} ")
 
 
+@pytest.mark.parametrize("unit_length", [False, True])
+def test_a_data_frame_names_the_features_of_a_label_ranker(unit_length):
+    """Its ranker and its stack are fitted to arrays, which have no names."""
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=list("vwxyz"))
+    ranker = LabelRankerCV([1.0], kernel="linear", cv=2, random_state=0, unit_length=unit_length)
+    for model in (ranker, make_pipeline("passthrough", ranker)):
+        model.fit(frame, LISTED)
+        for found in (explain(model, frame[:2], "b")[0], explain(model, frame[:2])[0][0]):
+            assert set(found.features) == set("vwxyz")
+            assert dict(found.blocks).keys() == set(ranker.blocks_)
+        assert set(explain(model, None, "b").features) == set("vwxyz")
+
+
 def test_a_feature_alike_for_all_labels_says_nothing():
     model = LINEAR.fit(X, LISTED)
     before = explain(model, X[:2], "a")

@@ -6,24 +6,15 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from multimargin.checks.parameters import check_integer
+from multimargin.estimators.steps import final_estimator, steps_of
 from multimargin.measures.label_scores import answer_of, response_of, scores_of
 
 # Scores that are held at a time.
 _SCORES = 2**22
-
-
-def final_estimator(model: Any) -> Any:
-    """Return the estimator that a pipeline or a search ends with, fitted or not."""
-    if hasattr(model, "steps"):
-        return final_estimator(model.steps[-1][1])
-    if hasattr(model, "best_estimator_"):
-        return final_estimator(model.best_estimator_)
-    return model
 
 
 def label_names_of_model(model: Any) -> NDArray[Any]:
@@ -140,13 +131,11 @@ def predicted_labels(model: Any, X: Any) -> tuple[list[NDArray[np.intp]], NDArra
 
 def decision_and_ranking(model: Any, X: Any) -> tuple[Any, Any]:
     """Return decision values and what ranks labels; steps before the model transform once."""
-    if hasattr(model, "steps"):
-        before = model[:-1]
-        return decision_and_ranking(model[-1], before.transform(X) if len(before) else X)
+    *transformers, model = steps_of(model)
+    for transformer in transformers:
+        X = transformer.transform(X)
     if hasattr(model, "decision_and_probabilities"):
         return cast(tuple[Any, Any], model.decision_and_probabilities(X))
-    if isinstance(model, BaseSearchCV):
-        return decision_and_ranking(model.best_estimator_, X)
     decision = model.decision_function(X)
     if not hasattr(model, "predict_proba"):
         return decision, decision

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
 from multimargin.estimators.names import check_rows, label_names_of_model, predicted_labels
+from multimargin.estimators.steps import steps_of
 from multimargin.thresholds import CalibratedClassifier
 
 
@@ -114,7 +114,7 @@ def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
         return _of_predicted(model, X, features, names, top)
     place = names.index(label)
     if X is None:
-        _, features, linear = _linear_part(model, None, features)
+        _, features, linear, _ = _linear_part(model, None, features)
         difference = linear.coef_[place] - linear.coef_.mean(axis=0, dtype=np.float64)
         places = np.arange(difference.size)
         named = places if features is None else features
@@ -125,15 +125,11 @@ def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
 
 def _last_step(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
     """Return what pipelines and searches end with, its rows, and the names of their features."""
-    if isinstance(model, BaseSearchCV):
-        return _last_step(model.best_estimator_, X, features)
-    if not hasattr(model, "steps"):
-        return model, X, features
-    before = model[:-1]
-    if len(before):
-        X = None if X is None else before.transform(X)
-        features = before.get_feature_names_out(features)
-    return _last_step(model[-1], X, features)
+    *transformers, last = steps_of(model)
+    for transformer in transformers:
+        X = None if X is None else transformer.transform(X)
+        features = transformer.get_feature_names_out(features)
+    return last, X, features
 
 
 def _of_predicted(
@@ -162,7 +158,7 @@ class _Rows:
     @classmethod
     def of(cls, model: Any, X: Any, features: Any) -> "_Rows":
         """Return the rows of a fitted model."""
-        rows, features, linear = _linear_part(model, X, features)
+        rows, features, linear, shares = _linear_part(model, X, features)
         rows, weights = sparse.csr_array(rows), linear.coef_
         check_rows(X, rows.shape[0])
         intercept = np.asarray(getattr(linear, "intercept_", np.zeros(weights.shape[0])))
@@ -172,7 +168,7 @@ class _Rows:
             weights,
             weights.mean(axis=0, dtype=np.float64),
             intercept - intercept.mean(),
-            _shares(model, X),
+            shares,
         )
 
     def reasons(self, row: int, place: int, label: Any, top: int) -> Reasons:
@@ -186,17 +182,6 @@ class _Rows:
         )
         shares = ((name, float(of[row, place])) for name, of in self.shares.items())
         return replace(found, blocks=tuple(shares))
-
-
-def _shares(model: Any, X: Any) -> dict[str, Any]:
-    """Return what the classifiers of a stack inside a model add to the odds; none without one."""
-    if hasattr(model, "steps"):
-        before = model[:-1]
-        return _shares(model[-1], before.transform(X) if len(before) else X)
-    if hasattr(model, "best_estimator_"):
-        return _shares(model.best_estimator_, X)
-    stacked = isinstance(model, CalibratedClassifier) and len(model.estimators_) > 1
-    return model.shares(X) if stacked else {}
 
 
 def _reasons(
@@ -214,17 +199,21 @@ def _reasons(
     )
 
 
-def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
-    """Return the rows that a linear estimator inside a model takes, their features, and it."""
-    model, X, features = _last_step(model, X, features)
-    if features is None:
-        features = getattr(model, "feature_names_in_", None)
-    if hasattr(model, "best_estimator_"):
-        return _linear_part(model.best_estimator_, X, features)
-    if hasattr(model, "estimator_"):
-        return _linear_part(model.estimator_, X, features)
-    if X is not None:
-        X = model._checked_features(X, reset=False)
+def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """Return the rows that a linear estimator inside a model takes, their features, and it.
+
+    The last is what the classifiers of a stack on the way add to the logarithms of the odds.
+    """
+    inner, shares = model, {}
+    while inner is not None:
+        model, X, features = _last_step(inner, X, features)
+        if features is None:
+            features = getattr(model, "feature_names_in_", None)
+        if X is not None and hasattr(model, "_checked_features"):
+            X = model._checked_features(X, reset=False)
+        if X is not None and isinstance(model, CalibratedClassifier) and len(model.estimators_) > 1:
+            shares = model.shares(X)
+        inner = getattr(model, "best_estimator_", getattr(model, "estimator_", None))
     if not hasattr(model, "coef_"):
         kernel = getattr(model, "kernel", None)
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")
@@ -232,4 +221,4 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
             f"model is {kind}, whose features have no weights; expected a linear model, with "
             "`coef_`, such as one of kernel='linear'"
         )
-    return X, features, model
+    return X, features, model, shares

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_flag
-from multimargin.estimators.names import final_estimator, label_names_of_model
+from multimargin.estimators.names import label_names_of_model
+from multimargin.estimators.steps import final_estimator, steps_of
 from multimargin.files import path_to_write, replacing
 from multimargin.onnx.blocks import add_block
 from multimargin.onnx.calibration import add_odds
@@ -154,17 +154,12 @@ _INT64 = 7
 
 
 def _n_features(model: Any) -> int:
-    """Return d; a pipeline asks its first step alone, which may be "passthrough"."""
-    if isinstance(model, CountVectorizer):
+    """Return d, of the first step that rows come to."""
+    first = next(steps_of(model))
+    if isinstance(first, CountVectorizer):
         return 1
-    if isinstance(model, Pipeline):
-        has_number = hasattr(model[0], "n_features_in_") or isinstance(model[0], CountVectorizer)
-        return _n_features(model[0] if has_number else model[1:])
-    if hasattr(model, "best_estimator_"):
-        return _n_features(model.best_estimator_)
-    if hasattr(model, "estimator_") and not hasattr(model, "n_features_in_"):
-        return _n_features(model.estimator_)
-    return int(model.n_features_in_)
+    inner = not hasattr(first, "n_features_in_") and hasattr(first, "estimator_")
+    return _n_features(first.estimator_) if inner else int(first.n_features_in_)
 
 
 def _add(graph: Graph, model: Any, X: Rows) -> _Predicted:
@@ -205,11 +200,12 @@ def _calibrated(graph: Graph, model: CalibratedClassifier, X: Rows) -> _Predicte
 
 def _reached(graph: Graph, model: Any, X: Rows) -> tuple[Any, Rows]:
     """Append what a pipeline does before its classifier; return that, and its features."""
-    if hasattr(model, "best_estimator_"):
-        return _reached(graph, model.best_estimator_, X)
-    if isinstance(model, Pipeline):
-        return _reached(graph, model[-1], add_transformer(graph, model[:-1], X))
-    return model, X
+    *transformers, last = steps_of(model)
+    for transformer in transformers:
+        X = add_transformer(graph, transformer, X)
+    if hasattr(last, "best_estimator_"):
+        return _reached(graph, last.best_estimator_, X)
+    return last, X
 
 
 def _block(graph: Graph, name: str, estimator: Any, response: str, X: Rows) -> Node:

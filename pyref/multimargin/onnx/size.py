@@ -4,7 +4,7 @@ from math import prod
 from typing import Any
 
 from multimargin.blocks import LabelNeighbours
-from multimargin.estimators.names import final_estimator
+from multimargin.estimators.steps import final_estimator
 from multimargin.thresholds import CalibratedClassifier
 
 
@@ -16,8 +16,9 @@ def dense_bytes(model: Any) -> int:
     model = final_estimator(model)
     if isinstance(model, CalibratedClassifier):
         return sum(dense_bytes(one) for _, one in model.estimators_)
-    if hasattr(model, "estimator_"):
-        return dense_bytes(model.estimator_)
+    inner = getattr(model, "best_estimator_", getattr(model, "estimator_", None))
+    if inner is not None:
+        return dense_bytes(inner)
     arrays = [getattr(model, name, None) for name in ("coef_", "support_vectors_")]
     if isinstance(model, LabelNeighbours):
         arrays = [model.neighbors_._fit_X, model.labels_]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice
+from multimargin.estimators.steps import final_estimator
 from multimargin.plots.drawing import check_axes, style
 
 Vector = NDArray[np.float64]
@@ -123,7 +124,7 @@ def _by_name(given: Any) -> dict[str, Any]:
     if isinstance(given, Mapping):
         return dict(given)
     models = list(given) if isinstance(given, list | tuple) else [given]
-    kinds = [type(_method_inside(model)).__name__ for model in models]
+    kinds = [type(final_estimator(model)).__name__ for model in models]
     numbers = [f" {1 + kinds[:k].count(kind)}" for k, kind in enumerate(kinds)]
     return {
         kind + (number if kinds.count(kind) > 1 else ""): model
@@ -131,16 +132,9 @@ def _by_name(given: Any) -> dict[str, Any]:
     }
 
 
-def _method_inside(estimator: Any) -> Any:
-    """Return the estimator inside of a pipeline or a search, of its best pipeline."""
-    if hasattr(estimator, "best_estimator_"):
-        return _method_inside(estimator.best_estimator_)
-    return _method_inside(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
-
-
 def _history(estimator: Any) -> Any:
     check_is_fitted(estimator)
-    model = _method_inside(estimator)
+    model = final_estimator(estimator)
     if not hasattr(model, "history_"):
         raise TypeError(
             f"estimator is a {type(model).__name__}, which has no history_; expected a fitted "

@@ -1,0 +1,28 @@
+"""What rows pass through inside of pipelines and searches."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+
+
+def steps_of(model: Any) -> Iterator[Any]:
+    """Yield the transformers of pipelines and searches, nested ones too, then what they end with.
+
+    Fitted or not; a model that is neither is its only step.
+    """
+    if hasattr(model, "steps"):
+        for _, step in model.steps:
+            yield from steps_of(step)
+    elif hasattr(model, "best_estimator_") and not isinstance(model, LabelScoringClassifier):
+        yield from steps_of(model.best_estimator_)
+    elif not (model is None or isinstance(model, str)):
+        # None or "passthrough" does nothing.
+        yield model
+
+
+def final_estimator(model: Any) -> Any:
+    """Return the estimator that a pipeline or a search ends with, fitted or not."""
+    for last in steps_of(model):
+        model = last
+    return model
