@@ -5,6 +5,12 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+# The workers of a run in parallel share the cores: further threads of their libraries would spin
+# while they wait for each other. What threads change is tested where their number is set.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 
@@ -33,3 +39,10 @@ def one_gigabyte() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the forest of a stack be small, where nothing depends on how good it is."""
+    for name in ("_TREES", "_TREES_OF_MANY"):
+        monkeypatch.setattr(f"multimargin.blocks.stack.{name}", 4)

@@ -17,6 +17,8 @@ from multimargin.measures import micro_f1
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 QUICK = {"loss": "squared_hinge", "class_weight": None, "top_k": None, "random_state": 0}
 
 
@@ -103,7 +105,8 @@ def test_the_order_of_blocks_and_labels_does_not_matter():
     np.testing.assert_allclose(p, turned.predict_proba(X), atol=1e-4)
 
 
-def test_a_stack_is_better_where_the_ranker_is_the_wrong_model():
+def test_a_stack_is_better_where_the_ranker_is_the_wrong_model(monkeypatch):
+    monkeypatch.setattr("multimargin.blocks.stack._TREES", 50)
     rng = np.random.default_rng(0)
     X = rng.random((600, 4))
     y = ((np.floor(6 * X) % 2).sum(axis=1)[:, None] == np.arange(4)).astype(int)

@@ -9,6 +9,8 @@ from multimargin.datasets import MultilabelData
 from multimargin.model_files import load_model, save_model
 from tests.support.files import write_arff, write_svmlight
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def scores_of(model, X):
     return load_model(model).decision_function(X)

@@ -18,6 +18,8 @@ from multimargin.thresholds import F1Threshold, PooledCalibration
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 QUICK = {
     "loss": "hinge",
     "class_weight": None,

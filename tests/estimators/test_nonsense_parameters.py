@@ -14,6 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import multimargin
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 NONSENSE: dict[str, Any] = {
     "nan": float("nan"),
     "inf": float("inf"),
@@ -53,7 +55,7 @@ REQUIRED = {
     name: {"estimator": KNeighborsClassifier(3)}
     for name in ("ThresholdedClassifier", "CalibratedClassifier")
 }
-QUICK = {"max_iter": 3, "cv": 2}
+QUICK = {"max_iter": 3, "cv": 2, "Cs": [1.0]}
 # Options are checked by the method that they are of.
 OF_METHOD = {
     multimargin.FrankWolfeOptions: multimargin.RankCVM,

@@ -24,6 +24,8 @@ from multimargin import (
 from multimargin.methods import METHODS
 from multimargin.tuning import LazySearchCV
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 OTHERS = {
     # The default tries twelve settings in each of the checks.
     "label-ranker": LabelRankerCV(

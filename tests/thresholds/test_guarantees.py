@@ -11,6 +11,8 @@ from multimargin import CalibratedClassifier, LabelRankerCV, ThresholdedClassifi
 from multimargin.thresholds import PrecisionGuarantee, RecallGuarantee, make_threshold
 from tests.support.problems import noisy_linear_problem
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def world(n, seed=0, q=8):
     """Logarithms of odds that are not those of the labels, and labels of which rows have few."""

@@ -16,6 +16,8 @@ from multimargin.measures import ranking_loss
 from multimargin.model_files import load_model, save_model
 from multimargin.thresholds import LabelLift, LiftedCalibration
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def together(seed=0, n=300, q=6):
     """Labels in pairs that occur together, the second of each without features of its own."""

@@ -13,6 +13,8 @@ from multimargin.thresholds.held_out import Named, named_estimators
 
 # More features are for a linear model, not for trees.
 MOST_FEATURES = 500
+# Trees of a forest: of few columns, and of many.
+_TREES, _TREES_OF_MANY = 100, 32
 # Of the labels, on which trees of many columns grow.
 _PROJECTIONS = 8
 # Pairs of a row and a label of which a forest is made; its leaves hold all labels.
@@ -117,9 +119,9 @@ def _neighbours(data: Data) -> Any:
 
 def _forest(data: Data) -> Any:
     # Two rows a leaf are as good as one, and take less time and memory.
-    leaf, trees, options = 2, 100, {}
+    leaf, trees, options = 2, _TREES, {}
     if not few_columns(data.X):
-        leaf, trees, options = 3, 32, {"n_projections": _PROJECTIONS}
+        leaf, trees, options = 3, _TREES_OF_MANY, {"n_projections": _PROJECTIONS}
     if data.full:
         trees *= 3
     # The leaves have the shares of all labels.
