@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -51,19 +50,30 @@ class Attribute:
 
 def feature_matrix(values: Any, attributes: Sequence[Attribute]) -> tuple[Any, list[str]]:
     """Turn the values of attributes into numbers, nominal ones as `load_arff` describes."""
-    names = [name for attribute in attributes for name in _feature_names(attribute)]
-    blocks = [values[:, :0]]
-    for plain, run in groupby(range(len(attributes)), lambda k: attributes[k].is_plain):
-        places = list(run)
-        if plain:
-            blocks.append(values[:, places[0] : places[-1] + 1])
-        else:
-            blocks += [_columns(values[:, [k]], attributes[k]) for k in places]
+    names_of = [_feature_names(attribute) for attribute in attributes]
+    names = [name for one in names_of for name in one]
+    widths = np.array([len(one) for one in names_of], dtype=np.int32)
+    firsts = np.cumsum(widths, dtype=np.int32) - widths
+    plain = np.array([attribute.is_plain for attribute in attributes], dtype=bool)
+    numbers, codes = values[:, plain], values[:, ~plain]
+    codes = codes.toarray() if sparse.issparse(codes) else codes
+    nominal = [attribute for attribute in attributes if not attribute.is_plain]
+    found = [
+        _entries(column, attribute, first)
+        for column, attribute, first in zip(codes.T, nominal, firsts[~plain], strict=True)
+    ]
+    shape = values.shape[0], len(names)
     if not sparse.issparse(values) and len(attributes) >= SPARSE_DENSITY * len(names):
-        return np.hstack([b.toarray() if sparse.issparse(b) else b for b in blocks]), names
-    X = sparse.hstack(blocks, format="csr")
+        X = np.zeros(shape)
+        X[:, firsts[plain]] = numbers
+        for rows, columns, entries in found:
+            X[rows, columns] = entries
+        return X, names
+    numbers = sparse.coo_array(numbers)
+    found.append((numbers.row, firsts[plain][numbers.col], numbers.data))
+    rows, columns, entries = (np.concatenate(part) for part in zip(*found, strict=True))
+    X = sparse.csr_array((entries, (rows, columns)), shape=shape)
     X.eliminate_zeros()
-    X.sort_indices()
     return X, names
 
 
@@ -73,14 +83,16 @@ def _feature_names(attribute: Attribute) -> list[str]:
     return [f"{attribute.name}={value}" for value in attribute.values or ()]
 
 
-def _columns(codes: Any, attribute: Attribute) -> Any:
-    """Return the columns of a nominal attribute, NaN in all of them where its value is missing."""
-    codes = np.ravel(codes.toarray() if sparse.issparse(codes) else codes)
+def _entries(codes: Any, attribute: Attribute, first: int) -> tuple[Any, Any, Any]:
+    """Return rows, columns from `first` on, and values of a nominal attribute that are not 0.
+
+    They are NaN in all of its columns where its value is missing.
+    """
+    places = np.arange(codes.size, dtype=np.int32)
     if attribute.is_binary_number:
         # 0 stands for the number 1, and 1 for 0.
-        return sparse.csr_array(1.0 - codes[:, None])
+        return places, np.full(codes.size, first), 1.0 - codes
     is_missing, width = np.isnan(codes), len(attribute.values or ())
-    places = np.arange(codes.size, dtype=np.int32)
     known, missing = places[~is_missing], places[is_missing]
     if missing.size * width > _MAX_MISSING_ENTRIES:
         raise ValueError(
@@ -90,6 +102,4 @@ def _columns(codes: Any, attribute: Attribute) -> Any:
     rows = np.concatenate([known, np.repeat(missing, width)])
     every = np.arange(width, dtype=np.int32)
     columns = np.concatenate([codes[known].astype(np.int32), np.tile(every, missing.size)])
-    entries = np.ones(rows.size)
-    entries[known.size :] = np.nan
-    return sparse.csr_array((entries, (rows, columns)), shape=(codes.size, width))
+    return rows, first + columns, np.repeat([1.0, np.nan], [known.size, rows.size - known.size])
