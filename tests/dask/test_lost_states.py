@@ -18,14 +18,24 @@ from multimargin.dask.owned import OwnedTasks
 from multimargin.interrupts import Interrupts
 from tests.support.certificates import objective
 from tests.support.rounds import at_rounds
+from tests.support.subsets import first_fast
 
 
 def parted(data: Any) -> list[Any]:
     return [da.from_array(array, chunks=(12, array.shape[1])) for array in data]
 
 
-@pytest.mark.parametrize("features", [0, 4096])
-@pytest.mark.parametrize(("count", "large"), [(1, 10_000), (2, 10_000), (1, 1000), (2, 1000)])
+@pytest.mark.parametrize(
+    ("count", "large", "features"),
+    # Each two of them in each way first.
+    first_fast(
+        [
+            *((1, 10_000, 0), (2, 1000, 0), (1, 1000, 4096), (2, 10_000, 4096)),
+            *((1, 1000, 0), (2, 10_000, 0), (1, 10_000, 4096), (2, 1000, 4096)),
+        ],
+        4,
+    ),
+)
 def test_rounds_go_on_from_copies_or_from_the_start(
     client: Any, data: Any, monkeypatch: pytest.MonkeyPatch, count: int, large: int, features: int
 ) -> None:

@@ -1,6 +1,7 @@
 """The rounds over parts, in one process: the optimum of one machine, with a certificate."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from multimargin import RankSVM, RankSVMz
 from multimargin.dask import bias, parts, solving
 from multimargin.dask.local_parts import LocalParts
-from multimargin.dask.rounds import rounds_left
+from multimargin.dask.rounds import PartsFit, rounds_left
 from multimargin.datasets import load_debian_tags
 from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.estimators.shared.problem import Model
@@ -139,7 +140,7 @@ def test_the_dual_objective_bounds_at_every_round(name: str) -> None:
 
 
 def small_text(C: float) -> LocalParts:
-    """Return text with many labels, in four parts."""
+    """Text with many labels, in four parts."""
     data = load_debian_tags()
     X = TfidfTransformer(sublinear_tf=True).fit_transform(data.X[:800])
     Y = np.asarray(data.Y[:800], dtype=np.uint8)
@@ -156,12 +157,16 @@ def test_a_penalized_bias_takes_few_more_rounds_than_none() -> None:
     assert rounds_of["penalized"] <= 5 * rounds_of["none"]
 
 
+@cache
+def free_bias_of_text() -> PartsFit:
+    return solved(small_text(0.3), Model("hinge", "free"), tol=1e-3)
+
+
 @pytest.mark.parametrize("without", ["start", "looks", "flow near the margin"])
 def test_what_speeds_up_a_free_bias_does_not_move_its_optimum(
     without: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = Model("hinge", "free")
-    whole = solved(small_text(0.3), model, tol=1e-3)
+    whole = free_bias_of_text()
     if without == "start":
         monkeypatch.setattr(bias._rust, "best_bias_without_features", lambda C: np.zeros(len(C)))
     elif without == "looks":
@@ -169,7 +174,7 @@ def test_what_speeds_up_a_free_bias_does_not_move_its_optimum(
     else:
         monkeypatch.setattr(bias, "_ALWAYS_ROOM", 0)
         monkeypatch.setattr(bias, "_BYTES_OF_CAPACITIES", 1e9)
-    other = solved(small_text(0.3), model, tol=1e-3)
+    other = free_bias_of_text.__wrapped__()
     assert other.status == whole.status == "converged"
     assert other.rounds > whole.rounds
     assert other.dual <= whole.primal
@@ -315,7 +320,7 @@ def test_rounding_is_that_of_what_is_summed_up(
     model, _ = MODELS[name]
     X, Y = problem(9, n=300)
     X = X + 30.0
-    solution = solved(dealt(X, Y, 4, C=10.0), model, tol=1e-3)
+    solution = solved(dealt(X, Y, 4, C=10.0), model, tol=1e-3, max_rounds=100)
     W, b = (np.asarray(array, dtype=np.longdouble) for array in (solution.weights, solution.bias))
     exact = replace(solution, weights=W, bias=b)
     error = abs(float(objective(model, X.astype(np.longdouble), Y, exact, 10.0)) - solution.primal)

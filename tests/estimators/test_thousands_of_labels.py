@@ -26,6 +26,7 @@ from multimargin.estimators import names
 from multimargin.estimators.shared import engine
 from multimargin.estimators.shared.pair_weights import weights_of_pairs
 from tests.support.certificates import objective
+from tests.support.subsets import first_fast
 
 
 def sparse_problem(seed, n, d, q, *, words=10, labels=4):
@@ -254,10 +255,11 @@ def test_warm_starts_are_dense(all_single):
     assert model.fit(X, Y).status_ == "converged"
 
 
-def test_two_thousand_labels():
+@pytest.mark.parametrize(("n", "d"), first_fast([(600, 400), (4300, 1500)], 1))
+def test_two_thousand_labels(n, d):
     """Each epoch has a certificate, and that of the fit is that of the model."""
-    n, q, C, k = 4300, 2000, 2.0, 5
-    X, Y = sparse_problem(5, n, 1500, q, labels=3)
+    q, C, k = 2000, 2.0, 5
+    X, Y = sparse_problem(5, n, d, q, labels=3)
     model = RankSVM(C=C, kernel="linear", bias="penalized", threshold=0.0, random_state=0)
     model.fit(X, Y)
     seen = model.history_["epoch"]
