@@ -1,7 +1,7 @@
 """Targets of an estimator: several labels per row, or one class per row."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -49,6 +49,10 @@ class Targets:
     label_names: NDArray[Any] | None
     of_lists: bool = False  # Whether they came as lists of names
 
+    def rows(self, places: NDArray[np.intp]) -> "Targets":
+        """Return the targets of some rows."""
+        return replace(self, indicator=self.indicator[places])
+
     def name_outputs(self, estimator: Any) -> None:
         """Set `classes_` of an estimator, and `label_names_in_` where the targets had names."""
         estimator.classes_ = self.classes
@@ -59,7 +63,9 @@ class Targets:
 
 
 def check_targets(y: Any, *, unknown: bool = False, keep_sparse: bool = False) -> Targets:
-    """Read the targets of a fit."""
+    """Read the targets of a fit, unless they were read before."""
+    if isinstance(y, Targets):
+        return y
     return targets_of(recognise(y), unknown=unknown, keep_sparse=keep_sparse)
 
 

@@ -74,7 +74,7 @@ _MOST_SCORES = 2**26
 
 @dataclass(repr=False, eq=False)
 class LabelRankerCV(LabelScoringClassifier):
-    """A label ranker that chooses its parameters itself, with probabilities and label sets.
+    """A label ranker that selects its hyperparameters, with probabilities and label sets.
 
     The estimator to start with. One fit tries kernel widths, losses, C, weights of labels and the
     part of the ranking that counts, on label-stratified folds; learns from the held-out scores of
@@ -238,7 +238,7 @@ class LabelRankerCV(LabelScoringClassifier):
     max_time: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose, calibrate and fit.
+        """Select hyperparameters, calibrate and fit.
 
         Parameters
         ----------
@@ -278,7 +278,8 @@ class LabelRankerCV(LabelScoringClassifier):
             sparse.issparse(X) if isinstance(self.unit_length, str) else bool(self.unit_length)
         )
         rows = normalize(X) if self.unit_length_ else X
-        labels = with_nan(self._with_empty(targets.indicator, targets.multilabel))
+        learned = self._with_empty(targets)
+        labels = with_nan(learned.indicator)
         grid = self._grid(rows, targets)
         relevant = (targets.indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
@@ -297,7 +298,7 @@ class LabelRankerCV(LabelScoringClassifier):
         lifted = self._lifts(targets)
         search = Search(
             rows,
-            labels,
+            learned,
             weights,
             folds,
             judge,
@@ -316,7 +317,7 @@ class LabelRankerCV(LabelScoringClassifier):
                 left = max(share * (end - time.monotonic()), 1e-3)
             setting = search.best.setting
             ranker = setting.make(tol=self.tol, random_state=seed, max_time=left)
-            ranker.fit(rows, labels, sample_weight=weights)
+            ranker.fit(rows, learned, sample_weight=weights)
             reserve = (1 + len(folds)) * judge.seconds
             self.left_out_ |= stack.fit(planned, reserve=reserve * (1 + lifted))
             if lifted and end is not None and end - time.monotonic() < 2.0 * reserve:
@@ -441,11 +442,14 @@ class LabelRankerCV(LabelScoringClassifier):
         self.left_out_ |= left_out
         return lifted
 
-    def _with_empty(self, indicator: NDArray[np.uint8], multilabel: bool) -> NDArray[np.uint8]:
+    def _with_empty(self, targets: Targets) -> Targets:
         """Append a label of the rows without labels, where these are some, and keep whether."""
+        indicator = targets.indicator
         empty = (indicator == 0).all(axis=1)
-        self.empty_label_ = bool(multilabel and empty.mean() >= _FEWEST_EMPTY)
-        return np.column_stack([indicator, empty]) if self.empty_label_ else indicator
+        self.empty_label_ = bool(targets.multilabel and empty.mean() >= _FEWEST_EMPTY)
+        if self.empty_label_:
+            indicator = np.column_stack([indicator, empty])
+        return Targets(indicator, np.arange(indicator.shape[1]), True, None)
 
     def _grid(self, X: Any, targets: Targets) -> Grid:
         kernels = self._kernels_of(X)

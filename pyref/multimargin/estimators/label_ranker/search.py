@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
+from multimargin.checks.targets import Targets
 from multimargin.durations import duration
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import Grid, Setting
@@ -45,7 +46,7 @@ class Search:
     def __init__(
         self,
         X: Any,
-        y: NDArray[Any],
+        targets: Targets,
         sample_weight: Matrix | None,
         folds: list[Fold],
         judge: Judge,
@@ -58,7 +59,7 @@ class Search:
         self._judge, self._options = judge, options
         self._deadline, self._n_jobs, self._verbose = deadline, n_jobs, verbose
         self._parts = [
-            (X[a], y[a], None if sample_weight is None else sample_weight[a], X[b])
+            (X[a], targets.rows(a), None if sample_weight is None else sample_weight[a], X[b])
             for a, b in folds
         ]
         self.tried: list[Tried] = []
@@ -182,11 +183,11 @@ def _held_out_scores(
     model: PairwiseClassifier, part: tuple[Any, ...], deadline: float | None, turns: int
 ) -> Matrix:
     """Return the scores of the rows of a fold; what time is left is shared by `turns` fits."""
-    X, y, weights, X_test = part
+    X, targets, weights, X_test = part
     if deadline is not None:
         model.set_params(max_time=max((deadline - time.monotonic()) / turns, 1e-3))
     with warnings.catch_warnings():
         # Of a fold: the model that is returned says how it ended.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X, y, sample_weight=weights)
+        model.fit(X, targets, sample_weight=weights)
     return model.label_scores(X_test)

@@ -43,8 +43,6 @@ class Setting:
             if name in known:
                 further[name] = getattr(self, name)
         estimator.set_params(**further)
-        # The search warns of them once.
-        estimator._warns_of_unknown = False
         return estimator
 
     def parameters(self) -> dict[str, Any]:

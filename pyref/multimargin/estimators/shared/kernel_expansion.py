@@ -104,7 +104,8 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
         targets, labelled = self._read_targets(y)
-        if self._warns_of_unknown:
+        if targets is not y:
+            # Whoever read them before has warned.
             warn_of_unknown(targets)
         check_as_many_rows(labelled, X)
         weights = check_sample_weight(sample_weight, X.shape[0])

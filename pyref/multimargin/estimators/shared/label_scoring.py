@@ -30,8 +30,6 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     classes_: NDArray[Any]
     label_names_in_: NDArray[Any]
-    # Whether a fit warns of NaN in y.
-    _warns_of_unknown: bool = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
