@@ -7,7 +7,7 @@ Each package lives in an environment of its own, `DIR/PACKAGE`, with the version
 skipped. Every method fits in a process of its own, on one core and one thread; what a
 method that fails has raised stands above the table.
 
-Everybody is at its defaults (RankSVM and MLODM: C = 10; ML-kNN: ten neighbours), on the official
+All are at their defaults (RankSVM and MLODM: C = 10; ML-kNN: ten neighbours), on the official
 splits. Rows of text have unit length, other features are scaled to [0, 1]. Seconds are those of
 the processor, of whole `fit` and `predict` calls; ours learn their threshold in `fit`. "times ours"
 compares ML-kNN with ours and everything else with our RankSVM.

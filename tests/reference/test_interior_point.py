@@ -16,7 +16,7 @@ def test_it_reaches_a_known_optimum():
     x = cp.Variable(3)
     point = np.array([2.0, -1.0, 0.5])
     constraints = [x >= 0, x <= 1]
-    interior_point.solve(cp.Problem(cp.Minimize(cp.sum_squares(x - point)), constraints))
+    interior_point.solve_program(cp.Problem(cp.Minimize(cp.sum_squares(x - point)), constraints))
     np.testing.assert_allclose(x.value, [1.0, 0.0, 0.5], atol=1e-10)
     # At x_1 = 1 the gradient -2 of the objective is held by the multiplier of x <= 1.
     np.testing.assert_allclose(constraints[1].dual_value, [2.0, 0.0, 0.0], atol=1e-9)
@@ -25,7 +25,7 @@ def test_it_reaches_a_known_optimum():
 def test_a_problem_without_a_solution_is_an_error():
     x = cp.Variable()
     with pytest.raises(RuntimeError, match="status infeasible; expected 'optimal'"):
-        interior_point.solve(cp.Problem(cp.Minimize(x**2), [x >= 1, x <= 0]))
+        interior_point.solve_program(cp.Problem(cp.Minimize(x**2), [x >= 1, x <= 0]))
 
 
 def test_a_bound_above_the_objective_certifies_nothing():

@@ -17,7 +17,7 @@ _KINDS = {
     ("complex",): (COMPLEX, "their real and imaginary parts"),
 }
 KINDS = tuple(found for found, _ in _KINDS.values())
-"""What a column may hold that is no number."""
+"""Values of a column that are no numbers."""
 
 
 def check_no_others(X: Any, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Why a linear model ranks a label high or low: features that speak for and against it."""
+"""Features that speak for and against a label, by the weights of a linear model."""
 
 from dataclasses import dataclass, replace
 from typing import Any

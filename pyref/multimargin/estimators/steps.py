@@ -1,4 +1,4 @@
-"""What rows pass through inside of pipelines and searches."""
+"""Steps that rows pass through inside of pipelines and searches."""
 
 from collections.abc import Iterator
 from typing import Any

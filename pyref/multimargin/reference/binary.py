@@ -39,7 +39,7 @@ def problem_10(X: Array, y: Array, C: float) -> tuple[float, Array, float]:
 
 
 def problem_11(K: Array, y: Array, C: float) -> tuple[float, Array]:
-    """Solve (11), the dual problem of the SVM; return its value, minus (10), and alpha."""
+    """Solve (11), the dual problem of the SVM; return the negative of (10), and alpha."""
     import cvxpy as cp
 
     alpha = cp.Variable(len(y))
@@ -66,7 +66,7 @@ def quadratic_form(K: Array, y: Array, C: float) -> Array:
 
 
 def problem_13(K: Array, y: Array, C: float, nu: float = 1.0) -> tuple[float, Array]:
-    """Solve (13), the dual problem of the CVM; return its value, minus (12), and alpha."""
+    """Solve (13), the dual problem of the CVM; return the negative of (12), and alpha."""
     import cvxpy as cp
 
     alpha = cp.Variable(len(y))

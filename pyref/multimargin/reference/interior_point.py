@@ -67,7 +67,7 @@ def import_cvxpy() -> Any:
     return cvxpy
 
 
-def solve(problem: Any, attempts: Sequence[Attempt] = QUADRATIC) -> None:
+def solve_program(problem: Any, attempts: Sequence[Attempt] = QUADRATIC) -> None:
     """Solve a CVXPY problem in place by the first attempt that goes well, or raise."""
     cp = import_cvxpy()
     statuses = []
@@ -94,5 +94,5 @@ def minimum(
 ) -> float:
     """Minimise an objective under constraints; return its value. Variables get theirs, too."""
     problem = import_cvxpy().Problem(import_cvxpy().Minimize(objective), list(constraints))
-    solve(problem, attempts)
+    solve_program(problem, attempts)
     return float(problem.value)

@@ -142,7 +142,7 @@ def problem_15(Phi: Array, Y: Labels, C: Weight, theta: float, mu: float) -> tup
 def problem_18(
     K: Array, Y: Labels, C: Weight, theta: float, mu: float
 ) -> tuple[float, Array, Array]:
-    """Solve (18), the dual problem; return its value, minus (15), alpha and beta."""
+    """Solve (18), the dual problem; return the negative of (15), alpha and beta."""
     import cvxpy as cp
 
     slope = 1 / np.sqrt(pair_weights(Y, C))

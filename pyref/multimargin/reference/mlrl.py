@@ -108,7 +108,7 @@ def problem_8(
 def problem_10(
     K: Array, Y: Array, lam: float, Omega: Array, h: Array | None = None
 ) -> tuple[float, Array]:
-    """Solve (10), the dual problem for a fixed Omega; return its value, minus (8), and Z."""
+    """Solve (10), the dual problem for a fixed Omega; return the negative of (8), and Z."""
     import cvxpy as cp
 
     y = signs(Y)

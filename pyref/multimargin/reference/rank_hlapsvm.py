@@ -122,7 +122,7 @@ def weights(X: Array, beta: Array, lam: float, L: Array) -> Array:
 
 
 def problem_17(A: Array, H: Labels, C: Weight, k: int | None = None) -> tuple[float, Array]:
-    """Solve (17) with A of (27); return its value, minus (10), and alpha."""
+    """Solve (17) with A of (27); return the negative of (10), and alpha."""
     value, alpha, _ = problem_26(A, H, C, k, free=False)  # Rank-SVM's, without b
     return value, alpha
 

@@ -150,7 +150,7 @@ def problem_18(X: Array, Y: Labels, C: Weight, k: int | None = None) -> tuple[fl
 def problem_26(
     K: Array, Y: Labels, C: Weight, k: int | None = None, free: bool = True
 ) -> tuple[float, Array, Array]:
-    """Solve (26), the dual problem, as in (19); return its value, minus (18), alpha and b.
+    """Solve (26), the dual problem, as in (19); return the negative of (18), alpha and b.
 
     `free=False` leaves H alpha = 0 out: no bias, or that of a kernel K + 1.
     """

@@ -64,7 +64,7 @@ def primal(X: Array, Y: Labels, C: Weight) -> tuple[float, Array, Array]:
 
 
 def dual(K: Array, Y: Labels, C: Weight, free: bool = True) -> tuple[float, Array, Array]:
-    """Solve the dual problem, as a minimum; return its value, minus `primal`, Z and b.
+    """Solve the dual problem, as a minimum; return the negative of `primal`, Z and b.
 
     `free=False` leaves the equalities out: no bias, or that of a kernel K + 1.
     """
