@@ -98,7 +98,7 @@ def over_parts(
     shape = X.shape[1], Y.shape[1]
     most = 0 if method == "CoCoA+" else solving.MOST_FEATURES
     with patch.multiple(loop, **METHODS[method]), patch.object(solving, "MOST_FEATURES", most):
-        solution = solving.solve(LocalParts(parts), shape, estimator._model(), settings)
+        solution = solving.solve_over_parts(LocalParts(parts), shape, estimator._model(), settings)
     return solution.rounds, solution.gap
 
 

@@ -94,7 +94,7 @@ def test_a_calibration_has_the_bits_of_one_thread() -> None:
 
 
 # What calls LAPACK itself, which no profile sees.
-DIRECT = {ScoresThreshold._fit_design.__wrapped__.__code__}
+DIRECT = {ScoresThreshold.fit_design.__wrapped__.__code__}
 
 
 def threads_of_linear_algebra(call: Callable[[], Any]) -> dict[str, int]:
@@ -126,17 +126,17 @@ WIDE_X, WIDE_Y = noisy_linear_problem(0, 80, 40, 40, noise=0.5, cut=0.5)
 HALF = np.where(np.arange(80)[:, None] % 2 == 0, WIDE_Y.astype(float), -1.0)
 # A method, what it is fitted to, and a call of LAPACK that it makes.
 FACTORISED: list[tuple[Any, Any, str]] = [
-    *((method(max_iter=2), WIDE_Y, "_fit_design") for method in PAIRWISE if method is not RankSVMz),
+    *((method(max_iter=2), WIDE_Y, "fit_design") for method in PAIRWISE if method is not RankSVMz),
     (multimargin.RankHLapSVM(kernel="rbf", max_iter=2), WIDE_Y, "solve_triangular"),
     (multimargin.RankSVM(kernel="sigmoid", max_iter=2, C=0.01), WIDE_Y, "cholesky"),
     (multimargin.SSMLRL(max_iter=2), HALF, "cholesky"),
     (multimargin.LLSF(max_iter=2), WIDE_Y, "eigh"),
     (multimargin.LLSF(max_iter=2, convexify=False), WIDE_Y, "norm"),
-    (BPMLL(n_epochs=1, random_state=0), WIDE_Y, "_fit_design"),
+    (BPMLL(n_epochs=1, random_state=0), WIDE_Y, "fit_design"),
     (
         multimargin.ThresholdedClassifier(multimargin.RankSVM(), "scores", cv=2),
         WIDE_Y,
-        "_fit_design",
+        "fit_design",
     ),
 ]
 

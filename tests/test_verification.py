@@ -99,13 +99,13 @@ def test_a_kernel_without_an_optimum_is_told() -> None:
 
 
 def test_a_wrong_solver_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    solve = base.solve
+    solve = base.solve_problem
 
     def careless(problem: Problem, solver: str) -> Fit:
         fit = solve(problem, solver)
         return fit if solver == "exact" else replace(fit, primal=1.001 * fit.primal)
 
-    monkeypatch.setattr(base, "solve", careless)
+    monkeypatch.setattr(base, "solve_problem", careless)
     # The estimators would notice: what is wrong here is what leaves them.
     monkeypatch.setattr(base, "certified", lambda problem, fit, *_: fit)
     found = verify(MLODM(random_state=0), X[ROWS], Y[ROWS])

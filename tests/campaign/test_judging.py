@@ -37,13 +37,13 @@ def test_the_reference_brackets_the_optimum():
 
 def damaged(monkeypatch, method, **changes):
     """Judge a task whose solver returns something else than it found."""
-    solve = base.solve
+    solve = base.solve_problem
 
     def careless(*arguments):
         fit = solve(*arguments)
         return replace(fit, **{name: change(fit) for name, change in changes.items()})
 
-    monkeypatch.setattr(base, "solve", careless)
+    monkeypatch.setattr(base, "solve_problem", careless)
     # The estimators would notice: what is damaged here is what leaves them.
     monkeypatch.setattr(base, "certified", lambda problem, fit, *_: fit)
     verdicts = [judge(draw_task(6, index, method, "bcd")) for index in range(4)]

@@ -104,9 +104,9 @@ def test_weights_that_are_handed_over_once_change_no_bit(
     bias: str, client: Any, data: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Weights this small go with each task, unless they count as large."""
-    model = RankSVM(kernel="linear", bias=bias, C=10.0, tol=1e-9, max_iter=20, random_state=0)
-    blocks = [parted(array, 6) for array in data]
-    pace = r"max_iter.* At the pace of the last 10 it takes about \d+ more"
+    model = RankSVM(kernel="linear", bias=bias, C=10.0, tol=1e-9, max_iter=12, random_state=0)
+    blocks = [parted(array, 12) for array in data]
+    pace = r"max_iter.* At the pace of the last 6 it takes about \d+ more"
     with pytest.warns(UserWarning, match=pace):
         expected = multimargin.dask.fit(clone(model), *blocks, client)
     monkeypatch.setattr(calls, "_LARGE", 1000)
@@ -276,7 +276,7 @@ def test_a_saved_model_goes_on_in_other_parts(
     save_model(first, tmp_path / "saved.model")
     saved = load_model(tmp_path / "saved.model")
     rounds, objective_before = first.n_iter_, first.objective_
-    again = multimargin.dask.fit(saved, parted(X, 7), parted(Y, 7), client)
+    again = multimargin.dask.fit(saved, parted(X, 23), parted(Y, 23), client)
     assert again.status_ == "converged"
     assert 0.0 <= again.dual_gap_ <= again.tol
     if name != "rho":
@@ -285,14 +285,14 @@ def test_a_saved_model_goes_on_in_other_parts(
         assert again.history_["primal"][0] == pytest.approx(objective_before, rel=1e-9)
     assert again.objective_ == pytest.approx(objective_before, rel=1.1e-3)
     # Of another shape it starts anew.
-    fewer = multimargin.dask.fit(saved, parted(X[:, :50], 7), parted(Y, 7), client)
+    fewer = multimargin.dask.fit(saved, parted(X[:, :50], 24), parted(Y, 24), client)
     assert fewer.status_ == "converged"
 
 
 class InterruptedThreshold(ScoresThreshold):
     """A threshold during whose fit Ctrl-C is pressed."""
 
-    def _fit_design(self, *arguments: Any) -> Any:
+    def fit_design(self, *arguments: Any) -> Any:
         raise KeyboardInterrupt
 
 
@@ -325,5 +325,7 @@ def test_one_worker_has_the_rows_of_a_part(
 
     found: list[bool] = []
     seen = at_rounds(monkeypatch, {3: look})
-    multimargin.dask.fit(RankSVM(kernel="linear"), *(parted(M, 6) for M in data), client)
+    model = RankSVM(kernel="linear", tol=1e-9, max_iter=4)
+    with pytest.warns(UserWarning, match="max_iter"):
+        multimargin.dask.fit(model, *(parted(M, 6) for M in data), client)
     assert found == [True]

@@ -215,7 +215,7 @@ def test_a_ridge_regression_for_every_penalty() -> None:
     for bias, penalty in (("none", 0.0), ("penalized", 1.0), ("free", 0.0)):
         ridge = Ridge(ones.T @ ones, bias)
         for rho in (0.1, 10.0):
-            model = ridge.solve(rho, rho * product(ones.T, scales * T))
+            model = ridge.minimiser(rho, rho * product(ones.T, scales * T))
             slope = rho * ones.T @ (ones @ model - scales * T)
             slope += np.diag([1.0] * 4 + [penalty]) @ model
             np.testing.assert_allclose(slope[: 4 + (bias != "none")], 0.0, atol=1e-9)

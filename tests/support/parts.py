@@ -49,7 +49,7 @@ def solved(cluster: LocalParts, model: Model, **changes: Any) -> PartsFit:
     part = cluster.data[0]
     labels = part.indicator.shape[1] + (model.loss == "zero_label_hinge")
     shape = part.X.shape[1], labels
-    return solving.solve(cluster, shape, model, Settings(**{**settings, **changes}))
+    return solving.solve_over_parts(cluster, shape, model, Settings(**{**settings, **changes}))
 
 
 def exact_optimum(estimator: Any, X: Any, Y: Any, *weight: Any, **parameters: Any) -> float:

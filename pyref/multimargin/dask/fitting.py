@@ -18,12 +18,13 @@ from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.rounds import ClusterLostError, Settings, rounds_left
-from multimargin.dask.solving import solve
+from multimargin.dask.solving import solve_over_parts
 from multimargin.dask.workers import dealt, workers_of
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared import zero_label
+from multimargin.estimators.shared.elsewhere import SolvedElsewhere
 from multimargin.estimators.shared.label_weights import weights_of_counts, weights_of_labels
 from multimargin.estimators.shared.pair_weights import number_at_the_top
 from multimargin.estimators.shared.pairwise import PairwiseClassifier, threshold_unit
@@ -33,7 +34,6 @@ from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import deadline_of
 from multimargin.interrupts import Interrupts
-from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
 
 _Estimator = TypeVar("_Estimator")
@@ -157,7 +157,7 @@ def _solve(
     deadline: float | None,
 ) -> None:
     """Fit; what belongs to callbacks is left in the estimator no longer than that."""
-    interrupts = cluster.owned.interrupts
+    interrupts, method = cluster.owned.interrupts, SolvedElsewhere(checked)
     progress = Progress(checked, int(checked.max_iter), int(checked.verbose), interrupts)
     settings = Settings(
         tol=float(checked.tol),
@@ -165,18 +165,18 @@ def _solve(
         seed=seed_of(checked.random_state),
         threads=thread_count(checked.n_jobs),
         callback=progress.epoch_callback(),
-        own_gap=checked._gap,
+        own_gap=method.own_gap,
         deadline=deadline,
         of_dual=isinstance(checked, RankCVM),
         start=_start(checked, shape) if checked.warm_start else None,
     )
 
     def solved() -> Fit:
-        solution = solve(cluster, shape, checked._model(), settings)
+        solution = solve_over_parts(cluster, shape, method.model, settings)
         if solution.error is not None and not np.isfinite(solution.primal):
             # Nothing was reached yet: a model fitted before stays as it is.
             raise solution.error
-        return checked._of_engine(solution.fit(), solution.pairs)
+        return method.own_fit(solution.fit(), solution.pairs)
 
     with closing(cluster):
         fit = kept_fit(
@@ -190,7 +190,7 @@ def _solve(
             ends=(KeyboardInterrupt, ClusterLostError),
         )
     end = replace(fit, gap=checked.dual_gap_)
-    checked._warn_of_the_end(end, "rounds", _advice(fit, settings.tol))
+    method.warn_of_the_end(end, "rounds", _advice(fit, settings.tol))
 
 
 def _advice(fit: Fit, tol: float) -> str:
@@ -228,7 +228,7 @@ def check_estimator(estimator: Any) -> PairwiseClassifier:
             f"estimator is {name}; expected RankSVM, RankSVMz, RankLSVM, RankCVM or MLODM."
             f"{_INSTEAD.get(name, '')}"
         )
-    estimator._check_parameters()
+    SolvedElsewhere(estimator).check_parameters()
     if estimator.kernel != "linear":
         raise ValueError(
             f"kernel is {estimator.kernel!r}; expected 'linear', since only the weights of a "
@@ -331,10 +331,11 @@ def _keep(
     fit: Fit,
 ) -> Fit:
     targets = _targets(inputs, fit.bias.size)
-    _store_features(estimator, inputs, shape[0])
-    estimator._store(np.zeros((0, shape[0])), targets, Kernel("linear"), fit, label_weights)
-    # There are no dual rows to start another fit from.
-    estimator._fit_shape = None
+    SolvedElsewhere(estimator).store(targets, shape[0], fit, label_weights)
+    if inputs.feature_names is not None:
+        estimator.feature_names_in_ = inputs.feature_names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
     return fit
 
 
@@ -356,14 +357,6 @@ def _targets(inputs: Inputs, q: int) -> Targets:
     return Targets(np.zeros((0, q), dtype=np.uint8), np.arange(q), True, inputs.label_names)
 
 
-def _store_features(estimator: Any, inputs: Inputs, d: int) -> None:
-    estimator.n_features_in_ = d
-    if inputs.feature_names is not None:
-        estimator.feature_names_in_ = inputs.feature_names
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-
-
 def _learned(
     threshold: Threshold, cluster: ClusterParts, weights: Matrix, bias: Matrix, unit: float
 ) -> Any:
@@ -377,7 +370,7 @@ def _learned(
         )
         design = np.array(factor[:, :-1], order="F")
         with cluster.interruptible():
-            return threshold._fit_design(design, factor[:, -1].copy()).rescale(unit)
+            return threshold.fit_design(design, factor[:, -1].copy()).rescale(unit)
     share = min(1.0, _THRESHOLD_ROWS / max(cluster.described()["rows"], 1))
     X, Y, row_weights = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
     with cluster.interruptible():

@@ -23,7 +23,9 @@ from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.estimators.shared.problem import Matrix, Model
 
 
-def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings) -> PartsFit:
+def solve_over_parts(
+    cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings
+) -> PartsFit:
     """Solve a linear problem of the pairwise family over parts."""
     about = cluster.described()
     if model.bias == "none":

@@ -68,7 +68,7 @@ class Ridge:
             values, self.vectors = np.linalg.eigh(matrix)
         self.values = np.maximum(values, 0.0)[:, None]
 
-    def solve(self, rho: float, target: Matrix) -> Matrix:
+    def minimiser(self, rho: float, target: Matrix) -> Matrix:
         """Return W and b for rho times the sum of s_i^2 x_i t_i^T."""
         with one_blas_thread():
             if self.bias == "penalized":
@@ -207,7 +207,7 @@ class SplitRounds:
             self._balance(answer)
             if self.ridge.bias != "none":
                 self._leap()
-        self.model = self.ridge.solve(self.rho, self.rho * self.scores + self.dual)
+        self.model = self.ridge.minimiser(self.rho, self.rho * self.scores + self.dual)
 
     def _balance(self, answer: Sums) -> None:
         """Move the penalty towards where the relative residuals are alike."""

@@ -44,7 +44,7 @@ from multimargin.estimators.shared.llsf_problem import (
     published_lipschitz,
     ridge_start,
     smallest_feature_eigenvalue,
-    solve,
+    solve_llsf,
     weighted,
 )
 from multimargin.estimators.shared.products import product
@@ -266,7 +266,7 @@ default="auto"
         kept_fit(
             self,
             progress,
-            solve=partial(progress.interrupts.reached_by, solve, X, convexity, request),
+            solve=partial(progress.interrupts.reached_by, solve_llsf, X, convexity, request),
             keep=partial(self._keep, targets, convexity),
             learn=partial(self._fit_threshold, given, targets, weights),
         )

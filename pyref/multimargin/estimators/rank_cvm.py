@@ -9,7 +9,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from multimargin import _rust
 from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.certificate import at_margin_1, bounds_at_the_margin
-from multimargin.estimators.shared.engine import solve
+from multimargin.estimators.shared.engine import solve_problem
 from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.options import FrankWolfeOptions, checked_options
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
@@ -209,7 +209,7 @@ def _solve_by_scaling(problem: Problem, solver: str) -> Fit:
                 epoch, seconds, *bounds_at_the_margin(primal, dual), active
             ),
         )
-    fit = solve(problem, solver)
+    fit = solve_problem(problem, solver)
     total = float(fit.dual[problem.indicator == 1].sum())
     if fit.status == "converged" and not _simplex_certificate(fit, total)[2] <= problem.tol:
         fit = replace(fit, status="stalled")

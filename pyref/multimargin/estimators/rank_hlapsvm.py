@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
-from multimargin.estimators.shared.engine import solve
+from multimargin.estimators.shared.engine import solve_problem
 from multimargin.estimators.shared.exact import kernel_matrix, solve_exactly
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
@@ -213,7 +213,7 @@ class RankHLapSVM(PairwiseClassifier):
         attributes: dict[str, Any] = {"hyperedge_weights_": weights, "_dual": None}
         lam = float(self.lam)
         if lam == 0.0:
-            return replace(solve(problem, self.solver), attributes=attributes)
+            return replace(solve_problem(problem, self.solver), attributes=attributes)
         laplacian = Laplacian(Y, weights)
         n, d = problem.X.shape
         if self.solver == "exact":
@@ -256,7 +256,7 @@ def _whitened(
     R = _factor(laplacian, lam, X)
     # R^T Z = X^T, solved in place: Z^T = X R^-1.
     linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
-    fit = solve(replace(problem, X=X), solver)
+    fit = solve_problem(replace(problem, X=X), solver)
     assert fit.weights is not None
     return fit, linalg.solve_triangular(R, fit.weights, check_finite=False)
 
@@ -269,7 +269,7 @@ def _solve_sparse(problem: Problem, solver: str, lam: float, laplacian: "Laplaci
     if info != 0:  # pragma: no cover  # R has a positive diagonal.
         raise linalg.LinAlgError(f"Inverting I + lam X^T Lap X failed: LAPACK potri {info}.")
     # Column-major and symmetric is row-major and symmetric.
-    fit = solve(replace(problem, X=X, metric=_with_lower_triangle(M).T), solver)
+    fit = solve_problem(replace(problem, X=X, metric=_with_lower_triangle(M).T), solver)
     assert fit.weights is not None
     return _linear_fit(fit, fit.weights, problem.X, lam, laplacian)
 

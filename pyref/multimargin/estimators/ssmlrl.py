@@ -202,7 +202,7 @@ class SSMLRL(RelationshipClassifier):
         expansion[others] = influence @ fit.expansion
         expansion[rows] = fit.expansion
         if training.solved_nearest:
-            expansion = training.expansion(expansion)
+            expansion = training.original_expansion(expansion)
             if fit.status != "interrupted":
                 fit = replace(fit, status="indefinite_kernel", solved_nearest=True)
         return replace(fit, expansion=expansion)

@@ -39,7 +39,7 @@ class PooledLogistic:
         self.penalty = np.ones(A.shape[0])
         self.penalty[-1] = _RIDGE
 
-    def solve(
+    def minimise(
         self, common: Vector, own: Matrix, tolerance: float
     ) -> tuple[Vector, Matrix, int, float]:
         """Return the weights of the common and own features (F,) and (J, q), steps, and the gap.

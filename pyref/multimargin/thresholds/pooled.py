@@ -154,7 +154,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         guess = np.zeros(len(A)), np.zeros((own_scale.size, q))
         if start is not None:
             guess = start._solution
-        common, own, self.n_iter_, self.gap_ = problem.solve(*guess, tolerance)
+        common, own, self.n_iter_, self.gap_ = problem.minimise(*guess, tolerance)
         self._solution = common, own
         self.coef_ = common[:-1] / scale
         self.intercept_ = float(common[-1])

@@ -56,11 +56,25 @@ class ScoresThreshold(Threshold):
             roots = np.sqrt(weights)
             design *= roots[:, None]
             target *= roots
-        return self._fit_design(design, target, scores.dtype)
+        return self.fit_design(design, target, scores.dtype)
 
     @with_one_blas_thread
-    def _fit_design(self, design: Matrix, target: Vector, dtype: Any = np.float64) -> Self:
-        """Fit to rows (f_1, ..., f_q, 1), or a triangular factor of them, which is overwritten."""
+    def fit_design(self, design: Matrix, target: Vector, dtype: Any = np.float64) -> Self:
+        """Fit to the design of the least squares, or to a triangular factor of it.
+
+        Parameters
+        ----------
+        design : ndarray of shape (n, q + 1)
+            Rows (f_1, ..., f_q, 1), column-major and of float64, which are overwritten.
+        target : ndarray of shape (n,)
+            The threshold that is best for each row.
+        dtype : numpy dtype, default=float64
+            Type that the scores were computed in, float64 or float32.
+
+        Returns
+        -------
+        self
+        """
         # Driver gelsd is the fastest: it reduces a tall matrix by QR before it looks for the rank.
         # scipy.linalg.lstsq would copy the design.
         n, columns = design.shape

@@ -65,11 +65,11 @@ def test_the_expansion_is_over_the_kernel_itself():
     K = sigmoid_kernel(X, gamma=1.0, coef0=0.0)
     assert_allclose(found.matrix, K, rtol=1e-12)
     A = np.random.default_rng(1).normal(size=(30, 2))
-    assert found.expansion(A) is A
+    assert found.original_expansion(A) is A
     found.make_definite()
     assert found.solved_nearest
     assert np.linalg.eigvalsh(found.matrix)[0] >= -1e-12
-    assert_allclose(K @ found.expansion(A), found.matrix @ A, atol=1e-10)
+    assert_allclose(K @ found.original_expansion(A), found.matrix @ A, atol=1e-10)
     definite = of("poly", coef0=1.0, needed=True)
     definite.make_definite()
     assert not definite.solved_nearest

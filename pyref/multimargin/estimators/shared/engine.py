@@ -14,7 +14,7 @@ from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.kernels import rust_matrix
 
 
-def solve(problem: Problem, solver: str) -> Fit:
+def solve_problem(problem: Problem, solver: str) -> Fit:
     """Solve a problem of the pairwise family."""
     loop = solve_exactly if solver == "exact" else partial(_solve_compiled, solver=solver)
     if problem.model.loss == zero_label.LOSS and solver != "exact":

@@ -234,7 +234,7 @@ class Coefficients(Report):
     kkt_residual: float  # Largest violation of the optimality conditions
 
 
-def solve(X: Any, convexity: Convexity, request: Request) -> Coefficients:
+def solve_llsf(X: Any, convexity: Convexity, request: Request) -> Coefficients:
     """Call a solver."""
     solution = _rust.solve_label_features(
         rust_matrix(X),

@@ -21,7 +21,7 @@ from multimargin.checks.parameters import (
 from multimargin.checks.targets import Targets, check_pairs
 from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.certificate import certified
-from multimargin.estimators.shared.engine import solve
+from multimargin.estimators.shared.engine import solve_problem
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, TrainingData
 from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
 from multimargin.estimators.shared.pair_weights import (
@@ -68,7 +68,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         raise NotImplementedError
 
     def _solve(self, problem: Problem) -> Fit:
-        return solve(problem, self.solver)
+        return solve_problem(problem, self.solver)
 
     def _of_engine(self, fit: Fit, pairs: float) -> Fit:
         """Return a method's own solution from the engine's; `pairs` sums the pairs' variables."""
@@ -169,7 +169,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         """Store a fit with the certificate of the model that is stored."""
         if training.solved_nearest:
             expansion = fit.dual if fit.expansion is None else fit.expansion
-            fit = replace(fit, expansion=training.expansion(expansion))
+            fit = replace(fit, expansion=training.original_expansion(expansion))
         fit = replace(fit, status=_status(fit, training))
         self._store(data.X, data.targets, data.kernel, fit, problem.label_weights)
         fit = certified(problem, fit, self)

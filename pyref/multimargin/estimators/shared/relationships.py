@@ -222,7 +222,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         if part.scores is not None:
             scores[:, learned] = part.scores
         expansion[:, learned], dual[:, learned] = part.expansion, part.dual
-        expansion = training.expansion(expansion)
+        expansion = training.original_expansion(expansion)
         # A label of one class has no weights, and the bias at which its loss vanishes.
         bias = np.where((counted == 1).any(axis=0), 1.0, -1.0)
         bias[learned] = part.bias

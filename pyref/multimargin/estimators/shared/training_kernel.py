@@ -93,7 +93,7 @@ class TrainingKernel:
         if self._nearest is not None:
             self.matrix = self._nearest.matrix
 
-    def expansion(self, coefficients: Matrix) -> Matrix:
+    def original_expansion(self, coefficients: Matrix) -> Matrix:
         """Return the expansion over the kernel itself from the one that a solver found."""
         if self._nearest is None:
             return coefficients

@@ -1,0 +1,47 @@
+"""Fits of the pairwise family whose problem is solved elsewhere, such as over parts of the rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multimargin.checks.targets import Targets
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.shared.problem import Fit, Matrix, Model
+from multimargin.kernels import Kernel
+
+
+@dataclass(frozen=True)
+class SolvedElsewhere:
+    """A linear estimator that states its problem, and stores the solution that is handed to it."""
+
+    estimator: PairwiseClassifier
+
+    def check_parameters(self) -> None:
+        """Check the estimator's parameters, as its `fit` does."""
+        self.estimator._check_parameters()
+
+    @property
+    def model(self) -> Model:
+        """The loss and the bias."""
+        return self.estimator._model()
+
+    def own_fit(self, fit: Fit, pairs: float) -> Fit:
+        """Return the method's own solution; `pairs` sums the dual variables of all label pairs."""
+        return self.estimator._of_engine(fit, pairs)
+
+    def own_gap(self, fit: Fit, pairs: float) -> float:
+        """Return the relative duality gap of the method's own solution."""
+        return self.estimator._gap(fit, pairs)
+
+    def store(
+        self, targets: Targets, n_features: int, fit: Fit, label_weights: Matrix | None
+    ) -> None:
+        """Store a fit of which no training row is here, and no dual row to start another from."""
+        no_rows, kernel = np.zeros((0, n_features)), Kernel("linear")
+        self.estimator._store(no_rows, targets, kernel, fit, label_weights)
+        self.estimator._fit_shape = None
+        self.estimator.n_features_in_ = n_features
+
+    def warn_of_the_end(self, fit: Fit, rounds: str, advice: str) -> None:
+        """Warn unless the fit converged; `rounds` names its iterations."""
+        self.estimator._warn_of_the_end(fit, rounds, advice)
