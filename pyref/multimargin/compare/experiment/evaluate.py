@@ -32,6 +32,7 @@ from multimargin.datasets.table_encoder import with_encoder
 from multimargin.estimators.label_ranker.estimator import LabelRankerCV
 from multimargin.estimators.shared.certificate import certificate_of
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.steps import final_estimator
 from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
 from multimargin.notices import warn
@@ -114,10 +115,9 @@ def _known_enough(estimator: Any, rows: NDArray[np.intp], Y: NDArray[Any]) -> ND
 
 def _takes_unknown_labels(estimator: Any) -> bool:
     """Return whether an estimator, or what is inside of it, is fitted to labels with NaN."""
+    estimator = final_estimator(estimator)
     if isinstance(estimator, KernelExpansionClassifier | LabelRankerCV):
         return True
-    if hasattr(estimator, "steps"):
-        return _takes_unknown_labels(estimator.steps[-1][1])
     inner = getattr(estimator, "estimator", None)
     if inner is None:
         return False

@@ -41,9 +41,11 @@ from multimargin.estimators.label_ranker.settings import (
     top_ks_of,
     values_of,
 )
+from multimargin.estimators.names import decision_and_ranking
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
+from multimargin.estimators.steps import final_estimator
 from multimargin.kernels import KERNELS, KernelFunction, make_kernel
 from multimargin.measures import SCORERS, get_scorer
 from multimargin.measures.label_scores import scores_by
@@ -496,8 +498,7 @@ class LabelRankerCV(LabelScoringClassifier):
 
     @property
     def _head(self) -> Head:
-        last = self.best_estimator_
-        head: Head = (last[-1] if self.unit_length_ else last).head_
+        head: Head = final_estimator(self.best_estimator_).head_
         return head
 
     @property
@@ -588,11 +589,7 @@ class LabelRankerCV(LabelScoringClassifier):
             The same as from the two methods.
         """
         check_is_fitted(self)
-        X, last = self._checked_features(X, reset=False), self.best_estimator_
-        if isinstance(last, Pipeline):
-            X, last = last[:-1].transform(X), last[-1]
-        both: tuple[Matrix, Matrix] = last.decision_and_probabilities(X)
-        return both
+        return decision_and_ranking(self.best_estimator_, self._checked_features(X, reset=False))
 
     def _asked(self, method: str, X: Any) -> Any:
         check_is_fitted(self)
