@@ -246,11 +246,12 @@ def wilcoxon_tests(
             outcome, p_value, note = "tie", 1.0, "equal on every data set"
         else:
             # SciPy before 1.15 takes the normal approximation where ranks are tied, however few.
-            few = len(gain) <= _PERMUTED
-            how = stats.PermutationMethod(n_resamples=np.inf) if few else "auto"
+            ranks = stats.rankdata(np.abs(gain))
+            tied = not gain.all() or len(set(ranks)) < len(ranks)
+            permuted = tied and len(gain) <= _PERMUTED
+            how = stats.PermutationMethod(n_resamples=np.inf) if permuted else "auto"
             test = stats.wilcoxon(gain, zero_method="zsplit", method=how)
             rank_sum, p_value = float(test.statistic), float(test.pvalue)
-            ranks = stats.rankdata(np.abs(gain))
             wins = ranks[gain > 0].sum() > ranks[gain < 0].sum()
             outcome = "tie" if p_value >= alpha else "win" if wins else "loss"
             if 2.0 * 0.5 ** len(both) >= alpha:
