@@ -47,19 +47,6 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                     ) from error
             raise
 
-    def unknown_names(self, X: Any) -> dict[str, Counter[str]]:
-        """Count the names that no fitted row had, by column."""
-        fitted = self.named_transformers_.get("names")
-        if fitted is None:
-            return {}
-        places = next(columns for name, _, columns in self.transformers_ if name == "names")
-        found = {}
-        for place, known in zip(places, fitted[-1].categories_, strict=True):
-            column = str(self.feature_names_in_[place])
-            names = X[column].fillna(MISSING)
-            found[column] = Counter(names[~names.isin(known)].tolist())
-        return {column: names for column, names in found.items() if names}
-
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features."""
         full = super().get_feature_names_out(input_features)
