@@ -31,6 +31,9 @@ COLUMNS, LABELS = 200, 20
 ROWS_OF_A_PART = 50_000
 EPOCHS = 5
 COMPONENTS = 500
+MOST_ROUNDS = 1000
+# Rows that weigh as much as all do.
+ROWS_AT_ONE = 100_000
 
 # The rows stay in memory: 2 million take half of it.
 MEMORY = {"target": False, "spill": False, "pause": 0.95}
@@ -74,7 +77,9 @@ def by_parts(count: int, C: float, test: tuple[Any, Any], features: Any = None) 
     ):
         made = [delayed(rows, nout=2)(part) for part in range(count)]
         X = [block[0] if features is None else delayed(features)(block[0]) for block in made]
-        model = RankSVM(kernel="linear", bias="penalized", C=C, random_state=0, max_iter=500)
+        model = RankSVM(
+            kernel="linear", bias="penalized", C=C, random_state=0, max_iter=MOST_ROUNDS
+        )
         start = time.perf_counter()
         multimargin.dask.fit(model, X, [block[1] for block in made], client)
         seconds = time.perf_counter() - start
@@ -111,15 +116,17 @@ def by_sgd(count: int, test: tuple[Any, Any]) -> list[str]:
 def main(arguments: list[str]) -> None:
     """Print quality, seconds, rounds, bytes and memory of each method."""
     mapped = "nystroem" in arguments
-    numbers = [int(word) for word in arguments if word != "nystroem"]
+    numbers = [int(word) for word in arguments if word.isdigit()]
+    weights = [float(word.removeprefix("weight=")) for word in arguments if "=" in word]
     count = max(1, (numbers or [100_000])[0] // ROWS_OF_A_PART)
+    C = (weights or [1.0])[0] * ROWS_AT_ONE / (count * ROWS_OF_A_PART)
     test = rows(-1 % 2**32, 20_000)
-    table = [["RankSVM, linear, C = 1", *by_parts(count, 1.0, test)]]
+    table = [[f"RankSVM, linear, C = {C:g}", *by_parts(count, C, test)]]
     if mapped:
         landmarks, _ = rows(0, 5_000)
         approximation = Nystroem(n_components=COMPONENTS, random_state=0).fit(landmarks)
-        name = f"RankSVM, Nystroem({COMPONENTS}), C = 1"
-        table.append([name, *by_parts(count, 1.0, test, approximation.transform)])
+        name = f"RankSVM, Nystroem({COMPONENTS}), C = {C:g}"
+        table.append([name, *by_parts(count, C, test, approximation.transform)])
     table.append([f"SGDClassifier, {EPOCHS} epochs", *by_sgd(count, test)])
     header = ("ranking loss", "Hamming loss", "s", "rounds", "s a round", "MB a round", "peak MB")
     title = (
