@@ -146,7 +146,7 @@ ROOMS_OF_RUST = {
         *("network", "rank_cvm", "llsf", "mlrl", "pairwise"),
     ],
     "pairwise": [
-        *("loss", "scores", "setup", "bcd", "splitting", "admm", "rule", "prompt"),
+        *("tuning", "loss", "scores", "setup", "bcd", "splitting", "admm", "rule", "prompt"),
         *("accelerator", "outer", "bias", "solve", "published", "request"),
     ],
 }

@@ -6,6 +6,7 @@
 
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
+use crate::tuning::PRICES;
 use multiversion::multiversion;
 use std::borrow::Cow;
 
@@ -21,33 +22,6 @@ const SPREAD: f64 = 0.05;
 
 /// Columns of the lower triangle of slopes that are computed together.
 const TOGETHER: usize = 32;
-
-/// Newton steps, steps of conjugate gradients in each, and trials of a line search.
-const NEWTON_STEPS: usize = 100;
-const GRADIENT_STEPS: usize = 200;
-const TRIALS: usize = 30;
-
-/// A line search ends where the slope is this share of the first one.
-const FLAT: f64 = 0.5;
-
-/// Conjugate gradients stop at this share of what is left, at first; later at the square of the share of the demand, and
-/// before there is nothing but rounding.
-const FORCING: f64 = 0.1;
-
-/// What is left at this share of the demand is rounding.
-const EXACT: f64 = 1e-12;
-
-/// Damping, by a slope for each node, as a share of its capacity over the dearest cost: the first one, the least, which
-/// nodes all of whose arcs are full or empty need, the most, and how it changes with the length of a step.
-const FIRST_DAMPING: f64 = 0.1;
-const LEAST_DAMPING: f64 = 1e-9;
-const MOST_DAMPING: f64 = 1e4;
-const MORE_DAMPING: f64 = 100.0;
-const LESS_DAMPING: f64 = 0.1;
-const SHORT: f64 = 0.25;
-
-/// Nodes with less than this share of what is left at another are no reason for it.
-const MUCH: f64 = 1e-2;
 
 /// Steps of costs, by which arcs open as the difference of prices rises: a geometric sequence.
 #[derive(Clone, Copy, Debug)]
@@ -235,7 +209,7 @@ pub fn priced(
         demand,
         scale,
         carried,
-        damping: FIRST_DAMPING,
+        damping: PRICES.first_damping,
         prices: start.to_vec(),
         left: demand.to_vec(),
         slopes: memory::zeros_for(triangle(nodes), Purpose::LabelNetwork),
@@ -301,9 +275,9 @@ struct Newton<'a, F> {
 impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
     fn solve(mut self, interrupted: &mut dyn FnMut() -> bool) -> Option<Priced> {
         let total: f64 = self.demand.iter().map(|amount| amount.abs()).sum();
-        let rounding = EXACT * total;
+        let rounding = PRICES.exact * total;
         self.evaluate();
-        for _ in 0..NEWTON_STEPS {
+        for _ in 0..PRICES.newton_steps {
             if interrupted() {
                 return None;
             }
@@ -312,17 +286,22 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
                 break;
             }
             let share = most / total;
-            let direction = self.direction((share * share).clamp(EXACT, FORCING), interrupted)?;
+            let direction = self.direction(
+                (share * share).clamp(PRICES.exact, PRICES.forcing),
+                interrupted,
+            )?;
             let length = self.search(&direction, interrupted)?;
-            self.damping *= if length < SHORT {
-                MORE_DAMPING
+            self.damping *= if length < PRICES.short {
+                PRICES.more_damping
             } else {
-                LESS_DAMPING
+                PRICES.less_damping
             };
-            if self.damping > MOST_DAMPING && length == 0.0 {
+            if self.damping > PRICES.most_damping && length == 0.0 {
                 break;
             }
-            self.damping = self.damping.clamp(LEAST_DAMPING, MOST_DAMPING);
+            self.damping = self
+                .damping
+                .clamp(PRICES.least_damping, PRICES.most_damping);
         }
         let most = largest(&self.left);
         if most <= rounding {
@@ -330,7 +309,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         }
         // What is left elsewhere would have gone to where most is left.
         let kept = |left: &f64| {
-            if left.abs() > MUCH * most {
+            if left.abs() > PRICES.much * most {
                 left.abs()
             } else {
                 0.0
@@ -363,7 +342,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         let mut conjugate = scaled(&residual);
         let mut square = dot(&residual, &conjugate);
         let goal = share * share * square;
-        for _ in 0..GRADIENT_STEPS {
+        for _ in 0..PRICES.gradient_steps {
             if interrupted() {
                 return None;
             }
@@ -404,7 +383,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         let first = dot(&self.left, direction);
         let start = self.prices.clone();
         let (mut low, mut high, mut length) = (0.0, f64::INFINITY, 1.0);
-        for _ in 0..TRIALS {
+        for _ in 0..PRICES.trials {
             if interrupted() {
                 return None;
             }
@@ -412,7 +391,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
             axpy(length, direction, &mut self.prices);
             self.evaluate();
             let gain = dot(&self.left, direction);
-            if gain.abs() <= FLAT * first {
+            if gain.abs() <= PRICES.flat * first {
                 return Some(length);
             }
             if gain > 0.0 {
@@ -481,7 +460,7 @@ mod tests {
                 .unwrap();
             let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
             for (there, wanted) in carried(&found).iter().zip(&demand) {
-                assert!((there - wanted).abs() <= EXACT * total.max(1e-300));
+                assert!((there - wanted).abs() <= PRICES.exact * total.max(1e-300));
             }
         }
     }

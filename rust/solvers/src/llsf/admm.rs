@@ -24,31 +24,13 @@ use super::certificate::certify;
 use super::lasso::soft_threshold;
 use super::problem::{End, Problem};
 use super::quadratic::Quadratic;
+use super::tuning::SPLITTING;
 use crate::error::{SolverError, refused};
 use crate::linalg::matmul::{View, multiply_rows};
 use crate::linalg::vector::{dot, transpose};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace, relative_gap};
-use crate::tuning::Balance;
-
-/// Over-relaxation; anything in (0, 2) converges.
-const RELAXATION: f64 = 1.7;
-/// Rounds between two certificates, each of which costs about two.
-const CHECK: usize = 5;
-/// The penalty changes by the root of the residuals' ratio, of which this is the square.
-const BALANCE: Balance = Balance {
-    power: 0.25,
-    least: 1.5,
-    most: 5.0,
-};
-/// After this round the penalty changes at long distances only: the loop converges with one that settles.
-const PENALTY_SETTLES: usize = 100;
-/// Where the gap is closed and the KKT residual is not, the gradient at `Z` may be wrong by this many times the change of
-/// `rho Z` before the penalty grows, ...
-const STATIONARITY: f64 = 10.0;
-/// ... after the round at which it settles this many times at most.
-const MOST_LATE_CHANGES: usize = 20;
 
 /// Entries of `H` below this share of the largest one are 0.
 const NULL_SHARE: f64 = 1e-12;
@@ -106,7 +88,7 @@ impl Norms {
         if !(ratio.is_finite() && ratio > 0.0) {
             return 1.0;
         }
-        BALANCE.factor(ratio)
+        SPLITTING.balance.factor(ratio)
     }
 }
 
@@ -208,7 +190,8 @@ impl Loop<'_> {
         let (threshold, mut norms) = (self.threshold(), Norms::default());
         for (x, w) in self.sum.iter_mut().zip(&self.weights) {
             let before = soft_threshold(*x, threshold);
-            let next = RELAXATION * w + (1.0 - RELAXATION) * before + (*x - before);
+            let next =
+                SPLITTING.relaxation * w + (1.0 - SPLITTING.relaxation) * before + (*x - before);
             let z = soft_threshold(next, threshold);
             norms.apart += (w - z) * (w - z);
             norms.moved += (z - before) * (z - before);
@@ -229,7 +212,9 @@ impl Loop<'_> {
             difference * difference
         });
         let moved = self.rho * norms.moved.sqrt();
-        BALANCE.limited((differences.sum::<f64>().sqrt() / (STATIONARITY * moved)).sqrt())
+        SPLITTING
+            .balance
+            .limited((differences.sum::<f64>().sqrt() / (SPLITTING.stationarity * moved)).sqrt())
     }
 
     /// Changes the penalty and leaves `Z` and `rho D` as they are.
@@ -296,7 +281,7 @@ pub(super) fn run(
     let (mut model, mut bound) = (Vec::new(), f64::NEG_INFINITY);
     let status = loop {
         let last = round == problem.settings.max_epochs;
-        if round.is_multiple_of(CHECK) || last {
+        if round.is_multiple_of(SPLITTING.check) || last {
             model = state.model();
             let slopes = gradient(&model);
             let mut certificate = certify(problem, &model, &slopes);
@@ -318,14 +303,15 @@ pub(super) fn run(
             }
             let (factor, settled) =
                 if relative_gap(certificate.primal, bound) <= problem.settings.tolerance {
-                    let settled = late_changes == MOST_LATE_CHANGES;
+                    let settled = late_changes == SPLITTING.most_late_changes;
                     (state.late_balance(&slopes, &norms), settled)
                 } else {
-                    let settled = round > PENALTY_SETTLES && round % PENALTY_SETTLES != 0;
+                    let settled =
+                        round > SPLITTING.penalty_settles && round % SPLITTING.penalty_settles != 0;
                     (norms.balance(), settled)
                 };
             if round > 0 && !settled && factor != 1.0 {
-                late_changes += usize::from(round > PENALTY_SETTLES);
+                late_changes += usize::from(round > SPLITTING.penalty_settles);
                 state.rescale(factor);
             }
         }

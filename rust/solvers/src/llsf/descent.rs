@@ -8,19 +8,15 @@ use super::certificate::{Certificate, Sums, combine};
 use super::lasso::{Lasso, Point};
 use super::problem::{End, Problem};
 use super::quadratic::{FeatureColumns, Quadratic};
+use super::tuning::LASSO;
 use crate::error::SolverError;
 use crate::linalg::vector::axpy;
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace};
 
-/// How far below the violation at the start of a visit the working set is solved.
-const INNER_ACCURACY: f64 = 0.1;
 /// Labels visited between two questions to the monitor.
 const BATCH: usize = 16;
-/// A working set may grow to this many times the support, and always to `SMALL_SET`.
-const GROWTH: usize = 2;
-const SMALL_SET: usize = 64;
 
 /// One label's coefficients and what is kept up to date with them.
 struct Label {
@@ -44,7 +40,7 @@ impl Label {
                 violators.push(j);
             }
         }
-        let room = (GROWTH * set.len()).max(SMALL_SET) - set.len();
+        let room = (LASSO.growth * set.len()).max(LASSO.small_set) - set.len();
         if violators.len() > room {
             violators.select_nth_unstable_by(room, |&a, &b| {
                 self.gradient[b].abs().total_cmp(&self.gradient[a].abs())
@@ -103,7 +99,7 @@ impl Visit<'_> {
         };
         let form = self.form_on(&set);
         let mut lasso = Lasso { form, point, beta };
-        lasso.solve(INNER_ACCURACY * label.violation);
+        lasso.solve(LASSO.inner_accuracy * label.violation);
         let mut changed = false;
         for (&j, &w) in set.iter().zip(&lasso.point.weights) {
             let change = w - std::mem::replace(&mut label.weights[j], w);

@@ -5,17 +5,8 @@
 //! signs, found by conjugate gradients, or along a combination of dependent columns.
 
 use super::certificate::violation;
+use super::tuning::LASSO;
 use crate::linalg::vector::{axpy, dot};
-
-/// Steps on the support before giving up.
-const MOST_STEPS: usize = 60;
-/// Passes before each.
-const PASSES: usize = 4;
-/// Iterations of conjugate gradients, and the share of the gradient's square at which they end.
-const MOST_ITERATIONS: usize = 20;
-const ACCURACY: f64 = 0.01;
-/// A direction of less curvature than this share of its coordinates' own is one of dependent columns.
-const DEPENDENT: f64 = 1e-12;
 
 /// A lasso and its present point.
 #[derive(Debug)]
@@ -40,8 +31,8 @@ pub struct Point {
 impl Lasso {
     /// Improves the point until it violates the optimality conditions by no more than `tolerance`.
     pub fn solve(&mut self, tolerance: f64) {
-        for _ in 0..MOST_STEPS {
-            for _ in 0..PASSES {
+        for _ in 0..LASSO.most_steps {
+            for _ in 0..LASSO.passes {
                 // Small steps alone prove nothing: many of them may still add up to a long way.
                 if self.pass() <= tolerance && self.violation() <= tolerance {
                     return;
@@ -120,14 +111,14 @@ impl Lasso {
         let mut rest: Vec<f64> = (0..m).map(downhill).collect();
         let (mut direction, mut along) = (vec![0.0; m], vec![0.0; m]);
         let (mut before, mut enough) = (f64::INFINITY, 0.0);
-        for _ in 0..MOST_ITERATIONS {
+        for _ in 0..LASSO.most_iterations {
             let scaled = |k: usize| of_support(k, rest[k] / self.form[k * (m + 1)]);
             let scaled: Vec<f64> = (0..m).map(scaled).collect();
             let length = dot(&rest, &scaled);
             if length <= enough {
                 break;
             }
-            enough = f64::max(enough, ACCURACY * length);
+            enough = f64::max(enough, LASSO.accuracy * length);
             let (mut product, mut of_coordinates) = (vec![0.0; m], 0.0);
             for (k, row) in self.form.chunks_exact(m).enumerate() {
                 along[k] = scaled[k] + length / before * along[k];
@@ -137,7 +128,7 @@ impl Lasso {
                 }
             }
             let curvature = dot(&along, &product);
-            if curvature <= DEPENDENT * of_coordinates {
+            if curvature <= LASSO.dependent * of_coordinates {
                 return along;
             }
             axpy(length / curvature, &along, &mut direction);

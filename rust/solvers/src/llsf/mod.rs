@@ -27,6 +27,7 @@ mod descent;
 mod lasso;
 mod problem;
 mod quadratic;
+mod tuning;
 
 use crate::error::SolverError;
 use crate::parallel::threads::Threads;

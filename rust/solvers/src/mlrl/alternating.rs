@@ -10,17 +10,11 @@
 use super::regulariser::Regulariser;
 use super::splitting::{State, drive};
 use super::symmetric::independent;
+use super::tuning::ALTERNATION;
 use super::{Problem, Solution};
 use crate::error::{SolverError, refused};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
-
-/// (10) is solved to this share of the joint tolerance.
-const SHARE: f64 = 0.1;
-/// Rounds within the rounds in all: a sub-problem whose kernel's scale is out of reach may creep on for millions.
-const ROUNDS_WITHIN: usize = 100_000;
-/// A round that lowers the objective by no larger share of it has come to nothing, if (10) was left above its tolerance.
-const NOTHING: f64 = 1e-13;
 
 /// The published alternation, started at Omega = I/q. Each sub-problem is solved with `(1 - ridge) Omega + ridge I/q`:
 /// at a ridge of 0 an eigenvalue that has become 0 stays 0.
@@ -40,7 +34,7 @@ pub fn alternating(
     let q = problem.labels();
     let even = independent(q);
     let state = State::new(problem, Regulariser::fixed(even.to_vec(), q)?)?;
-    let state = state.judged_jointly(ROUNDS_WITHIN);
+    let state = state.judged_jointly(ALTERNATION.rounds_within);
     let (mut omega, mut before): (Option<Vec<f64>>, f64) = (None, f64::INFINITY);
     drive(
         problem,
@@ -54,10 +48,10 @@ pub fn alternating(
                 let mixed = mixed.map(|(o, i)| (1.0 - ridge) * o + ridge * i);
                 state.begin(problem, Regulariser::fixed(mixed.collect(), q)?)?;
             }
-            let tolerance = SHARE * settings.tolerance;
+            let tolerance = ALTERNATION.share * settings.tolerance;
             let (mut made, covariance) = state.solve(problem, tolerance, threads, monitor)?;
             // Where Omega is all but singular, rounding leaves (10) above its tolerance: that alone is no end.
-            let nothing = made.primal >= before * (1.0 - NOTHING);
+            let nothing = made.primal >= before * (1.0 - ALTERNATION.nothing);
             made.stalled &= nothing || state.used_up();
             before = made.primal;
             omega = Some(covariance);

@@ -23,6 +23,7 @@ pub mod request;
 pub mod smo;
 mod splitting;
 mod symmetric;
+mod tuning;
 
 pub use alternating::alternating;
 pub use splitting::{fixed, splitting};
@@ -31,11 +32,7 @@ use crate::error::{SolverError, check_size, refused};
 use crate::kernel::rows::KernelRows;
 use crate::linalg::vector::axpy;
 use crate::report::{Objectives, Report, Status};
-
-/// Largest number of pair steps of one label in one round: this many and so many for each instance, within a limit.
-const STEPS: usize = 100_000;
-const STEPS_PER_INSTANCE: usize = 1000;
-const MOST_STEPS: usize = 10_000_000;
+use tuning::STEPS;
 
 /// What a pair step costs at least, in multiplications.
 const WORK_OF_A_STEP: usize = 100;
@@ -165,10 +162,11 @@ impl<'a> Problem<'a> {
 
     /// Largest number of pair steps of one label in one round.
     fn most_steps(&self) -> usize {
-        STEPS_PER_INSTANCE
+        STEPS
+            .per_instance
             .saturating_mul(self.instances())
-            .saturating_add(STEPS)
-            .min(MOST_STEPS)
+            .saturating_add(STEPS.of_label)
+            .min(STEPS.most)
     }
 }
 

@@ -2,21 +2,10 @@
 
 use super::Problem;
 use super::symmetric::{Eigen, eigenvalues, gram, mix};
+use super::tuning::SPLITTING;
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
 use crate::memory;
-
-/// The first penalty over the mean of what the regulariser has beyond `kappa`, at Omega = I/q for the trace norm.
-const FIRST_PENALTY: f64 = 2.0;
-/// The first penalty over `kappa` at least.
-const LEAST_PENALTY: f64 = 1e-3;
-/// Over-relaxation of `W` for the trace norm, and for a fixed Omega; anything in (0, 2) converges.
-const RELAXATION: f64 = 1.8;
-const FIXED_RELAXATION: f64 = 1.5;
-/// The labels' problems are solved to F_low <= F_up + this share of the gap of one label's mean loss, for the trace norm
-/// and for a fixed Omega.
-const ACCURACY: f64 = 15.0;
-const FIXED_ACCURACY: f64 = 20.0;
 
 /// `phi(X)^T A` as `A` and the scores `K A`, both by label.
 #[derive(Clone, Debug)]
@@ -98,8 +87,8 @@ impl Regulariser {
     /// Over-relaxation, and the accuracy of the labels' problems.
     pub fn pace(&self) -> (f64, f64) {
         match self {
-            Self::TraceNorm => (RELAXATION, ACCURACY),
-            Self::Fixed { .. } => (FIXED_RELAXATION, FIXED_ACCURACY),
+            Self::TraceNorm => (SPLITTING.relaxation, SPLITTING.accuracy),
+            Self::Fixed { .. } => (SPLITTING.fixed_relaxation, SPLITTING.fixed_accuracy),
         }
     }
 
@@ -118,7 +107,8 @@ impl Regulariser {
         };
         let (kappa, q) = (self.shared(problem), problem.labels() as f64);
         if trace > 0.0 {
-            (FIRST_PENALTY * (problem.lambda * q / trace - kappa)).max(LEAST_PENALTY * kappa)
+            (SPLITTING.first_penalty * (problem.lambda * q / trace - kappa))
+                .max(SPLITTING.least_penalty * kappa)
         } else {
             problem.lambda
         }

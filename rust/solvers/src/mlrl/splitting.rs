@@ -26,38 +26,13 @@ use super::certificate::{best_multiple, loss_and_bias, rounding};
 use super::columns::{Column, solve_all};
 use super::regulariser::{Regulariser, Weights};
 use super::symmetric::{Eigen, covariance_step, eigenvalues};
+use super::tuning::SPLITTING;
 use super::{Problem, Solution, Values};
 use crate::error::{SolverError, check_size};
 use crate::linalg::vector::{dot, transposed};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Objectives, Settings, Status, Trace, relative_gap, rounding_of};
-
-/// The penalty changes when one relative residual is this many times the other.
-const UNBALANCED: f64 = 2.0;
-/// A residual of `W` counts by this share where `W` takes less time than `V`: a smaller penalty means fewer rounds and more pair
-/// steps.
-const CHEAP: f64 = 0.35;
-/// After this round the penalty stays: the iteration is sure to converge only with a penalty that settles.
-const PENALTY_SETTLES: usize = 100;
-/// In the first rounds it is looked at in every second one; later every so many.
-const OFTEN: usize = 20;
-const PACE: usize = 8;
-/// The labels' problems are solved more accurately, by this factor down to a least share, when the gap of [`PACE`] rounds ago
-/// is left to this share.
-const SLOW: f64 = 0.75;
-const SHARPER: f64 = 0.7;
-const SHARPEST: f64 = 4.0;
-/// Limits of the accuracy of the labels' problems.
-const LOOSEST: f64 = 0.1;
-const TIGHTEST: f64 = 1e-12;
-/// The loop ends after this many rounds in which a sub-problem used up its steps: the kernel's scale is out of reach.
-const MOST_EXHAUSTED: usize = 10;
-/// And after rounds that took so many times as many steps in all as one of them may.
-const MOST_SPENT: f64 = 50.0;
-/// It has stalled when this many rounds leave more than this share of the gap.
-const STILL_ROUNDS: usize = 500;
-const STILL_SHARE: f64 = 0.99;
 
 /// Solves the joint problem; see the head of this file.
 ///
@@ -197,7 +172,7 @@ struct Patience {
     exhausted: usize,
     /// Steps of the labels that took most of each round, over the most of one round.
     spent: f64,
-    /// The gap [`STILL_ROUNDS`] rounds ago.
+    /// The gap `SPLITTING.still_rounds` rounds ago.
     earlier: f64,
     still: bool,
 }
@@ -207,8 +182,8 @@ impl Patience {
         self.rounds += 1;
         self.spent += spent;
         self.exhausted += usize::from(exhausted);
-        if rounds.is_multiple_of(STILL_ROUNDS) {
-            self.still = gap > STILL_SHARE * self.earlier;
+        if rounds.is_multiple_of(SPLITTING.still_rounds) {
+            self.still = gap > SPLITTING.still_share * self.earlier;
             self.earlier = gap;
         }
     }
@@ -219,7 +194,9 @@ impl Patience {
 
     fn used_up(&self) -> bool {
         let out_of_rounds = self.most_rounds.is_some_and(|most| self.rounds >= most);
-        out_of_rounds || self.exhausted >= MOST_EXHAUSTED || self.spent >= MOST_SPENT
+        out_of_rounds
+            || self.exhausted >= SPLITTING.most_exhausted
+            || self.spent >= SPLITTING.most_spent
     }
 }
 
@@ -241,7 +218,7 @@ pub(super) struct State {
     /// See [`Regulariser::pace`].
     accuracy: f64,
     gap: f64,
-    /// The gap [`PACE`] rounds ago.
+    /// The gap `SPLITTING.pace` rounds ago.
     earlier: f64,
     best: Best,
     rounds: usize,
@@ -351,9 +328,11 @@ impl State {
         if made == Some(0) {
             self.accuracy *= 0.3;
         }
-        if self.rounds.is_multiple_of(PACE) {
-            if self.gap > SLOW * self.earlier {
-                self.accuracy = self.accuracy.min((SHARPER * self.accuracy).max(SHARPEST));
+        if self.rounds.is_multiple_of(SPLITTING.pace) {
+            if self.gap > SPLITTING.slow * self.earlier {
+                self.accuracy = self
+                    .accuracy
+                    .min((SPLITTING.sharper * self.accuracy).max(SPLITTING.sharpest));
             }
             self.earlier = self.gap;
         }
@@ -389,7 +368,8 @@ impl State {
         }
         // Margins are wrong by the tolerance, so the loss of each label is, and the gap is one of their sum.
         let loss = (self.best.primal / problem.labels() as f64).min(1.0);
-        let tolerance = (self.accuracy * self.gap * loss).clamp(TIGHTEST, LOOSEST);
+        let tolerance =
+            (self.accuracy * self.gap * loss).clamp(SPLITTING.tightest, SPLITTING.loosest);
         let columns = &mut self.columns;
         let solved = solve_all(problem, 1.0 / total, tolerance, columns, threads, monitor);
         let expansions = self.pushed.expansion.chunks_exact_mut(n);
@@ -410,7 +390,8 @@ impl State {
         let (n, rho, rounds) = (problem.instances(), self.rho, self.rounds);
         let total = kappa + rho;
         let share = rho / total;
-        let looks = rounds <= OFTEN && rounds.is_multiple_of(2) || rounds.is_multiple_of(PACE);
+        let looks = rounds <= SPLITTING.often && rounds.is_multiple_of(2)
+            || rounds.is_multiple_of(SPLITTING.pace);
         let w = (looks || self.inner).then(|| {
             let parts = [&self.v, &self.sum, &self.pushed];
             Weights::combine(parts, |[v, sum, z]| share * (2.0 * v - sum) + z / total)
@@ -422,17 +403,17 @@ impl State {
         let (mixing, trace_norm) = self.regulariser.shrink(&self.sum, problem, rho)?;
         let next = self.sum.mixed(&mixing, n);
         let before = std::mem::replace(&mut self.v, next);
-        if rounds <= OFTEN || rounds.is_multiple_of(2) {
-            let due = self.inner || rounds.is_multiple_of(PACE);
+        if rounds <= SPLITTING.often || rounds.is_multiple_of(2) {
+            let due = self.inner || rounds.is_multiple_of(SPLITTING.pace);
             self.judge(problem, trace_norm, w.as_ref().filter(|_| due))?;
         }
-        if let Some(w) = w.filter(|_| looks && rounds <= PENALTY_SETTLES) {
+        if let Some(w) = w.filter(|_| looks && rounds <= SPLITTING.penalty_settles) {
             let moved = Weights::combine([&self.v, &before], |[new, old]| new - old).norm();
             let apart = Weights::combine([&w, &self.v], |[w, v]| w - v).norm();
             let u = Weights::combine([&self.sum, &self.v], |[sum, v]| sum - v);
             let steps: usize = self.columns.iter().map(|column| column.steps).sum();
             let cheap = steps < self.columns.len().pow(2) / 2;
-            let price = if cheap { CHEAP } else { 1.0 };
+            let price = if cheap { SPLITTING.cheap } else { 1.0 };
             let factor = balance(price, apart, moved, &self.v, &u);
             self.rho *= factor;
             self.sum = Weights::combine([&self.v, &u], |[v, u]| v + u / factor);
@@ -550,9 +531,9 @@ impl State {
 /// The factor that brings the penalty nearer to balance; a low `price` of the labels' problems makes it smaller.
 fn balance(price: f64, apart: f64, moved: f64, v: &Weights, u: &Weights) -> f64 {
     let (of_w, of_u) = (price * apart * u.norm(), moved * v.norm());
-    if of_w > UNBALANCED * of_u {
+    if of_w > SPLITTING.unbalanced * of_u {
         2.0
-    } else if of_u > UNBALANCED * of_w {
+    } else if of_u > SPLITTING.unbalanced * of_w {
         0.5
     } else {
         1.0

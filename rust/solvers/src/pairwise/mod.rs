@@ -19,6 +19,7 @@ pub mod scores;
 mod setup;
 mod solve;
 pub mod splitting;
+mod tuning;
 
 pub use setup::{Setup, Solution};
 pub use solve::solve;

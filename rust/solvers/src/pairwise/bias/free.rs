@@ -22,33 +22,10 @@ use crate::pairwise::outer;
 use crate::pairwise::rule::{Asked, Moment, Point, Rule, Worth};
 use crate::pairwise::scores::{self, Deflation, DenseScores, rounding};
 use crate::pairwise::setup::{Setup, Solution, prepare};
+use crate::pairwise::tuning::{AUGMENTATION, REPAIR};
 use crate::report::{Monitor, Status, relative, relative_gap};
 use crate::tuning::Oracle;
 use std::borrow::Cow;
-
-/// Weight of the augmentation, relative to the mean of the kernel's diagonal.
-const AUGMENTATION: f64 = 0.3;
-
-/// Further augmentation, relative to the mean weight of a label's pairs: the share of it that a bias moves.
-const PER_LABEL: f64 = 3.0;
-
-/// What a repair leaves of the gap at a held bias, for it finds a better bias: measured, 0.6 to 0.8 of it.
-const AFTER_REPAIR: f64 = 0.75;
-
-/// Epochs in which the biases wait for blocks that have farther to go.
-const EARLY: usize = 10;
-
-/// Growth of the augmentation after an epoch in which nothing moved.
-pub(super) const STILL_FACTOR: f64 = 4.0;
-
-/// Largest growth of the augmentation.
-const LARGEST_GROWTH: f64 = 1e12;
-
-/// Where the pairs of a label can move its scores farther than this, 0 was as good a start on five sets of text.
-const REACH: f64 = 50.0;
-
-/// Steps of the biases below this share of the largest one are rounding.
-const SETTLED: f64 = 1e-14;
 
 /// The least augmentation for scores with the diagonal `K_ii`.
 pub(super) fn augmentation(labels: &Labels, diagonal: &[f64]) -> f64 {
@@ -56,11 +33,11 @@ pub(super) fn augmentation(labels: &Labels, diagonal: &[f64]) -> f64 {
     // inverse of that, and lets even a tiny C move the biases.
     let pairs = labels.weight_of_pairs();
     let per_label = if pairs > 0.0 {
-        PER_LABEL * labels.count() as f64 / pairs
+        AUGMENTATION.per_label * labels.count() as f64 / pairs
     } else {
         0.0
     };
-    AUGMENTATION * mean(diagonal).max(0.0) + per_label
+    AUGMENTATION.of_diagonal * mean(diagonal).max(0.0) + per_label
 }
 
 /// By how little the biases of a point that is there may move.
@@ -68,7 +45,7 @@ pub(super) fn negligible(bias: &[f64]) -> f64 {
     let largest = bias
         .iter()
         .fold(1.0, |largest: f64, b| largest.max(b.abs()));
-    SETTLED * largest
+    AUGMENTATION.settled * largest
 }
 
 /// Solves a pairwise hinge problem with a free bias.
@@ -124,7 +101,7 @@ pub(crate) fn solve<T: Step>(
     let diagonal = scores.diagonal();
     let cold = dual.iter().chain(&bias).all(|&value| value == 0.0);
     let reach = mean(diagonal) * within.weight_of_pairs();
-    let bias = if cold && reach <= REACH * q as f64 {
+    let bias = if cold && reach <= AUGMENTATION.reach * q as f64 {
         best_without_features(&capacity, monitor)
     } else {
         centred(bias)
@@ -337,7 +314,7 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
         Point {
             primal,
             dual: primal - sums.gap,
-            gap: relative(AFTER_REPAIR * sums.gap, primal),
+            gap: relative(REPAIR.leaves * sums.gap, primal),
             quadratic: sums.quadratic,
             bound: self.bound,
             rounding: sums.rounding,
@@ -398,7 +375,7 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
             Moment::Unmoved => true,
         };
         // In the first epochs, a bias that has little to go waits for the blocks.
-        let early = engine.epochs() <= EARLY;
+        let early = engine.epochs() <= AUGMENTATION.early;
         let iterate = &mut engine.iterate;
         let (sigma, squares) = (
             iterate.sigma(),
@@ -413,9 +390,9 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
         };
         let sigma = if unmoved {
             // Nothing moves at these biases: take larger steps until something does.
-            (sigma * STILL_FACTOR).min(LARGEST_GROWTH * self.sigma)
+            (sigma * AUGMENTATION.still_factor).min(AUGMENTATION.largest_growth * self.sigma)
         } else {
-            self.sigma.max(sigma / STILL_FACTOR)
+            self.sigma.max(sigma / AUGMENTATION.still_factor)
         };
         iterate.set_bias(offset, sigma);
     }

@@ -11,18 +11,13 @@
 //! moves to the bias in the scores, which is `tau g` in the end. A block step is as long as the rest of the kernel allows.
 //! Certified is the problem itself: the scores with the bias `tau g`.
 
-use super::free::{STILL_FACTOR, augmentation, negligible};
+use super::free::{augmentation, negligible};
 use crate::labels::Labels;
 use crate::pairwise::admm::Beside;
 use crate::pairwise::bcd::{Certificate, Engine, Step};
 use crate::pairwise::rule::{Moment, Point, Rule};
 use crate::pairwise::scores::Scores;
-
-/// Augmentation, in units of that of a free bias: what is left out is part of the problem, and large at first.
-const AUGMENTATION: f64 = 4.0;
-
-/// Largest augmentation, in units of `tau`: the constant is next to 0 then, and the engine sees the whole kernel.
-const LARGEST: f64 = 1e15;
+use crate::pairwise::tuning::AUGMENTATION;
 
 /// The rule of such a bias.
 pub(crate) struct Multiplier {
@@ -39,7 +34,7 @@ impl Multiplier {
     /// The rule for scores with the diagonal `K_ii` that leave out a direction of that weight. `penalized` is the weight of
     /// the bias of the model, 0 for none.
     pub fn new(labels: &Labels, diagonal: &[f64], weight: f64, penalized: f64) -> Self {
-        let sigma = AUGMENTATION * augmentation(labels, diagonal);
+        let sigma = AUGMENTATION.of_direction * augmentation(labels, diagonal);
         Self {
             weight,
             penalized,
@@ -87,9 +82,10 @@ impl<S: Scores + ?Sized, T: Step> Rule<S, T> for Multiplier {
                 self.multiplier = engine.iterate.bias();
                 return self.place(engine, engine.iterate.sigma());
             }
-            Moment::Moved => self.sigma = self.least.max(self.sigma / STILL_FACTOR),
+            Moment::Moved => self.sigma = self.least.max(self.sigma / AUGMENTATION.still_factor),
             Moment::Unmoved => {
-                self.sigma = (self.sigma * STILL_FACTOR).min(LARGEST * self.weight);
+                self.sigma = (self.sigma * AUGMENTATION.still_factor)
+                    .min(AUGMENTATION.largest_of_direction * self.weight);
             }
             Moment::Leap => {
                 self.place(engine, self.curvature());

@@ -22,33 +22,13 @@ use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
 use crate::network::{Network, STEPS, Steps};
+use crate::pairwise::tuning::REPAIR;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
 /// Pairs so near the margin may have any share of their weight at no cost worth mentioning: they have the less the farther up
 /// they are, so that rounding makes no difference where their margin is 1.
 const FINEST: f64 = 1.0 / 1024.0;
-
-/// Pairs with a margin up to this far from 1 take part, at first: so many times the share of the loss's weight that is
-/// to be moved, within limits.
-const BAND_PER_SHARE: f64 = 30.0;
-const LEAST_BAND: f64 = 1.0 / 64.0;
-const LARGEST_BAND: f64 = 0.25;
-
-/// The band of a label that finds too little capacity: nearly all of its pairs.
-const WIDEST: f64 = 16.0;
-
-/// Most looks at the pairs.
-const LOOKS: usize = 8;
-
-/// The share of the mixture: the first one, how many are tried, and by what factor the best may differ from the last.
-const FIRST_SHARE: f64 = 0.5;
-const SHARES: usize = 3;
-const NEAR_ENOUGH: f64 = 1.5;
-const LEAST_SHARE: f64 = 1e-9;
-
-/// What a repair may lose of the tolerated gap without looking for a better one.
-const NEGLIGIBLE: f64 = 0.1;
 
 /// Most rows, and labels of them, of one chunk of work; chunks for each thread between two looks at the interruption.
 const ROWS_TOGETHER: usize = 16;
@@ -92,17 +72,18 @@ pub fn flow(
     monitor: &mut dyn Monitor,
 ) -> Option<Flow> {
     let moved: f64 = sum.iter().map(|g| g.abs()).sum();
-    let first = (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND);
+    let first = (REPAIR.band_per_share * moved / weight_of_pairs)
+        .clamp(REPAIR.least_band, REPAIR.largest_band);
     let mut bands = vec![first; sum.len()];
     let mut start = vec![0.0; sum.len()];
-    for _ in 0..LOOKS {
+    for _ in 0..REPAIR.looks {
         let near = look(&bands, monitor)?;
         let unmet = match carried(
             sum,
             near,
             &bands,
             &mut start,
-            NEGLIGIBLE * tolerated,
+            REPAIR.negligible * tolerated,
             monitor,
         )? {
             Ok(flow) => return Some(flow),
@@ -112,7 +93,7 @@ pub fn flow(
             return None;
         }
         let wider = bands.iter_mut().zip(&unmet).filter(|label| *label.1 > 0.0);
-        wider.for_each(|(band, _)| *band = WIDEST);
+        wider.for_each(|(band, _)| *band = REPAIR.widest_band);
     }
     None
 }
@@ -151,8 +132,8 @@ fn carried(
     if 0.5 * near.distance <= negligible {
         return Some(Ok(flow));
     }
-    let mut share = FIRST_SHARE;
-    for _ in 0..SHARES {
+    let mut share = REPAIR.first_share;
+    for _ in 0..REPAIR.shares {
         let prices = match at(share)? {
             Ok(prices) => prices,
             Err(unmet) if may_widen(bands, &unmet) => return Some(Err(unmet)),
@@ -163,13 +144,15 @@ fn carried(
         };
         let dearer: Vec<f64> = prices.iter().zip(&flow.best).map(|(p, b)| p - b).collect();
         let slope = 0.5 * share * dot(&dearer, sum).abs();
-        let better = (slope / near.distance).cbrt().clamp(LEAST_SHARE, 1.0);
+        let better = (slope / near.distance)
+            .cbrt()
+            .clamp(REPAIR.least_share, 1.0);
         (flow.prices, flow.share) = (prices, share);
         if better == 1.0 {
             (flow.prices, flow.share) = (flow.best.clone(), 1.0);
             break;
         }
-        if (1.0 / NEAR_ENOUGH..NEAR_ENOUGH).contains(&(better / share)) {
+        if (1.0 / REPAIR.near_enough..REPAIR.near_enough).contains(&(better / share)) {
             break;
         }
         share = better;
@@ -180,7 +163,7 @@ fn carried(
 /// Whether the band of a label is not the widest yet whose demand is not met.
 fn may_widen(bands: &[f64], unmet: &[f64]) -> bool {
     let mut labels = bands.iter().zip(unmet);
-    labels.any(|(&band, &amount)| amount > 0.0 && band < WIDEST)
+    labels.any(|(&band, &amount)| amount > 0.0 && band < REPAIR.widest_band)
 }
 
 /// The steps of costs within some bands.

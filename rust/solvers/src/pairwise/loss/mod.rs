@@ -31,6 +31,7 @@ use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 pub use crate::labels::Pairs;
 use crate::linalg::vector::{axpy, dot};
+use crate::pairwise::tuning::DUAL_TERM;
 use multiversion::multiversion;
 
 /// A convex loss of the margin `z = s_m - s_n` of a label pair, summed over all pairs of one instance.
@@ -120,16 +121,6 @@ pub(crate) fn prompt_rows<L: Loss>(loss: &L, labels: &Labels) -> usize {
     (PROMPT_WORK / hardest.max(1)).max(1)
 }
 
-/// Largest `lambda`, times a weight of a label, whose proximal map is exact enough for a dual term; by what the steps that make
-/// up for a larger one shrink; the longest of them, where labels have no weights and in any case; the share of its terms by
-/// which a dual term changes that is as good as settled, and how often it may change by more.
-const STIFF: f64 = 1e6;
-const SOFT: f64 = 1e3;
-const LONG: f64 = 1e9;
-const LONGEST: f64 = 1e13;
-const SAME: f64 = 1e-13;
-const ROUNDS: usize = 30;
-
 /// The dual term of a block of the proximal map with `lambda`, whose scores `centre + displacement` are moved to where they
 /// are exact enough for it.
 ///
@@ -149,17 +140,17 @@ pub(crate) fn dual_term<L: Loss>(
 ) -> f64 {
     let (weakest, strongest) = pairs.range_of_weights();
     // Longer steps would lead no farther, and where `lambda` has overflowed there are none.
-    let longest = (SOFT * strongest / weakest).clamp(LONG, LONGEST);
-    let stiffness = (lambda * strongest).min(SOFT * longest);
-    if L::BOX || stiffness <= STIFF {
+    let longest = (DUAL_TERM.soft * strongest / weakest).clamp(DUAL_TERM.long, DUAL_TERM.longest);
+    let stiffness = (lambda * strongest).min(DUAL_TERM.soft * longest);
+    if L::BOX || stiffness <= DUAL_TERM.stiff {
         return loss.dual_value(dual, scores, pairs, weight);
     }
     let (mut centre, mut displacement) = (scores.to_vec(), scores.to_vec());
     let mut least = f64::INFINITY;
-    for _ in 0..ROUNDS {
+    for _ in 0..DUAL_TERM.rounds {
         let mut step = stiffness;
-        while step > STIFF {
-            step /= SOFT;
+        while step > DUAL_TERM.stiff {
+            step /= DUAL_TERM.soft;
             let lambda = step / strongest;
             centre.copy_from_slice(scores);
             axpy(-lambda / weight, dual, &mut centre);
@@ -173,7 +164,7 @@ pub(crate) fn dual_term<L: Loss>(
         // What has overflowed compares with nothing.
         let terms = dual.iter().zip(&*scores);
         let size = found.abs() + terms.map(|(beta, score)| (beta * score).abs()).sum::<f64>();
-        let goes_on = change > SAME * size;
+        let goes_on = change > DUAL_TERM.same * size;
         if !goes_on {
             return least.min(found) - change.abs().min(found.abs());
         }

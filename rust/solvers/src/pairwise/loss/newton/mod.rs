@@ -30,37 +30,9 @@ mod threshold_graph;
 use super::candidates::Candidates;
 use super::{OptimalMargin, Pairs};
 use crate::linalg::vector::range;
+use crate::pairwise::tuning::NEWTON;
 use relax::Many;
 use threshold_graph::Level;
-
-/// Newton steps from the guess; more of them, with shorter steps of `lambda`, where these do not succeed: so many and some for
-/// each of the few. What takes longer goes round in rounding.
-const STEPS_FROM_GUESS: usize = 10;
-const STEPS: usize = 60;
-const STEPS_PER_LABEL: usize = 2;
-
-/// Ratio of two successive values of `lambda`.
-const FACTOR: f64 = 10.0;
-
-/// Bound on the trials of a line search.
-const TRIALS: usize = 60;
-
-/// After a step that is shortened, but to no less than this share, each of the few moves alone ([`relax`]); after a shorter one
-/// it does in one step of so many, as moves along a kink need the pieces beyond it.
-const LONG: f64 = 0.01;
-const ALONE: usize = 3;
-
-/// The line search ends once the derivative has shrunk to this share of its first value.
-const SLOPE_SHARE: f64 = 0.1;
-
-/// Pairs that are drawn together more strongly are so as far as rounding can tell, of which far pairs cause more.
-const STIFFEST: f64 = 1e14;
-const STIFFEST_OF_FAR: f64 = 1e13;
-
-/// Where no pair is apart by more than so many times the rounding at the minimiser, no step can find the pieces on which it
-/// lies. There, so many steps in a row beyond the number of the few that lead no farther than rounding are the end.
-const NOISE: f64 = 16.0;
-const BLOCKED: usize = 1;
 
 /// Points that differ by this share of the largest score are the same.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -183,7 +155,11 @@ impl NewtonWorkspace {
         };
         self.candidates.find(centre, pairs, floor);
         self.candidates.sort_irrelevant();
-        let stiffest = if falling { STIFFEST } else { STIFFEST_OF_FAR };
+        let stiffest = if falling {
+            NEWTON.stiffest
+        } else {
+            NEWTON.stiffest_of_far
+        };
         let Candidates {
             relevant,
             irrelevant,
@@ -217,7 +193,7 @@ impl NewtonWorkspace {
 
     /// Newton's method from the guess, and if that does not succeed at once, continuation from weak coupling.
     fn minimise(&mut self, target: f64) {
-        if self.newton(target, STEPS_FROM_GUESS) {
+        if self.newton(target, NEWTON.steps_from_guess) {
             return;
         }
         self.few.sort_unstable_by_key(|label| label.position);
@@ -227,12 +203,12 @@ impl NewtonWorkspace {
         let weight: f64 = self.few.iter().map(|label| label.weight).sum();
         let mut lambda = target.min(1.0 / (weight + self.candidates.irrelevant.len() as f64));
         // `lambda` may have overflowed.
-        let steps = STEPS + STEPS_PER_LABEL * self.few.len();
+        let steps = NEWTON.steps + NEWTON.steps_per_label * self.few.len();
         while self.newton(lambda, steps) || lambda < target {
             if lambda >= target || !target.is_finite() {
                 return;
             }
-            lambda = (FACTOR * lambda).min(target);
+            lambda = (NEWTON.factor * lambda).min(target);
         }
     }
 
@@ -260,7 +236,7 @@ impl NewtonWorkspace {
             // Where pairs contradict their piece by no more than rounding, the next one is no better. Sums over hundreds of
             // labels have more of it: there, a step that leads no closer is the end.
             let residual = self.residual(lambda);
-            let closest = residual <= NOISE * self.rounding && residual >= before;
+            let closest = residual <= NEWTON.noise * self.rounding && residual >= before;
             if residual <= self.rounding || closest {
                 return true;
             }
@@ -271,18 +247,18 @@ impl NewtonWorkspace {
             if length < shortest {
                 self.step(shortest, lambda);
             }
-            blocked = if length * moved <= NOISE * self.rounding {
+            blocked = if length * moved <= NEWTON.noise * self.rounding {
                 blocked + 1
             } else {
                 0
             };
-            if blocked > BLOCKED + self.few.len() && self.is_noise(lambda) {
+            if blocked > NEWTON.blocked + self.few.len() && self.is_noise(lambda) {
                 return true;
             }
             if !moved.is_finite() {
                 break;
             }
-            if length < 1.0 && (length >= LONG || step.is_multiple_of(ALONE)) {
+            if length < 1.0 && (length >= NEWTON.long || step.is_multiple_of(NEWTON.alone)) {
                 self.relax(lambda);
                 self.evaluate(lambda);
             }
@@ -293,7 +269,7 @@ impl NewtonWorkspace {
 
     /// Whether the pairs of each of the few make up for its distance from its centre where they are apart by noise.
     fn is_noise(&self, lambda: f64) -> bool {
-        let drawn = NOISE * self.rounding * lambda;
+        let drawn = NEWTON.noise * self.rounding * lambda;
         let mut labels = self.few.iter();
         labels.all(|label| (label.score - label.centre).abs() <= drawn * label.weight)
     }
@@ -311,7 +287,7 @@ impl NewtonWorkspace {
         }
         let mut lower = (0.0, initial);
         let mut step = 1.0;
-        for trial in 1..TRIALS {
+        for trial in 1..NEWTON.trials {
             // The slope is piecewise linear, but with any number of pieces.
             step = if trial % 3 == 0 {
                 0.5 * (lower.0 + upper.0)
@@ -320,7 +296,7 @@ impl NewtonWorkspace {
             };
             self.step(step, lambda);
             let slope = self.slope(lambda);
-            if slope.abs() <= SLOPE_SHARE * initial.abs() {
+            if slope.abs() <= NEWTON.slope_share * initial.abs() {
                 break;
             }
             if slope < 0.0 {
@@ -451,7 +427,7 @@ mod tests {
                 let workspace = mapped(&SquaredHinge, &centre, pairs, lambda);
                 let residual = workspace.residual(lambda);
                 assert!(
-                    residual <= NOISE * workspace.rounding,
+                    residual <= NEWTON.noise * workspace.rounding,
                     "{lambda} {residual}"
                 );
             }

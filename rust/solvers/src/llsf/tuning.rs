@@ -1,0 +1,42 @@
+//! Numbers of the loops for label-specific features.
+
+use crate::tuning::{Balance, numbers};
+
+numbers! {
+    /// The alternating direction method.
+    SPLITTING: Splitting {
+        /// Over-relaxation; anything in (0, 2) converges.
+        relaxation: f64 = 1.7,
+        /// Rounds between two certificates, each of which costs about two.
+        check: usize = 5,
+        /// The penalty changes by the root of the residuals' ratio, of which this is the square.
+        balance: Balance = Balance { power: 0.25, least: 1.5, most: 5.0 },
+        /// After this round it changes at long distances only: the loop converges with one that settles.
+        penalty_settles: usize = 100,
+        /// Where the gap is closed and the KKT residual is not, the gradient at `Z` may be wrong by this many times the change
+        /// of `rho Z` before the penalty grows,
+        stationarity: f64 = 10.0,
+        /// after the round at which it settles this many times at most.
+        most_late_changes: usize = 20,
+    }
+
+    /// Coordinate descent for one label, and its working set.
+    LASSO: Descent {
+        /// Steps on the support before giving up.
+        most_steps: usize = 60,
+        /// Passes before each.
+        passes: usize = 4,
+        /// Iterations of conjugate gradients,
+        most_iterations: usize = 20,
+        /// and the share of the gradient's square at which they end.
+        accuracy: f64 = 0.01,
+        /// A direction of less curvature than this share of its coordinates' own is one of dependent columns.
+        dependent: f64 = 1e-12,
+        /// How far below the violation at the start of a visit the working set is solved.
+        inner_accuracy: f64 = 0.1,
+        /// It may grow to this many times the support,
+        growth: usize = 2,
+        /// and always to this.
+        small_set: usize = 64,
+    }
+}
