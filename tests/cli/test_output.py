@@ -98,3 +98,24 @@ def test_what_is_read_is_not_overwritten(line, command, inputs, monkeypatch):
     assert answer.code == 1
     assert "is read by this command" in answer.err or "is written twice" in answer.err
     assert {path: path.read_bytes() for path in inputs} == inputs
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("predict m.model t.csv -o new.json", "of JSON, and CSV is written; expected a name such"),
+        ("predict m.model t.csv -o new.PARQUET", "of Parquet, and CSV is written"),
+        ("predict m.model t.csv -o new.tsv", "of TSV, and CSV is written"),
+        ("predict m.model t.csv -o new.csv.gz", "of a compressed file, and CSV is written"),
+        ("predict m.model t.csv --json -o new.csv", "of CSV, and JSON is written"),
+        ("export m.model -o new.csv", "of CSV, and ONNX is written"),
+        ("fit t.csv --labels a,b -o new.json", "of JSON, and a model is written"),
+        ("compare t.csv --labels a,b --report new.csv", "of CSV, and Markdown is written"),
+        ("compare t.csv --labels a,b --csv new.md", "of Markdown, and CSV is written"),
+    ],
+)
+def test_a_name_says_what_is_written(line, said, command, inputs):
+    answer = command(*line.split())
+    assert answer.code == 1
+    assert said in answer.err.replace("\n", " ")
+    assert {path for path in Path().resolve().rglob("*.*") if path.is_file()} == set(inputs)

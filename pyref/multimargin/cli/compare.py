@@ -244,7 +244,7 @@ def command(
       multimargin compare digits -m rank-svm,mlodm,ovr-svc,ovr-linear-svc,ml-knn --tune --cv 3
     """
     from multimargin.cli import FAILED
-    from multimargin.cli.output import check_outputs
+    from multimargin.cli.output import check_ending, check_outputs
     from multimargin.compare import run_experiment
 
     estimators, grids = _estimators(methods, running.time_limit, tune=tuning.tune)
@@ -252,6 +252,8 @@ def command(
     _check_choices(shown, splits, running, list(estimators))
     written = {"--results": running.results_file, "--report": files.report, "--csv": files.csv}
     check_outputs(written, sources, columns.labels)
+    check_ending("--report", files.report, "Markdown")
+    check_ending("--csv", files.csv, "CSV")
     chosen = columns.columns(splits.group)
     score = _check_score(tuning.tune_score) if tuning.tune else tuning.tune_score
     data = [_load(source, chosen, splits.holdout) for source in sources]

@@ -34,11 +34,12 @@ def command(
       multimargin export digits.model -o digits.onnx
       multimargin export songs.model -o songs.onnx --float32
     """
-    from multimargin.cli.output import check_outputs, console, pairs_table, print_json
+    from multimargin.cli.output import check_ending, check_outputs, console, pairs_table, print_json
     from multimargin.model_files import read_model
     from multimargin.onnx import export
 
     check_outputs({"--output": output}, [], model_file, streams=False)
+    check_ending("--output", output, "ONNX")
     model, info = read_model(model_file)
     export(
         model,

@@ -104,12 +104,13 @@ def command(
       multimargin fit emotions/ -m rank-svm --set C=2 --set gamma=0.5 -o emotions.model
       multimargin fit text.svm -m rank-svm --scale unit --set kernel=linear
     """
-    from multimargin.cli.output import check_outputs
+    from multimargin.cli.output import check_ending, check_outputs
 
     wanted = Wanted(
         source, method_name, settings, promise, time_limit, scale, split, output, as_json
     )
     check_outputs({"--output": output}, [source], columns.labels, streams=False)
+    check_ending("--output", output, "a model", "one such as tags.model")
     _fit(wanted, columns.columns(put_aside.group), put_aside.holdout)
 
 

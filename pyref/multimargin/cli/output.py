@@ -45,6 +45,31 @@ def check_outputs(
             written.add(Path(path).resolve())
 
 
+_FORM_OF_ENDING = {
+    ".arff": "ARFF",
+    ".csv": "CSV",
+    ".tsv": "TSV",
+    ".json": "JSON",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+    ".md": "Markdown",
+    ".onnx": "ONNX",
+    ".parquet": "Parquet",
+    ".xls": "a spreadsheet",
+    ".xlsx": "a spreadsheet",
+    **dict.fromkeys((".bz2", ".gz", ".xz", ".zip"), "a compressed file"),
+}
+
+
+def check_ending(option: str, path: str | None, form: str, remedy: str = "another name") -> None:
+    """Raise ValueError if the name of a file says that it holds another form than is written."""
+    said = _FORM_OF_ENDING.get(Path(path or "").suffix.lower(), form)
+    if said != form:
+        raise ValueError(
+            f"{option}: {path!r} is the name of {said}, and {form} is written; expected {remedy}"
+        )
+
+
 def console(*, stderr: bool = False) -> "Console":
     """Return a console that prints text as it is, without colouring numbers in it."""
     from rich.console import Console

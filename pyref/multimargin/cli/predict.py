@@ -67,7 +67,10 @@ def command(
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The CSV file; standard output by default."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file of CSV, or JSON with --json; standard output by default.",
         ),
     ] = None,
     split: Annotated[
@@ -101,13 +104,17 @@ def command(
       multimargin predict tags.model new.csv --probabilities -o out.csv
     """
     from multimargin.cli.options import WrongUsage
-    from multimargin.cli.output import check_outputs, console, counted, print_json
+    from multimargin.cli.output import check_ending, check_outputs, console, counted, print_json
     from multimargin.cli.predictions import FORMATS, Predictions
     from multimargin.model_files import read_model
 
     if form.form not in (None, *FORMATS):
         raise WrongUsage(f"--format is {form.form!r}; expected one of {', '.join(FORMATS)}")
     check_outputs({"--output": output}, [source], model_file)
+    if as_json:
+        check_ending("--output", output, "JSON", "another name, or the command without --json")
+    else:
+        check_ending("--output", output, "CSV", "a name such as out.csv, or --json")
     model, info = read_model(model_file)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     scores, probabilities = _scores_of(model, X, form.probabilities)
