@@ -25,7 +25,7 @@ from multimargin import (
 )
 from multimargin.dask import calls, solving
 from multimargin.model_files import load_model, save_model
-from multimargin.thresholds import ScoresThreshold
+from multimargin.thresholds import F1Threshold, ScoresThreshold, base
 from tests.support.certificates import objective
 from tests.support.rounds import at_rounds
 from tests.support.subsets import first_fast
@@ -304,6 +304,26 @@ def test_a_model_without_its_threshold_is_kept(client: Any, data: Any) -> None:
     assert model.status_ == "interrupted"
     assert 0.0 <= model.dual_gap_ <= model.tol
     assert model.predict(X).shape == Y.shape
+
+
+def test_one_number_for_all_is_learned_from_few_rows(
+    client: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client has their scores of all labels."""
+
+    class CountingThreshold(F1Threshold):
+        def fit(self, scores: Any, *others: Any) -> Any:
+            rows.append(len(scores))
+            return super().fit(scores, *others)
+
+    X, Y = data
+    rows: list[int] = []
+    for most in (base.MOST_PAIRS, 20 * Y.shape[1]):
+        monkeypatch.setattr(base, "MOST_PAIRS", most)
+        model = RankLSVM(kernel="linear", C=0.1, threshold=CountingThreshold())
+        multimargin.dask.fit(model, parted(X), parted(Y), client)
+    assert rows[0] == len(X)
+    assert 20 <= rows[1] < 20 + parted(X).npartitions < len(X)
 
 
 def test_parts_of_different_widths_are_named(client: Any, data: Any) -> None:

@@ -53,6 +53,13 @@ def test_one_number_is_learned_from_few_rows_that_count(monkeypatch, kernel):
     assert (scores > model.threshold_.value_).sum() == (scores > expected.value_).sum()
 
 
+def test_how_many_rows_are_enough():
+    assert base.enough_rows(F1Threshold(), 100, 1000) == 100
+    assert base.enough_rows(F1Threshold(), 100_000, 8192) == 2048
+    assert base.enough_rows(F1Threshold(), 5, 2**25) == 1
+    assert base.enough_rows(ScoresThreshold(), 100_000, 8192) == 100_000
+
+
 def test_what_depends_on_the_row_is_learned_from_all(monkeypatch):
     X, Y = problem(6, n=60)
     model = RankSVM(random_state=0).fit(X, Y)

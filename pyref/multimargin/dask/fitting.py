@@ -35,6 +35,7 @@ from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import deadline_of
 from multimargin.interrupts import Interrupts
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
+from multimargin.thresholds.base import enough_rows
 
 _Estimator = TypeVar("_Estimator")
 
@@ -371,7 +372,8 @@ def _learned(
         design = np.array(factor[:, :-1], order="F")
         with cluster.interruptible():
             return threshold.fit_design(design, factor[:, -1].copy()).rescale(unit)
-    share = min(1.0, _THRESHOLD_ROWS / max(cluster.described()["rows"], 1))
+    wanted = enough_rows(threshold, _THRESHOLD_ROWS, q)
+    share = min(1.0, wanted / max(cluster.described()["rows"], 1))
     X, Y, row_weights = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
     with cluster.interruptible():
         scores = (product(X, weights) + bias) / unit

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
 from multimargin.estimators.names import check_rows, label_names_of_model, predicted_labels
-from multimargin.estimators.steps import steps_of
+from multimargin.estimators.steps import fitted_inside, steps_of
 from multimargin.thresholds import CalibratedClassifier
 
 
@@ -213,7 +213,7 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict
             X = model._checked_features(X, reset=False)
         if X is not None and isinstance(model, CalibratedClassifier) and len(model.estimators_) > 1:
             shares = model.shares(X)
-        inner = getattr(model, "best_estimator_", getattr(model, "estimator_", None))
+        inner = fitted_inside(model)
     if not hasattr(model, "coef_"):
         kernel = getattr(model, "kernel", None)
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")

@@ -21,6 +21,11 @@ def steps_of(model: Any) -> Iterator[Any]:
         yield model
 
 
+def fitted_inside(classifier: Any) -> Any:
+    """Return what a classifier has found or fitted inside of itself, None if there is nothing."""
+    return getattr(classifier, "best_estimator_", getattr(classifier, "estimator_", None))
+
+
 def final_estimator(model: Any) -> Any:
     """Return the estimator that a pipeline or a search ends with, fitted or not."""
     for last in steps_of(model):

@@ -4,7 +4,7 @@ from math import prod
 from typing import Any
 
 from multimargin.blocks import LabelNeighbours
-from multimargin.estimators.steps import final_estimator
+from multimargin.estimators.steps import final_estimator, fitted_inside
 from multimargin.thresholds import CalibratedClassifier
 
 
@@ -16,7 +16,7 @@ def dense_bytes(model: Any) -> int:
     model = final_estimator(model)
     if isinstance(model, CalibratedClassifier):
         return sum(dense_bytes(one) for _, one in model.estimators_)
-    inner = getattr(model, "best_estimator_", getattr(model, "estimator_", None))
+    inner = fitted_inside(model)
     if inner is not None:
         return dense_bytes(inner)
     arrays = [getattr(model, name, None) for name in ("coef_", "support_vectors_")]

@@ -149,6 +149,11 @@ def learn_threshold(
     return threshold.fit(scores / unit, y, X, sample_weight).rescale(unit)
 
 
+def enough_rows(threshold: Threshold, n: int, q: int) -> int:
+    """Return how many of n rows a threshold is learned from: all, or few for one number for all."""
+    return min(n, max(1, MOST_PAIRS // q)) if isinstance(threshold, CommonThreshold) else n
+
+
 def learned_rows(
     threshold: Threshold, Y: NDArray[np.uint8], sample_weight: Vector | None, *others: Any
 ) -> tuple[Any, ...]:
@@ -157,8 +162,8 @@ def learned_rows(
     These are all, or so many evenly spaced ones as one number for all can be learned from.
     """
     arrays = (Y, sample_weight, *others)
-    step = -(-Y.size // MOST_PAIRS)
-    if step <= 1 or not isinstance(threshold, CommonThreshold):
+    step = -(-Y.shape[0] // enough_rows(threshold, *Y.shape))
+    if step == 1:
         return arrays
     counted = (Y != UNKNOWN).any(axis=1)
     if sample_weight is not None:
