@@ -4,22 +4,33 @@ Rounding depends on the number of threads, and on a busy machine each call of se
 for the slowest of them: many short calls then take many times as long as one thread does.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, wraps
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakSet
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Return a context in which BLAS and LAPACK have one thread."""
-    context: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return context
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Give BLAS and LAPACK one thread, as long as any thread of Python is in this context."""
+    stay = _Stay()
+    try:
+        _LIMIT.enter(stay)
+        yield
+    finally:
+        try:
+            _LIMIT.leave(stay)
+        except KeyboardInterrupt:
+            # It may have come before anything was done.
+            _LIMIT.leave(stay)
+            raise
 
 
 def with_one_blas_thread(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -33,9 +44,56 @@ def with_one_blas_thread(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return wrapped
 
 
+class _Stay:
+    """One stay of a thread in the context."""
+
+
+class _Limit:
+    """The limit of the whole process: the first stay sets it, the end of the last one lifts it.
+
+    Without a lock, which Ctrl-C could leave closed: one stay alone is entered as that which has set
+    the limit, and one alone takes it out. A stay that begins as the last one ends may go without.
+    """
+
+    def __init__(self) -> None:
+        # Weakly: one that Ctrl-C ended before it could leave is gone all the same.
+        self._stays: WeakSet[_Stay] = WeakSet()
+        # One entry while the limit is set: the libraries with their numbers of threads before.
+        self._before: dict[str, list[tuple[Any, int]]] = {}
+
+    def enter(self, stay: _Stay) -> None:
+        self._stays.add(stay)
+        if not self._before:
+            before = [(one, one.get_num_threads()) for one in _libraries()]
+            if self._before.setdefault("", before) is before:
+                _set([(one, 1) for one, _ in before])
+
+    def leave(self, stay: _Stay) -> None:
+        self._stays.discard(stay)
+        if not self._stays:
+            # Who enters meanwhile reads no number that is not yet put back.
+            _set(self._before.get("", []))
+            self._before.pop("", None)
+
+
+_LIMIT = _Limit()
+
+
+def _set(numbers: list[tuple[Any, int]]) -> None:
+    """Set numbers of threads of libraries."""
+    # From threadpoolctl 3.8 on, one thread alone can.
+    take_control = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if numbers and take_control is not None:
+        take_control(force=True)
+    for library, number in numbers:
+        library.set_num_threads(number)
+    if numbers and take_control is not None:
+        take_control(force=True)
+
+
 @cache
-def _libraries() -> ThreadpoolController:
+def _libraries() -> list[Any]:
     """Return the libraries that NumPy and SciPy have loaded; each look for them takes 5 ms."""
     # SciPy has a library of its own, which it loads with this module.
     import_module("scipy.linalg")
-    return ThreadpoolController()
+    return [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]

@@ -7,7 +7,6 @@ header's "sha256" is that of the rest of the header and of all that follows it.
 import hashlib
 import json
 import os
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
@@ -33,7 +32,7 @@ from multimargin.estimators.steps import final_estimator
 from multimargin.files import path_to_write, replacing
 from multimargin.kernels import Kernel
 from multimargin.methods import METHODS
-from multimargin.notices import warn
+from multimargin.notices import silenced, warn
 from multimargin.thresholds import Threshold
 
 _MAGIC = b"multimargin model\n"
@@ -235,9 +234,8 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
         If it is no model, its head is damaged, or of a format that this version does not know.
     """
     file = existing_file(path, "path")
-    with file.open("rb") as stream, warnings.catch_warnings():
-        # Of another version: `load_model` says it.
-        warnings.simplefilter("ignore")
+    # Of another version: `load_model` says it.
+    with file.open("rb") as stream, silenced(Warning):
         return _read_header(stream, file)[1]
 
 

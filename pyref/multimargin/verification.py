@@ -1,6 +1,5 @@
 """Fits of one's own data judged by the exact solution of the same problem."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from multimargin.checks.labels import with_nan
 from multimargin.checks.targets import check_targets
 from multimargin.estimators import LLSF, SSMLRL
 from multimargin.estimators.ssmlrl import split_targets
+from multimargin.notices import silenced
 from multimargin.reference.estimators import Optimum, optimum
 from multimargin.reference.interior_point import import_cvxpy
 
@@ -125,9 +125,8 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
     fast = clone(model).set_params(tol=min(model.tol, _FIT_TOLERANCE))
     if "max_iter" in fast.get_params() and not isinstance(fast, LLSF):
         fast.set_params(max_iter=max(fast.max_iter, 100_000))
-    with warnings.catch_warnings():
-        # A fit that misses its tolerance shows in what is returned.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # A fit that misses its tolerance shows in what is returned.
+    with silenced(ConvergenceWarning):
         fast.fit(X, y)
     scores = fast.label_scores(X)
     found = _by_reference(fast, X, y)

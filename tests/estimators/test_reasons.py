@@ -96,7 +96,8 @@ def test_a_feature_alike_for_all_labels_says_nothing():
 
 def test_words_of_texts_that_are_scaled_to_unit_length():
     texts = [" ".join(f"word{k}" for k in np.flatnonzero(row > 0)) for row in X]
-    ranker = LabelRankerCV([1.0], loss="squared_hinge", cv=2)
+    options = {"kernel": "linear", "unit_length": True}
+    ranker = LabelRankerCV([1.0], loss="squared_hinge", cv=2, **options)
     model = make_pipeline(TfidfVectorizer(norm=None), ranker).fit(texts, LISTED)
     assert ranker.unit_length_
     (found,) = explain(model, texts[3:4], "c")

@@ -222,8 +222,8 @@ def test_label_ranker(digits, tmp_path, kind):
     if kind == "classes":
         chosen = model.classes_[found["labels"].argmax(axis=1)]
         assert_array_equal(chosen, model.predict(X_test))
-        return
-    assert_array_equal(found["labels"], model.predict(X_test))
+    else:
+        assert_array_equal(found["labels"], model.predict(X_test))
     assert_allclose(found["probabilities"], model.predict_proba(X_test), atol=1e-8)
 
 

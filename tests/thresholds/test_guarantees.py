@@ -1,14 +1,38 @@
 """Promises of recall and precision are kept on new rows, and are not slack."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, RepeatedKFold
 from sklearn.multioutput import MultiOutputClassifier
 
-from multimargin import CalibratedClassifier, LabelRankerCV, ThresholdedClassifier
-from multimargin.thresholds import PrecisionGuarantee, RecallGuarantee, make_threshold
+from multimargin import (
+    LLSF,
+    MLODM,
+    CalibratedClassifier,
+    LabelRankerCV,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    ThresholdedClassifier,
+)
+from multimargin.thresholds import (
+    ConstantThreshold,
+    CountThreshold,
+    F1Threshold,
+    FeaturesThreshold,
+    LabelsThreshold,
+    PrecisionGuarantee,
+    RecallGuarantee,
+    ShrunkenThreshold,
+    make_threshold,
+)
 from tests.support.problems import noisy_linear_problem
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -139,3 +163,149 @@ def test_in_classifiers(make):
     rows = y[200:].any(axis=1)
     hits = (model.predict(X[200:]) & y[200:]).sum(axis=1)[rows]
     assert np.mean(hits / y[200:].sum(axis=1)[rows]) > 0.8
+
+
+GUARANTEES = [PrecisionGuarantee(0.8), RecallGuarantee(0.8)]
+BY_NAME = [MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, LLSF]
+SHORT = {"Cs": [1.0], "kernel": "linear", "loss": "squared_hinge", "stack": None}
+
+
+def linear_world(n, seed):
+    X, y = noisy_linear_problem(seed, n, 6, 5, noise=2.0, cut=1.5)
+    return X, y
+
+
+@pytest.mark.parametrize("threshold", GUARANTEES, ids=str)
+@pytest.mark.parametrize("method", BY_NAME)
+def test_rows_of_the_fit_promise_nothing(method, threshold):
+    X, y = linear_world(60, 0)
+    with pytest.raises(ValueError, match="would be learned from the rows of the fit"):
+        method(threshold=threshold).fit(X, y)
+
+
+def around(threshold, **options):
+    """Classifiers that learn the threshold from held-out rows."""
+    inner = RankLSVM(kernel="linear", random_state=0)
+    return [
+        CalibratedClassifier(inner, threshold, **options),
+        ThresholdedClassifier(inner, threshold, **options),
+        LabelRankerCV(**SHORT, threshold=threshold, random_state=0, **options),
+        LabelRankerCV(**SHORT, threshold=threshold, calibration=False, random_state=0, **options),
+    ]
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("threshold", GUARANTEES, ids=str)
+def test_the_best_label_of_each_row_breaks_no_promise(place, threshold):
+    X, y = linear_world(2400, 1)
+    X, X_new, y, y_new = X[:400], X[400:], y[:400], y[400:]
+    model = around(threshold, at_least_one=True)[place]
+    if isinstance(threshold, PrecisionGuarantee):
+        with pytest.raises(ValueError, match="at_least_one is True; expected False"):
+            model.fit(X, y)
+        return
+    predicted = model.fit(X, y).predict(X_new)
+    rows = y_new.any(axis=1)
+    recall = np.mean((predicted & y_new).sum(axis=1)[rows] / y_new.sum(axis=1)[rows])
+    assert recall > 0.77
+    assert predicted.any(axis=1).all()
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("threshold", GUARANTEES, ids=str)
+def test_each_row_or_group_counts_once(monkeypatch, place, threshold):
+    X, y = linear_world(120, 2)
+    groups = np.arange(120) % 40
+    weights = np.where(np.arange(120) < 30, 0.0, 2.0)
+    counts = []
+
+    def count(self, scores, y, X=None, sample_weight=None):
+        counts.append(len(scores))
+        return self.__class__.__base__.fit(self, scores, y, X, sample_weight)
+
+    class Counted(type(threshold)):
+        fit = count
+
+    folds = list(KFold(3).split(X)) + list(KFold(4).split(X))
+    for options, given, expected in (
+        ({"cv": folds}, {}, 120),
+        ({"cv": folds}, {"sample_weight": weights}, 90),
+        ({}, {"groups": groups}, 40),
+        ({}, {"groups": groups, "sample_weight": weights}, 40),
+    ):
+        model = around(Counted(**threshold.get_params()), **options)[place]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y, **given)
+        assert counts[-1] == expected
+
+
+def test_promises_of_repeated_folds_are_kept():
+    """Copies of a row would be counted as so many rows that agree."""
+
+    class Scores(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.arange(y.shape[1])
+            return self
+
+        def decision_function(self, X):
+            return X
+
+    odds, y = world(20_000, seed=8)
+    frozen = FrozenEstimator(Scores().fit(odds, y))
+    rng, broken = np.random.default_rng(9), 0
+    for _ in range(60):
+        rows = rng.choice(len(y), 60, replace=False)
+        folds = RepeatedKFold(n_splits=2, n_repeats=10, random_state=0)
+        model = ThresholdedClassifier(frozen, PrecisionGuarantee(0.7), cv=folds)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cut = model.fit(odds[rows], y[rows]).threshold_
+        broken += cut.guaranteed_ and precision_of(odds, y, cut.value_) < 0.7
+    # A tenth of 60 at most, and three standard deviations.
+    assert broken <= 6 + 3 * np.sqrt(60 * 0.1 * 0.9)
+
+
+NONSENSE = [
+    RecallGuarantee(1.5),
+    RecallGuarantee("most"),
+    PrecisionGuarantee(0.8, confidence=1.0),
+    FeaturesThreshold(C=-1.0),
+    FeaturesThreshold(max_iter=0),
+    F1Threshold("weighted"),
+    CountThreshold(6),
+    CountThreshold(1.5),
+    LabelsThreshold("recall"),
+    LabelsThreshold(cv=1),
+    LabelsThreshold(fbr=2.0),
+    ShrunkenThreshold(strengths=()),
+    ShrunkenThreshold(reach=0.0),
+    ConstantThreshold(np.nan),
+]
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("threshold", NONSENSE, ids=str)
+def test_nonsense_is_refused_before_anything_is_fitted(monkeypatch, place, threshold):
+    def fitted(*arguments, **named):
+        raise AssertionError
+
+    monkeypatch.setattr(RankLSVM, "fit", fitted)
+    X, y = linear_world(60, 3)
+    with pytest.raises((TypeError, ValueError)):
+        around(threshold)[place].fit(X, y)
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("threshold", GUARANTEES, ids=str)
+def test_unequal_weights_are_refused_before_anything_is_fitted(monkeypatch, place, threshold):
+    monkeypatch.setattr(RankLSVM, "fit", lambda *a, **k: pytest.fail("fitted"))
+    X, y = linear_world(60, 3)
+    with pytest.raises(ValueError, match="sample_weight has different positive weights"):
+        around(threshold)[place].fit(X, y, sample_weight=np.linspace(1.0, 2.0, 60))
+
+
+def test_a_threshold_on_the_features():
+    X, y = linear_world(200, 4)
+    for model in around(FeaturesThreshold(random_state=0)):
+        assert model.fit(X, y).predict(X).shape == y.shape

@@ -107,7 +107,7 @@ def test_the_ranker_s_model_is_kept_and_fitted_again_to_the_bit(tmp_path):
     save_model(model, tmp_path / "m")
     p = model.predict_proba(X)
     np.testing.assert_array_equal(load_model(tmp_path / "m").predict_proba(X), p)
-    folds = list(model.best_estimator_.shares(X))
+    folds = list(model.best_estimator_[-1].shares(X))
     assert folds[-1] == "lift"
     without = LabelRankerCV([1.0], stack=None, **options, random_state=0).fit(X, y)
     assert (without.predict_proba(X) != p).any()
@@ -133,7 +133,7 @@ def test_labels_of_other_folds_alone_count(monkeypatch):
 
 def test_too_many_labels_are_left_out_by_name(monkeypatch):
     X, y = together(4)
-    monkeypatch.setattr("multimargin.blocks.stack._MOST_LIFTED", 5)
+    monkeypatch.setattr("multimargin.blocks.by_name._MOST_LIFTED", 5)
     options = {"loss": "hinge", "kernel": "linear", "class_weight": None, "top_k": None}
     model = LabelRankerCV([1.0], **options, random_state=0).fit(X, y)
     assert model.left_out_ == {"lift": "6 labels are more than 5"}

@@ -8,6 +8,7 @@ from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.targets import Targets, check_targets
 from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.whole_fits import whole_or_unchanged
 
 
 class BaselineClassifier(LabelScoringClassifier):
@@ -17,6 +18,7 @@ class BaselineClassifier(LabelScoringClassifier):
     `_fit` it sets `threshold_` where its labels are not those with a positive score.
     """
 
+    @whole_or_unchanged
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the model.
 

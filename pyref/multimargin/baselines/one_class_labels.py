@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.arrays import canonical, check_readable
 from multimargin.checks.labels import check_indicator
 from multimargin.measures.label_scores import scores_of
+from multimargin.whole_fits import whole_or_unchanged
 
 
 class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -44,6 +45,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
+    @whole_or_unchanged
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the classifier to the labels that have both classes.
 

@@ -5,12 +5,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blocks.base import LabelBlock, with_shares
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight
+from multimargin.whole_fits import whole_or_unchanged
 
 Indices = NDArray[np.int32]
 # Entries that are held dense at a time.
@@ -83,6 +84,7 @@ class LabelForest(LabelBlock):
         self.n_projections = n_projections
         self.random_state = random_state
 
+    @whole_or_unchanged
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
 
@@ -105,19 +107,22 @@ class LabelForest(LabelBlock):
             count = check_integer("n_projections", self.n_projections, at_least=1)
             draws = np.random.RandomState(seed).normal(size=(indicator.shape[1], count))
             targets = indicator @ draws
-        forest = ExtraTreesRegressor(
-            self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features=self.max_features,
-            random_state=seed,
-        ).fit(X, targets, sample_weight=weights)
         self.classes_ = np.arange(indicator.shape[1])
-        self._keep(forest, X, indicator, weights)
+        self._keep(self._grown(X, targets, weights, seed), X, indicator, weights)
         return self
 
-    def _keep(self, forest: Any, X: Any, indicator: Any, weights: Any) -> None:
+    def _grown(self, X: Any, targets: Any, weights: Any, seed: int) -> list[Any]:
+        """Return the trees, grown one by one: a forest of scikit-learn sets warnings' filters."""
+        count = check_integer("n_estimators", self.n_estimators, at_least=1)
+        draws = np.random.RandomState(seed)
+        # As its forests draw them.
+        seeds = [draws.randint(np.iinfo(np.int32).max) for _ in range(count)]
+        options = {"min_samples_leaf": self.min_samples_leaf, "max_features": self.max_features}
+        trees = (ExtraTreeRegressor(**options, random_state=one) for one in seeds)
+        return [tree.fit(X, targets, weights, check_input=False).tree_ for tree in trees]
+
+    def _keep(self, trees: list[Any], X: Any, indicator: Any, weights: Any) -> None:
         """Copy the trees into arrays, and count the labels of their leaves."""
-        trees = [one.tree_ for one in forest.estimators_]
         sizes = [tree.node_count for tree in trees]
         self.roots_ = (np.cumsum(sizes) - sizes).astype(np.int32)
         self.depth_ = max(tree.max_depth for tree in trees)
@@ -135,12 +140,13 @@ class LabelForest(LabelBlock):
         )
         self.left_ = np.where(leaf, places, left).astype(np.int32)
         self.right_ = np.where(leaf, -1, right).astype(np.int32)
-        reached = forest.apply(X)
+        X = X.tocsr() if sparse.issparse(X) else X
         n = len(indicator)
         counted = np.ones(n) if weights is None else weights
         labels = sparse.csr_array(indicator * counted[:, None])
         shares = []
-        for tree, column in zip(trees, reached.T, strict=True):
+        for tree in trees:
+            column = tree.apply(X)
             one = sparse.csr_array(
                 (np.ones(n), (column, np.arange(n))), shape=(tree.node_count, n)
             )[tree.children_left < 0]

@@ -15,8 +15,14 @@ from multimargin.blocks.base import Matrix, OddsBlock
 from multimargin.checks.labels import known_labels
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
+from multimargin.whole_fits import whole_or_unchanged
 
 Vector = NDArray[np.float64]
+
+# The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
+_HEAVIEST, _LIGHTEST, _LEAST = 1e12, 1e-12, 1e-30
+# Features below it in magnitude are 0: their squares are none.
+_TRACE = 1e-100
 
 
 class LabelLogistic(OddsBlock):
@@ -50,7 +56,8 @@ class LabelLogistic(OddsBlock):
     Notes
     -----
     The objective is half the squared norm of weights and intercept, and C times the weighted loss.
-    With a_i = C s_i / (1 + exp(y_i f_i)) for the score f_i of row i of weight s_i, the bound is the
+    Rows count at least 1e-12 of the heaviest one, and C times a weight is at most 1e12. With
+    a_i = C s_i / (1 + exp(y_i f_i)) for the score f_i of row i of weight s_i, the bound is the
     dual objective at a (Yu, Huang and Lin 2011).
 
     Examples
@@ -69,6 +76,7 @@ class LabelLogistic(OddsBlock):
         self.class_weight = class_weight
         self.tol = tol
 
+    @whole_or_unchanged
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit all labels.
 
@@ -94,6 +102,7 @@ class LabelLogistic(OddsBlock):
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             X, relevant, known, weights = X[kept], relevant[kept], known[kept], weights[kept]
+        X = without_traces(X)
         q = relevant.shape[1]
         self.coef_, self.intercept_ = np.zeros((q, X.shape[1])), np.zeros(q)
         self.gap_ = np.zeros(q)
@@ -108,6 +117,7 @@ class LabelLogistic(OddsBlock):
                 if self.class_weight is not None:
                     totals = np.bincount(own, weighed)
                     weighed = weighed * (totals.sum() / (2.0 * totals))[own.astype(int)]
+                weighed = self._solvable(weighed)
                 logistic.fit(features, own, sample_weight=weighed)
                 self.coef_[label] = logistic.coef_[0]
                 self.intercept_[label] = logistic.intercept_[0]
@@ -117,6 +127,16 @@ class LabelLogistic(OddsBlock):
             else:
                 self.intercept_[label] = logit((own.sum() + 0.5) / (own.size + 1.0))
         return self
+
+    def _solvable(self, weights: Vector) -> Vector:
+        """Return weights with which liblinear ends: the ratio of two, and C times one, is bounded.
+
+        Beyond, sums of squares round to 0 or overflow, and its loops go on for ever.
+        """
+        largest = min(weights.max(), _HEAVIEST / self.C)
+        least = max(_LIGHTEST * largest, _LEAST / self.C)
+        bounded: Vector = np.maximum(np.minimum(weights, largest), least)
+        return bounded
 
     @with_one_blas_thread
     def decision_function(self, X: Any) -> Matrix:
@@ -137,6 +157,16 @@ class LabelLogistic(OddsBlock):
         scores: Matrix = safe_sparse_dot(X, self.coef_.T, dense_output=True)
         scores += self.intercept_
         return scores
+
+
+def without_traces(X: Any) -> Any:
+    """Return features, dense or CSR, of which those near the smallest numbers are 0."""
+    values = X.data if sparse.issparse(X) else X
+    traces = (np.abs(values) < _TRACE) & (values != 0.0)
+    if not traces.any():
+        return X
+    kept = np.where(traces, 0.0, values)
+    return type(X)((kept, X.indices, X.indptr), shape=X.shape) if sparse.issparse(X) else kept
 
 
 def _gap(

@@ -5,18 +5,24 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import logit
-from sklearn import config_context
-from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multimargin.blas import with_one_blas_thread
 from multimargin.blocks.base import Matrix, OddsBlock, with_shares
+from multimargin.checks.arrays import canonical
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.weights import check_sample_weight
+from multimargin.whole_fits import whole_or_unchanged
 
-# Votes that each label's share among all rows counts, and those of a coin.
 PRIOR, COIN = 2.0, 0.02
-# Megabytes that scikit-learn takes for distances at a time.
-_WORKING_MEMORY = 64
+"""Votes that each label's share among all rows counts, and those of a coin."""
+TIES_OF_COSINES, TIES_OF_SQUARES = 1e-6, 1e-11
+"""Cosines, and squared distances over the squared lengths of both rows, that differ by rounding."""
+LEAST_COSINE, FARTHEST = 1e-9, 1e-18
+"""The least that a cosine counts; the least squared distance, over the largest of the k rows."""
+# Similarities that are held at a time.
+_ENTRIES = 2**21
 
 
 class LabelNeighbours(OddsBlock):
@@ -25,18 +31,24 @@ class LabelNeighbours(OddsBlock):
     Parameters
     ----------
     n_neighbors : int, default=20
-        Number of neighbours that vote, at least 1; all rows if there are fewer.
+        Number k of neighbours that vote, at least 1; all rows if there are fewer.
     metric : {"cosine", "euclidean"}, default="euclidean"
         Similarity of rows. A vote is weighted by the cosine, or by one over the distance.
 
     Attributes
     ----------
-    neighbors_ : NearestNeighbors
-        The training rows.
+    rows_ : ndarray of shape (n, d) or CSR array of shape (d, n)
+        The training rows: less `mean_` for Euclidean distances of dense features; of unit length,
+        in single precision, for cosines. Those of sparse features are the columns of an inverted
+        index.
+    mean_ : ndarray of shape (d,) or None
+        The mean of dense training rows, for Euclidean distances.
+    squares_ : ndarray of shape (n,) or None
+        Their squared lengths, for Euclidean distances.
     labels_ : CSR array of shape (n, q)
         Their labels; the share of the label where it is unknown.
     weights_ : ndarray of shape (n,)
-        Their weights.
+        Their weights, over the largest.
     shares_ : ndarray of shape (q,)
         The share of each label among all rows.
     classes_ : ndarray of shape (q,)
@@ -48,6 +60,10 @@ class LabelNeighbours(OddsBlock):
     -----
     With v the share of the votes for a label among k rows, and p its share among all rows, the
     probability is (k v + 2 p + 0.02) / (k + 2.04): no vote is not certainty.
+
+    Rows that are as near as the k-th one, up to rounding, share the places that are left: the votes
+    are those expected when ties are broken at random. Rows at distance 0 count alike, and far more
+    than all others.
 
     Examples
     --------
@@ -62,6 +78,7 @@ class LabelNeighbours(OddsBlock):
         self.n_neighbors = n_neighbors
         self.metric = metric
 
+    @whole_or_unchanged
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Keep the rows.
 
@@ -78,6 +95,8 @@ class LabelNeighbours(OddsBlock):
         check_integer("n_neighbors", self.n_neighbors, at_least=1)
         check_choice("metric", self.metric, ("cosine", "euclidean"))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        if sparse.issparse(X):
+            X = canonical(X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         labels = with_shares(y, weights)
         if weights is None:
@@ -85,17 +104,22 @@ class LabelNeighbours(OddsBlock):
         kept = weights > 0.0
         if not kept.all():
             X, labels, weights = X[kept], labels[kept], weights[kept]
-        # By brute force: trees of points help in few dimensions, and model files take none.
-        k = min(self.n_neighbors, len(labels))
-        self.neighbors_ = NearestNeighbors(
-            n_neighbors=k, metric=self.metric, algorithm="brute"
-        ).fit(X)
+        self.weights_ = weights / weights.max()
         self.labels_ = sparse.csr_array(labels)
-        self.weights_ = weights
-        self.shares_ = (self.labels_.T @ weights) / weights.sum()
+        self.shares_ = (self.labels_.T @ self.weights_) / self.weights_.sum()
         self.classes_ = np.arange(labels.shape[1])
+        self.mean_, self.squares_ = None, None
+        if self.metric == "cosine":
+            X = normalize(X).astype(np.float32)
+        else:
+            if not sparse.issparse(X):
+                self.mean_ = X.mean(axis=0)
+                X = X - self.mean_
+            self.squares_ = _squares(X)
+        self.rows_ = sparse.csr_array(X.T) if sparse.issparse(X) else X
         return self
 
+    @with_one_blas_thread
     def decision_function(self, X: Any) -> Matrix:
         """Return the logarithm of the odds of each label.
 
@@ -111,24 +135,68 @@ class LabelNeighbours(OddsBlock):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        with config_context(working_memory=_WORKING_MEMORY):
-            distances, near = self.neighbors_.kneighbors(X)
-        n, k = near.shape
-        votes = self.weights_[near] * _closeness(distances, self.metric)
-        votes *= k / votes.sum(axis=1, keepdims=True)
-        voting = sparse.csr_array(
-            (votes.ravel(), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, self.weights_.size)
-        )
-        found = (voting @ self.labels_).toarray()
+        found = np.empty((X.shape[0], self.classes_.size))
+        step = max(_ENTRIES // self.weights_.size, 1)
+        for first in range(0, len(found), step):
+            chunk = slice(first, first + step)
+            found[chunk] = self._shares_of_votes(X[chunk])
+        k = min(self.n_neighbors, self.weights_.size)
+        found *= k
         found += PRIOR * self.shares_ + COIN
         found /= k + PRIOR + 2.0 * COIN
         return np.asarray(logit(found, out=found))
 
+    def _shares_of_votes(self, X: Any) -> Matrix:
+        """Return the share of the votes for each label (m, q) among the k rows nearest to each."""
+        nearness, rounding = self._nearness(X)
+        m, n = nearness.shape
+        k = min(self.n_neighbors, n)
+        last = np.partition(nearness, n - k, axis=1)[:, [n - k]]
+        rows, places = np.nonzero(nearness >= last - rounding)
+        value, last, rounding = nearness[rows, places], last[:, 0], rounding[:, 0]
+        closer = value > (last + rounding)[rows]
+        left = k - np.bincount(rows[closer], minlength=m)
+        tied = np.bincount(rows[~closer], minlength=m)
+        votes = np.where(closer, 1.0, (left / np.maximum(tied, 1))[rows])
+        if self.metric == "cosine":
+            votes *= np.maximum(value, LEAST_COSINE)
+        else:
+            nearest = np.maximum(np.maximum(FARTHEST * -last, rounding), np.finfo(float).tiny)
+            squares = np.maximum(-value, nearest[rows])
+            starts = np.searchsorted(rows, np.arange(m))
+            votes *= np.sqrt(np.minimum.reduceat(squares, starts)[rows] / squares)
+        votes *= self.weights_[places]
+        votes /= np.bincount(rows, votes, minlength=m)[rows]
+        indptr = np.searchsorted(rows, np.arange(m + 1))
+        voting = sparse.csr_array((votes, places, indptr), shape=(m, n))
+        return np.asarray((voting @ self.labels_).toarray())
 
-def _closeness(distances: Matrix, metric: str) -> Matrix:
-    """Return what votes count by distances; rows at the same place count most."""
-    if metric == "cosine":
-        return np.maximum(1.0 - distances, 1e-9)
-    floor = np.maximum(1e-9 * distances.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    closeness: Matrix = 1.0 / np.maximum(distances, floor)
-    return closeness
+    def _nearness(self, X: Any) -> tuple[Matrix, Matrix]:
+        """Return cosines or negative squared distances (m, n), and their rounding (m, 1)."""
+        if self.metric == "cosine":
+            return self._products(normalize(X)), np.full((X.shape[0], 1), TIES_OF_COSINES)
+        if self.mean_ is not None:
+            X = (X.toarray() if sparse.issparse(X) else X) - self.mean_
+        assert self.squares_ is not None
+        squares = _squares(X)[:, None]
+        nearness = self._products(X)
+        nearness *= 2.0
+        nearness -= squares
+        nearness -= self.squares_
+        np.minimum(nearness, 0.0, out=nearness)
+        return nearness, TIES_OF_SQUARES * (squares + self.squares_.max())
+
+    def _products(self, X: Any) -> Matrix:
+        """Return inner products (m, n) with the training rows."""
+        if not sparse.issparse(self.rows_):
+            return np.asarray(X @ self.rows_.T.astype(np.float64, copy=False))
+        found = sparse.csr_array(X) @ self.rows_
+        return np.asarray(found.toarray(), dtype=np.float64)
+
+
+def _squares(X: Any) -> Matrix:
+    """Return the squared lengths of rows."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    squares: Matrix = np.einsum("ij,ij->i", X, X)
+    return squares

@@ -18,6 +18,7 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.notices import warn
+from multimargin.whole_fits import whole_or_unchanged
 
 Matrix = NDArray[np.float64]
 
@@ -56,6 +57,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         """Return the chain, None when the labels do not see each other."""
         raise NotImplementedError
 
+    @whole_or_unchanged
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Select each label's features, then fit one classifier per label on them.
 

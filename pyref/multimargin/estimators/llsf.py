@@ -55,6 +55,7 @@ from multimargin.notices import warn
 from multimargin.scaling import told_scales
 from multimargin.thresholds import ConstantThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows
+from multimargin.whole_fits import whole_or_unchanged
 
 SOLVERS = ("auto", "cd", "admm", "apg")
 
@@ -186,7 +187,7 @@ default="auto"
         check_real("alpha", self.alpha, at_least=0.0, at_most=1e50)
         check_real("beta", self.beta, above=0.0)
         check_real("gamma", self.gamma, above=0.0)
-        make_threshold(self.threshold)
+        make_threshold(self.threshold).check(held_out=False)
         check_choice("solver", self.solver, SOLVERS)
         if self.solver == "cd" and self.alpha > 0.0 and self.convexify:
             raise ValueError(
@@ -202,6 +203,7 @@ default="auto"
             return _DEFAULT_ITERATIONS if self.convexify else _PUBLISHED_ITERATIONS
         return check_integer("max_iter", self.max_iter, at_least=1)
 
+    @whole_or_unchanged
     @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

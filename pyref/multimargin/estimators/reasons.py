@@ -209,11 +209,11 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict
         model, X, features = _last_step(inner, X, features)
         if features is None:
             features = getattr(model, "feature_names_in_", None)
-        if X is not None and hasattr(model, "_checked_features"):
+        inner = fitted_inside(model)
+        if X is not None and inner is None and hasattr(model, "_checked_features"):
             X = model._checked_features(X, reset=False)
         if X is not None and isinstance(model, CalibratedClassifier) and len(model.estimators_) > 1:
             shares = model.shares(X)
-        inner = fitted_inside(model)
     if not hasattr(model, "coef_"):
         kernel = getattr(model, "kernel", None)
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")

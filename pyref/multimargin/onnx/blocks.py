@@ -4,15 +4,24 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
-from multimargin.blocks.neighbours import COIN, PRIOR
+from multimargin.blocks.neighbours import (
+    COIN,
+    FARTHEST,
+    LEAST_COSINE,
+    PRIOR,
+    TIES_OF_COSINES,
+    TIES_OF_SQUARES,
+)
 from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.onnx.scores import dense
 from multimargin.thresholds.held_out import LEAST
 
 # onnx.TensorProto.FLOAT, INT64 and DOUBLE, without the import.
 _FLOAT, _INT64, _DOUBLE = 1, 7, 11
+_TINY = float(np.finfo(float).tiny)
 
 
 def add_block(graph: Graph, model: Any, X: Rows) -> Node | None:
@@ -69,45 +78,65 @@ def _first_leaf(forest: LabelForest) -> Any:
 
 
 def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
-    """Append nearest rows and their votes; the file holds the training rows."""
-    rows = dense(model.neighbors_._fit_X, "features")
-    k = model.neighbors_.n_neighbors
-    if model.metric == "cosine":
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit = rows / np.where(norms > 0.0, norms, 1.0)
-        length = graph.add("Sqrt", graph.add("ReduceSumSquare", X, axes=[1]))
-        length = graph.add("Where", graph.add("Greater", length, 0.0), length, 1.0)
-        near = graph.add("MatMul", graph.add("Div", X, length), np.ascontiguousarray(unit.T))
-    else:
-        offset = rows.mean(axis=0)
-        moved, centred = graph.add("Sub", X, offset), rows - offset
-        squares = graph.add("ReduceSumSquare", moved, axes=[1])
-        squares = graph.add("Add", squares, (centred**2).sum(axis=1))
-        products = graph.add("MatMul", moved, np.ascontiguousarray(-2.0 * centred.T))
-        near = graph.add("Neg", graph.add("Max", graph.add("Add", squares, products), 0.0))
+    """Append the votes of the nearest rows; the file holds the training rows."""
+    nearness, rounding = _nearness(graph, model, X)
+    n = model.weights_.size
+    k = min(model.n_neighbors, n)
+    one, last_one = np.array([1], dtype=np.int64), np.array([k - 1], dtype=np.int64)
     # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
-    more = graph.add("Pad", near, np.array([0, 0, 1, 0], dtype=np.int64), 0.0)
+    more = graph.add("Pad", nearness, np.array([0, 0, 1, 0], dtype=np.int64), 0.0)
     best = graph.add("TopK", more, np.array([k], dtype=np.int64), axis=1, largest=1, sorted=1)
-    ends = [np.array([one], dtype=np.int64) for one in (0, -1, 0)]
-    value = graph.add("Slice", best, *ends)
-    place = graph.add("Slice", f"{best}_more", *ends)
+    best = graph.add("Slice", best, *(np.array([to], dtype=np.int64) for to in (0, -1, 0)))
+    last = graph.add("Gather", best, last_one, axis=1)
+    closer = graph.add("Greater", nearness, graph.add("Add", last, rounding))
+    closer = graph.add("Cast", closer, to=_DOUBLE)
+    chosen = graph.add("GreaterOrEqual", nearness, graph.add("Sub", last, rounding))
+    tied = graph.add("Sub", graph.add("Cast", chosen, to=_DOUBLE), closer)
+    left = graph.add("Sub", float(k), graph.add("ReduceSum", closer, one))
+    place = graph.add("Max", graph.add("ReduceSum", tied, one), 1.0)
+    votes = graph.add("Add", closer, graph.add("Mul", tied, graph.add("Div", left, place)))
     if model.metric == "cosine":
-        closeness = graph.add("Max", value, 1e-9)
+        closeness = graph.add("Max", nearness, LEAST_COSINE)
     else:
-        distance = graph.add("Sqrt", graph.add("Neg", value))
-        floor = graph.add("Mul", graph.add("ReduceMax", distance, axes=[1]), 1e-9)
-        closeness = graph.add("Div", 1.0, graph.add("Max", distance, graph.add("Max", floor, TINY)))
-    votes = graph.add("Mul", closeness, graph.add("Gather", model.weights_, place, axis=0))
-    votes = graph.add("Div", votes, graph.add("ReduceSum", votes, np.array([1], dtype=np.int64)))
-    labels = graph.add("Gather", model.labels_.toarray(), place, axis=0)
-    votes = graph.add("Unsqueeze", votes, np.array([1], dtype=np.int64))
-    share = graph.add("Squeeze", graph.add("MatMul", votes, labels), np.array([1], dtype=np.int64))
+        nearest = graph.add("Mul", graph.add("Neg", last), FARTHEST)
+        nearest = graph.add("Max", graph.add("Max", nearest, rounding), _TINY)
+        squares = graph.add("Max", graph.add("Neg", nearness), nearest)
+        least = graph.add("ReduceMin", squares, axes=[1])
+        closeness = graph.add("Sqrt", graph.add("Div", least, squares))
+    votes = graph.add("Mul", graph.add("Mul", votes, closeness), model.weights_)
+    votes = graph.add("Div", votes, graph.add("ReduceSum", votes, one))
+    share = graph.add("MatMul", votes, _labels(graph, model))
     total = k + PRIOR + 2.0 * COIN
     p = graph.add("Add", graph.add("Mul", share, k / total), (PRIOR * model.shares_ + COIN) / total)
     return _log_odds(graph, p)
 
 
-TINY = float(np.finfo(float).tiny)
+def _nearness(graph: Graph, model: LabelNeighbours, X: Rows) -> tuple[Node, Any]:
+    """Append cosines or negative squared distances (m, n), and what differs by rounding."""
+    rows = model.rows_.T if sparse.issparse(model.rows_) else model.rows_
+    rows = dense(rows, "features")
+    if model.metric == "cosine":
+        length = graph.add("Sqrt", graph.add("ReduceSumSquare", X, axes=[1]))
+        length = graph.add("Where", graph.add("Greater", length, 0.0), length, 1.0)
+        # They are in single precision.
+        single = np.ascontiguousarray(rows.T, dtype=np.float32)
+        unit = graph.add("Cast", single, to=_DOUBLE)
+        return graph.add("MatMul", graph.add("Div", X, length), unit), TIES_OF_COSINES
+    assert model.squares_ is not None
+    moved: Rows = X if model.mean_ is None else graph.add("Sub", X, model.mean_)
+    squares = graph.add("ReduceSumSquare", moved, axes=[1])
+    products = graph.add("MatMul", moved, np.ascontiguousarray(-2.0 * rows.T))
+    distances = graph.add("Add", graph.add("Add", squares, model.squares_), products)
+    nearness = graph.add("Neg", graph.add("Max", distances, 0.0))
+    longest = graph.add("Add", squares, float(model.squares_.max()))
+    return nearness, graph.add("Mul", longest, TIES_OF_SQUARES)
+
+
+def _labels(graph: Graph, model: LabelNeighbours) -> Node | Any:
+    """Return the labels of the training rows, a byte each where all are known."""
+    labels = dense(model.labels_, "labels")
+    whole = labels.astype(np.uint8)
+    return graph.add("Cast", whole, to=_DOUBLE) if (whole == labels).all() else labels
 
 
 def _linear(graph: Graph, model: LabelLogistic, X: Rows) -> Node:

@@ -29,6 +29,7 @@ from multimargin.onnx.labels import (
 from multimargin.onnx.scores import add_scores
 from multimargin.onnx.transforms import add_transformer
 from multimargin.thresholds import CalibratedClassifier, ThresholdedClassifier
+from multimargin.thresholds.head import Head
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,9 @@ def _add(graph: Graph, model: Any, X: Rows) -> _Predicted:
     model, X = _reached(graph, model, X)
     if isinstance(model, ThresholdedClassifier):
         scores = _response(graph, model.estimator_, model.response_method_, X)
-        return _Predicted(scores, add_labels(graph, model.threshold_, scores, X))
+        if model.head_.threshold is None:
+            return _Predicted(scores, add_largest(graph, scores, len(model.classes_)))
+        return _Predicted(scores, _label_sets(graph, model.head_, scores, X))
     if isinstance(model, CalibratedClassifier):
         return _calibrated(graph, model, X)
     scores = add_scores(graph, model, X)
@@ -189,13 +192,19 @@ def _calibrated(graph: Graph, model: CalibratedClassifier, X: Rows) -> _Predicte
     odds = blocks[0]
     if head.calibration is not None:
         odds = graph.add("Slice", add_odds(graph, head.calibration, blocks), *columns(0, q))
-    if head.threshold is None:
-        return _Predicted(odds, add_largest(graph, odds, q))
-    labels = add_labels(graph, head.threshold, odds, X)
-    if head.at_least_one:
-        labels = add_best_of_none(graph, labels, odds)
     probabilities = None if head.calibration is None else graph.add("Sigmoid", odds)
-    return _Predicted(odds, labels, probabilities)
+    if head.threshold is not None:
+        return _Predicted(odds, _label_sets(graph, head, odds, X), probabilities)
+    if probabilities is not None:
+        total = graph.add("ReduceSum", probabilities, np.array([1], dtype=np.int64))
+        probabilities = graph.add("Div", probabilities, total)
+    return _Predicted(odds, add_largest(graph, odds, q), probabilities)
+
+
+def _label_sets(graph: Graph, head: Head, scores: Node, X: Rows) -> Node:
+    """Append the label sets of a head with a threshold."""
+    labels = add_labels(graph, head.threshold, scores, X)
+    return add_best_of_none(graph, labels, scores) if head.at_least_one else labels
 
 
 def _reached(graph: Graph, model: Any, X: Rows) -> tuple[Any, Rows]:

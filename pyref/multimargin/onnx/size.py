@@ -21,7 +21,7 @@ def dense_bytes(model: Any) -> int:
         return dense_bytes(inner)
     arrays = [getattr(model, name, None) for name in ("coef_", "support_vectors_")]
     if isinstance(model, LabelNeighbours):
-        arrays = [model.neighbors_._fit_X, model.labels_]
+        arrays = [model.rows_]
     elif arrays[0] is not None:
         arrays = arrays[:1]
     return sum(8 * prod(array.shape) for array in arrays if array is not None)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import (
 )
 
 from multimargin.datasets.table_encoder import TableEncoder
+from multimargin.estimators.label_ranker.views import Views
 from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.onnx.inputs import CATEGORIES, NUMBERS, TEXTS, Given, Strings
 from multimargin.onnx.words import add_counts, add_one_hot, add_tfidf, add_unit_length, add_weights
@@ -141,6 +142,10 @@ def _same(graph: Graph, transformer: Any, X: Node) -> Node:
     return X
 
 
+def _views(graph: Graph, views: Views, X: Node) -> Node:
+    return add_unit_length(graph, "l2", X) if views.unit_length else X
+
+
 KNOWN: dict[type, Callable[[Graph, Any, Any], Any]] = {
     StandardScaler: _standard,
     MinMaxScaler: _minmax,
@@ -154,5 +159,6 @@ KNOWN: dict[type, Callable[[Graph, Any, Any], Any]] = {
     FunctionTransformer: _same,
     ColumnTransformer: _table,
     TableEncoder: _table,
+    Views: _views,
 }
 """The transformers that can be exported."""

@@ -1,7 +1,7 @@
 """Base of all thresholds: learned from scores, subtracted from scores."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,12 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
     A threshold of a row moves all scores of the row alike and keeps their ranking. A threshold of a
     label moves the scores of one label against those of the others: `decision_function` then ranks
     the labels in another order than the scores do.
+
+    Where `exchangeable` is True, the classifiers around others learn it from one held-out score of
+    each row, and with `groups` from one row of each group, drawn at random.
     """
+
+    exchangeable: ClassVar[bool] = False
 
     @abstractmethod
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
@@ -50,6 +55,33 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         ------
         TypeError, ValueError
             If no label is known.
+        """
+
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
+        """Refuse parameters, and uses, of which no threshold can come; classifiers ask it first.
+
+        Parameters
+        ----------
+        n_labels : int, default=None
+            Number of labels; None where it is not known.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows that it will be learned from.
+        at_least_one : bool, default=False
+            Whether the best label of a row is predicted whatever the threshold says.
+        held_out : bool, default=True
+            Whether it will be learned from scores of rows that the model has not seen.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is malformed, or the threshold is not for such a use.
         """
 
     @abstractmethod

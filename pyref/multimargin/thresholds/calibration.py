@@ -6,22 +6,26 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
-from sklearn.utils import _safe_indexing
 
 from multimargin.checks.labels import UNKNOWN, check_indicator
 from multimargin.checks.parameters import check_flag, check_real
-from multimargin.notices import warn
+from multimargin.checks.targets import Targets
+from multimargin.notices import silenced, warn
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, sliceable
+from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, Named, sliceable
 from multimargin.thresholds.lift import Calibration, LabelLift, LiftedCalibration
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.shrunken import ShrunkenThreshold
+from multimargin.whole_fits import whole_or_unchanged
 
 Matrix = NDArray[np.float64]
+
+# Pieces of the rows of a fold that no other fold complements.
+_PIECES = 3
 
 
 @dataclass(repr=False, eq=False)
@@ -52,6 +56,9 @@ class CalibratedClassifier(HeldOutClassifier):
         If True, a second calibration also weighs what the other labels of the row make likely, by
         how often pairs of labels occur together (`multimargin.thresholds.LiftedCalibration`). It
         ranks better where labels are many.
+    empty_label : bool, default=False
+        If True, the classifiers learn a further, last label, that a row has none, and the
+        calibration makes use of its scores.
     cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
@@ -115,6 +122,7 @@ class CalibratedClassifier(HeldOutClassifier):
     at_least_one: bool = False
     C: float = 1.0
     lift: bool = False
+    empty_label: bool = False
     cv: Any = 3
     response_method: str = "auto"
     n_jobs: int | None = None
@@ -127,25 +135,35 @@ class CalibratedClassifier(HeldOutClassifier):
             raise AttributeError("calibration_")
         return calibration
 
+    @whole_or_unchanged
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> Self:
+        X = sliceable(X)
+        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
+        return self
+
+    def fit_held_out(
+        self, estimators: Named, held_out: HeldOut, targets: Targets, X: Any
+    ) -> Matrix:
+        """Learn from held-out scores that are there, of fitted classifiers; return their odds."""
+        calibrated = calibrate(held_out, C=self.C, lift=self.lift)
+        threshold, q = None, targets.indicator.shape[1]
+        if targets.multilabel:
+            threshold = held_out.learn(self._new_threshold(q), calibrated.odds[:, :q], X)
+        head = Head(calibrated.calibration, threshold, q, self.at_least_one)
+        self.take(estimators, head, targets)
+        return calibrated.odds
+
+    def _new_threshold(self, n_labels: int) -> Threshold:
         check_real("C", self.C, above=0.0, at_most=1e6)
         check_flag("at_least_one", self.at_least_one)
         check_flag("lift", self.lift)
-        threshold = make_odds_threshold(self.threshold)
-        X = sliceable(X)
-        held_out = self._hold_out(X, y, sample_weight, groups, params)
-        calibrated = calibrate(held_out, C=self.C, lift=self.lift)
-        threshold.fit(
-            calibrated.odds,
-            held_out.labels,
-            _safe_indexing(X, held_out.rows),
-            held_out.sample_weight,
-        )
-        q = held_out.labels.shape[1]
-        self.head_ = Head(calibrated.calibration, threshold, q, self.at_least_one)
-        return self
+        check_flag("empty_label", self.empty_label)
+        return make_odds_threshold(self.threshold)
+
+    def _learned(self, indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        return with_empty_label(indicator) if self.empty_label else indicator
 
     def shares(self, X: Any) -> dict[str, Matrix]:
         """Return what each classifier adds to the logarithms of the odds.
@@ -220,14 +238,14 @@ def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calib
     """Learn a calibration from held-out scores, and calibrate these without themselves."""
     indicator = check_indicator(held_out.labels, "y", unknown=True)
     weights, blocks = held_out.sample_weight, held_out.blocks
-    folds = [_others(held_out, indicator, fold) for fold in np.unique(held_out.folds)]
+    folds = _parts(held_out, indicator)
     first, odds = _pooled(blocks, indicator, weights, folds, C)
     seen = sum(int(np.count_nonzero(own)) for own, others in folds if others is None)
     if seen:
         warn(
-            f"cv has no fold that does without {seen} of {len(odds)} held-out rows and has others "
-            "to learn from: their own labels reach the calibration that the threshold is chosen "
-            "by. Expected two folds or more that hold out different rows."
+            f"cv holds out rows of which {seen} of {len(odds)} leave no others to learn from: "
+            "their own labels reach the calibration that the threshold is chosen by. Expected more "
+            "rows that are held out."
         )
     if not lift:
         return Calibrated(first, odds)
@@ -242,25 +260,70 @@ def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calib
     return Calibrated(LiftedCalibration(first, lift_of_all, second), odds)
 
 
-def _others(
-    held_out: HeldOut, indicator: NDArray[np.uint8], fold: int
-) -> tuple[NDArray[np.bool_], Matrix | None]:
-    """Return where the rows of a fold are, and weights of the others; None if these teach nothing.
+def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
+    """Return odds of held-out rows by calibrations of other rows of the same fold.
 
-    A row may be held out by several folds.
+    Models of other folds were fitted to the rows of this one: what is learned from their scores has
+    seen its labels, and measures of it lie above chance where there is nothing to learn.
     """
-    own = held_out.folds == fold
-    others = (~np.isin(held_out.rows, held_out.rows[own])).astype(float)
+    odds = np.empty(held_out.labels.shape)
+    for fold in np.unique(held_out.folds):
+        own = np.flatnonzero(held_out.folds == fold)
+        part = held_out.at(own)
+        if part.sample_weight is not None and not part.sample_weight.any():
+            # Nobody measures these.
+            odds[own] = part.blocks[0]
+            continue
+        # Of a fold of one row it warns.
+        with silenced(UserWarning):
+            odds[own] = calibrate(part, lift=lift).odds
+    return odds
+
+
+def with_empty_label(indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Append a label of the rows that have none."""
+    return np.column_stack([indicator, (indicator == 0).all(axis=1)])
+
+
+Part = tuple[NDArray[np.bool_], Matrix | None]
+
+
+def _parts(held_out: HeldOut, indicator: NDArray[np.uint8]) -> list[Part]:
+    """Return parts of the held-out rows: where each is, and weights of what it is calibrated by.
+
+    The parts are the folds, those of which no other rows are left cut in three. The weights are
+    None where nothing is left to learn from.
+    """
+    found: list[Part] = []
+    for fold in np.unique(held_out.folds):
+        own = held_out.folds == fold
+        others = _others(held_out, indicator, own)
+        if others is not None:
+            found.append((own, others))
+            continue
+        units = np.unique(held_out.units[own])
+        drawn = np.random.RandomState(0).permutation(units)
+        for piece in np.array_split(drawn, min(_PIECES, units.size)):
+            of_piece = own & np.isin(held_out.units, piece)
+            found.append((of_piece, _others(held_out, indicator, of_piece)))
+    return found
+
+
+def _others(
+    held_out: HeldOut, indicator: NDArray[np.uint8], own: NDArray[np.bool_]
+) -> Matrix | None:
+    """Return weights of the rows that are not in a part, however often each is held out."""
+    others = (~np.isin(held_out.units, held_out.units[own])).astype(float)
     if held_out.sample_weight is not None:
         others *= held_out.sample_weight
-    return own, None if (indicator[others > 0.0] == UNKNOWN).all() else others
+    return None if (indicator[others > 0.0] == UNKNOWN).all() else others
 
 
 def _pooled(
     blocks: list[Matrix],
     indicator: NDArray[np.uint8],
     weights: Matrix | None,
-    folds: list[tuple[NDArray[np.bool_], Matrix | None]],
+    folds: list[Part],
     C: float,
 ) -> tuple[PooledCalibration, Matrix]:
     """Return a calibration of all rows, and odds of those of each fold by one of the others."""

@@ -3,12 +3,13 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-from sklearn.utils import _safe_indexing
-
-from multimargin.thresholds.base import Threshold, learn_threshold
+from multimargin.checks.parameters import check_flag
+from multimargin.checks.targets import Targets
+from multimargin.thresholds.base import Matrix, Threshold, spread
 from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import HeldOutClassifier, sliceable
+from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, Named, sliceable
 from multimargin.thresholds.make import make_threshold
+from multimargin.whole_fits import whole_or_unchanged
 
 
 @dataclass(repr=False, eq=False)
@@ -30,6 +31,8 @@ class ThresholdedClassifier(HeldOutClassifier):
         By default "labels". "auto" is "scores" up to 1,000 labels, and "f1" above; the other names
         stand for `LabelsThreshold`, `CountThreshold`, `ScoresThreshold`, `FeaturesThreshold` and
         `F1Threshold`, a number for a constant.
+    at_least_one : bool, default=False
+        If True, the best label of a row is always predicted.
     cv : int, splitter or iterable of (train, test), default=5
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
@@ -60,8 +63,8 @@ class ThresholdedClassifier(HeldOutClassifier):
     labels, averaged over the rows), because scores of different models, probabilities, margins,
     distances, have different scales, and thresholds beyond the last score lie one unit beyond.
     Rows that are in no test fold take no part in the threshold, rows that are in several count as
-    often. For one-dimensional targets of two classes there is
-    `sklearn.model_selection.TunedThresholdClassifierCV`.
+    often, but once for a threshold with a guarantee. For one-dimensional targets of two classes
+    there is `sklearn.model_selection.TunedThresholdClassifierCV`.
 
     Examples
     --------
@@ -77,24 +80,31 @@ class ThresholdedClassifier(HeldOutClassifier):
     estimator: Any
     threshold: str | float | Threshold = "labels"
     _: KW_ONLY
+    at_least_one: bool = False
     cv: Any = 5
     response_method: str = "auto"
     n_jobs: int | None = None
 
+    @whole_or_unchanged
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> Self:
-        make_threshold(self.threshold)
         X = sliceable(X)
-        held_out = self._hold_out(X, y, sample_weight, groups, params)
-        q = held_out.labels.shape[1]
-        threshold = make_threshold(self.threshold, n_labels=q, random_state=0)
-        learned = learn_threshold(
-            threshold,
-            held_out.blocks[0],
-            held_out.labels,
-            _safe_indexing(X, held_out.rows),
-            held_out.sample_weight,
-        )
-        self.head_ = Head(None, learned, q)
+        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
         return self
+
+    def fit_held_out(
+        self, estimators: Named, held_out: HeldOut, targets: Targets, X: Any
+    ) -> Matrix:
+        """Learn the threshold from held-out scores that are there, and return these."""
+        scores, q = held_out.blocks[0], targets.indicator.shape[1]
+        threshold = None
+        if targets.multilabel:
+            unit = spread(scores, held_out.sample_weight)
+            threshold = held_out.learn(self._new_threshold(q), scores / unit, X).rescale(unit)
+        self.take(estimators, Head(None, threshold, q, self.at_least_one), targets)
+        return scores
+
+    def _new_threshold(self, n_labels: int) -> Threshold:
+        check_flag("at_least_one", self.at_least_one)
+        return make_threshold(self.threshold, n_labels=n_labels, random_state=0)

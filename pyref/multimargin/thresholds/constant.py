@@ -22,9 +22,19 @@ class ConstantThreshold(Threshold):
 
     value: float = 0.0
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        check_rows(scores, y)
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
         check_value(self.value, "value")
+
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+        self.check()
+        check_rows(scores, y)
         return self
 
     def predict(self, scores: Any, X: Any = None) -> Vector:

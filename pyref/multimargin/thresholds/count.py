@@ -48,16 +48,29 @@ class CountThreshold(Threshold):
 
     n_labels: int | str = "cardinality"
 
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
+        if isinstance(self.n_labels, str):
+            check_choice("n_labels", self.n_labels, ("cardinality",))
+        else:
+            check_integer("n_labels", self.n_labels, at_least=0)
+            if n_labels is not None and self.n_labels > n_labels:
+                raise ValueError(f"n_labels is {self.n_labels}; expected at most q = {n_labels}.")
+
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         scores, Y, weights = check_rows(scores, y, sample_weight)
         q = Y.shape[1]
+        self.check(n_labels=q)
         if isinstance(self.n_labels, str):
-            check_choice("n_labels", self.n_labels, ("cardinality",))
             self.n_labels_ = max(1, int(np.floor(_cardinality(Y, weights) + 0.5)))
         else:
-            self.n_labels_ = check_integer("n_labels", self.n_labels, at_least=0)
-            if self.n_labels_ > q:
-                raise ValueError(f"n_labels is {self.n_labels}; expected at most q = {q}.")
+            self.n_labels_ = int(self.n_labels)
         self._q = q
         return self
 

@@ -52,8 +52,18 @@ class F1Threshold(CommonThreshold):
 
     average: str = "micro"
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
         check_choice("average", self.average, AVERAGES)
+
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+        self.check()
         scores, indicator, given = check_rows(scores, y, sample_weight)
         n, q = indicator.shape
         weights = np.ones(n) if given is None else given

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, canonical, check_readable, naming
 from multimargin.checks.labels import check_scores, known_both
+from multimargin.checks.parameters import check_integer, check_real, check_seed
 from multimargin.thresholds.base import Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import chunks_of
 
@@ -56,7 +57,21 @@ class FeaturesThreshold(Threshold):
     max_iter: int = 100_000
     random_state: int | np.random.RandomState | None = None
 
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
+        check_real("C", self.C, above=0.0)
+        check_real("epsilon", self.epsilon, at_least=0.0)
+        check_integer("max_iter", self.max_iter, at_least=1)
+        check_seed(self.random_state)
+
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+        self.check()
         scores, Y, weights = check_rows(scores, y, sample_weight)
         X = _check_features(X, Y.shape[0])
         learned = known_both(Y, axis=1)

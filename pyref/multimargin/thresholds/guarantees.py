@@ -1,7 +1,7 @@
 """Thresholds whose label sets keep a promise on new rows: a recall, or a precision."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy.stats import binom
 from multimargin.checks.labels import UNKNOWN
 from multimargin.checks.parameters import check_real
 from multimargin.notices import warn
-from multimargin.thresholds.base import CommonThreshold, check_rows, middle
+from multimargin.thresholds.base import CommonThreshold, Threshold, check_rows, middle
 
 # What a precision is tried at: probabilities, as logarithms of their odds, from the highest down.
 _CANDIDATES = logit(np.linspace(0.995, 0.005, 199))
@@ -58,8 +58,11 @@ class RecallGuarantee(CommonThreshold):
     `ThresholdedClassifier` and `LabelRankerCV` learn the threshold from models of folds and apply
     it to one that was fitted to all rows, which the theorem does not cover.
 
+    A row that several folds hold out counts once. With `groups`, rows of one group are alike, and
+    one of each group, drawn at random, is learned from: the promise is for a row of a new group.
     Unknown labels do not count. Row weights must be 0 or equal: rows that count differently are not
-    exchangeable.
+    exchangeable. The methods by name, such as `RankSVM`, would learn the threshold from the rows
+    of the fit, and refuse it.
 
     Examples
     --------
@@ -71,10 +74,24 @@ class RecallGuarantee(CommonThreshold):
     (99, True, 1.086)
     """
 
+    exchangeable: ClassVar[bool] = True
+
     recall: float = 0.9
 
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
+        check_real("recall", self.recall, above=0.0, below=1.0)
+        _check_rows_of(self, sample_weight, held_out)
+
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        share = 1.0 - check_real("recall", self.recall, above=0.0, below=1.0)
+        self.check(sample_weight=sample_weight)
+        share = 1.0 - self.recall
         scores, indicator = _exchangeable(scores, y, sample_weight)
         relevant = indicator == 1
         counts = np.count_nonzero(relevant, axis=1)
@@ -135,8 +152,9 @@ class PrecisionGuarantee(CommonThreshold):
     1 - `precision` is rejected at level 1 - `confidence` (Angelopoulos et al. 2021, "Learn then
     test"; the p-values are those of Hoeffding and Bentkus, Bates et al. 2021). On rows like those
     that it was learned from, which the model has not seen, the expected precision is then at least
-    `precision` with probability `confidence`. What `RecallGuarantee` says of folds, unknown labels
-    and weights holds here, too.
+    `precision` with probability `confidence`. What `RecallGuarantee` says of folds, groups,
+    unknown labels and weights holds here, too. `at_least_one` would break the promise and is
+    refused.
 
     Examples
     --------
@@ -148,12 +166,31 @@ class PrecisionGuarantee(CommonThreshold):
     (99, True, True)
     """
 
+    exchangeable: ClassVar[bool] = True
+
     precision: float = 0.8
     confidence: float = 0.9
 
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
+        check_real("precision", self.precision, above=0.0, below=1.0)
+        check_real("confidence", self.confidence, above=0.0, below=1.0)
+        _check_rows_of(self, sample_weight, held_out)
+        if at_least_one:
+            raise ValueError(
+                "at_least_one is True; expected False with PrecisionGuarantee: the best label of a "
+                "row that has none above the threshold is often wrong, which no threshold prevents."
+            )
+
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        share = 1.0 - check_real("precision", self.precision, above=0.0, below=1.0)
-        level = 1.0 - check_real("confidence", self.confidence, above=0.0, below=1.0)
+        self.check(sample_weight=sample_weight)
+        share, level = 1.0 - self.precision, 1.0 - self.confidence
         scores, indicator = _exchangeable(scores, y, sample_weight)
         known = indicator != UNKNOWN
         has_known = known.any(axis=1)
@@ -186,12 +223,25 @@ def _exchangeable(
     if weights is None:
         return scores, indicator
     counted = weights > 0.0
-    if counted.any() and np.ptp(weights[counted]) > 0.0:
+    return scores[counted], indicator[counted]
+
+
+def _check_rows_of(threshold: Threshold, sample_weight: Any, held_out: bool) -> None:
+    """Refuse rows of which nothing can be promised."""
+    if not held_out:
+        raise ValueError(
+            f"threshold is {threshold!r}, which would be learned from the rows of the fit, whose "
+            "scores promise nothing of new rows; expected it in ThresholdedClassifier, "
+            "CalibratedClassifier or LabelRankerCV, which learn it from held-out rows."
+        )
+    if sample_weight is None:
+        return
+    positive = np.asarray(sample_weight)[np.asarray(sample_weight) > 0.0]
+    if positive.size and np.ptp(positive) > 0.0:
         raise ValueError(
             "sample_weight has different positive weights; expected 0 or one other value: a "
             "guarantee is for exchangeable rows."
         )
-    return scores[counted], indicator[counted]
 
 
 def _p_value(risk: float, share: float, n: int) -> float:

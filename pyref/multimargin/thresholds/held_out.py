@@ -1,6 +1,5 @@
 """Classifiers that learn something from the scores of rows that their models have not seen."""
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +30,8 @@ from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.targets import Targets, UnknownLabelsWarning, check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.label_scores import response_of, scores_by
+from multimargin.notices import silenced
+from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.head import Head
 from multimargin.tuning.folds import Rows, folds_of
 
@@ -53,6 +54,7 @@ class HeldOut:
     rows: Rows  # (m,): Their numbers among the rows of the fit
     sample_weight: Matrix | None  # (m,): Their weights
     folds: NDArray[np.intp]  # (m,): The number of the fold that held each out
+    groups: NDArray[np.intp] | None = None  # (m,): The group of each, if there are some
 
     @classmethod
     def of(
@@ -61,6 +63,7 @@ class HeldOut:
         labels: NDArray[Any],
         sample_weight: Matrix | None,
         folds: Sequence[tuple[Rows, Rows]],
+        groups: Any = None,
     ) -> Self:
         """Return what belongs to scores of all folds, by the labels and weights of all rows."""
         rows = np.concatenate([np.asarray(test) for _, test in folds])
@@ -70,13 +73,49 @@ class HeldOut:
             rows,
             None if sample_weight is None else sample_weight[rows],
             np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
+            None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][rows],
         )
+
+    def at(self, places: NDArray[np.intp]) -> "HeldOut":
+        """Return the held-out scores of some places."""
+        return HeldOut(
+            [block[places] for block in self.blocks],
+            self.labels[places],
+            self.rows[places],
+            None if self.sample_weight is None else self.sample_weight[places],
+            self.folds[places],
+            None if self.groups is None else self.groups[places],
+        )
+
+    @property
+    def units(self) -> NDArray[np.intp]:
+        """The groups of the rows, or where there are none the rows themselves."""
+        return self.rows if self.groups is None else self.groups
+
+    def learn(self, threshold: Threshold, scores: Matrix, X: Any) -> Threshold:
+        """Learn a threshold from scores (m, q) of the held-out rows, of all features X."""
+        at = self._learned_by(threshold)
+        weights = None if self.sample_weight is None else self.sample_weight[at]
+        labels = self.labels[at, : scores.shape[1]]
+        return threshold.fit(scores[at], labels, _safe_indexing(X, self.rows[at]), weights)
+
+    def _learned_by(self, threshold: Threshold) -> NDArray[np.intp]:
+        """Return the places that a threshold is learned from."""
+        places = np.arange(self.rows.size)
+        if not threshold.exchangeable:
+            return places
+        if self.sample_weight is not None:
+            places = places[self.sample_weight > 0.0]
+        drawn = np.random.RandomState(0).permutation(places)
+        _, first = np.unique(self.units[drawn], return_index=True)
+        return np.sort(drawn[first])
 
 
 class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the classifiers around others, which are fitted without each fold in turn."""
 
     estimator: Any
+    at_least_one: bool
     cv: Any
     response_method: str
     n_jobs: int | None
@@ -143,8 +182,10 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
         names: NDArray[Any] = self.estimator_.feature_names_in_
         return names
 
-    def _hold_out(self, X: Any, y: Any, sample_weight: Any, groups: Any, params: Any) -> HeldOut:
-        """Return the held-out scores, and fit the classifiers on all rows."""
+    def _hold_out(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, params: Any
+    ) -> tuple[Named, HeldOut, Targets]:
+        """Return the classifiers fitted on all rows, the held-out scores, and what y is."""
         estimators = named_estimators(self.estimator)
         if len(estimators) > 1 and not self._of_odds:
             raise TypeError(
@@ -159,13 +200,17 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
                 "sklearn.calibration.CalibratedClassifierCV)."
             )
         check_as_many_rows(targets.indicator, X)
-        weights = check_sample_weight(sample_weight, targets.indicator.shape[0])
-        labels = with_nan(targets.indicator)
-        if labels is targets.indicator:
+        n, q = targets.indicator.shape
+        weights = check_sample_weight(sample_weight, n)
+        self._new_threshold(q).check(
+            n_labels=q, sample_weight=weights, at_least_one=self.at_least_one
+        )
+        labels = with_nan(self._learned(targets.indicator))
+        if labels.dtype.kind != "f":
             labels = labels.astype(int)
         metadata = self._metadata(estimators, X, sample_weight, weights, groups, params)
         folds = folds_of(self.cv, X, (targets.indicator == 1).astype(int), groups)
-        blocks, self.estimators_, self.response_methods_ = [], [], []
+        blocks, fitted_ones = [], []
         for name, estimator in estimators:
             scores, fitted = fit_on_folds(
                 estimator,
@@ -178,11 +223,16 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
                 parallel=Parallel(n_jobs=job_count(self.n_jobs, len(folds))),
             )
             blocks.append(scores)
-            self.estimators_.append((name, fitted))
-            self.response_methods_.append(response_of(fitted, self._asked()))
-        targets.name_outputs(self)
-        self.multilabel_ = True
-        return HeldOut.of(blocks, labels, weights, folds)
+            fitted_ones.append((name, fitted))
+        return fitted_ones, HeldOut.of(blocks, labels, weights, folds, groups), targets
+
+    @abstractmethod
+    def _new_threshold(self, n_labels: int) -> Threshold:
+        """Return the threshold that is to be learned."""
+
+    def _learned(self, indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the labels that the classifiers learn."""
+        return indicator
 
     def _asked(self) -> tuple[str, ...]:
         return RESPONSES if self.response_method == "auto" else (self.response_method,)
@@ -283,8 +333,8 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
         classes: NDArray[Any] = self.classes_[predicted.argmax(axis=1)]
         return classes
 
-    def keep(self, estimators: Named, head: Head, targets: Targets) -> None:
-        """Take fitted classifiers and what makes label sets of their scores for a fit."""
+    def take(self, estimators: Named, head: Head, targets: Targets) -> None:
+        """Store fitted classifiers, and what makes label sets of their scores."""
         self.estimators_, self.head_, self.multilabel_ = estimators, head, targets.multilabel
         self.response_methods_ = [response_of(one, self._asked()) for _, one in estimators]
         targets.name_outputs(self)
@@ -376,9 +426,8 @@ def held_out_scores(
     X_train, Y_train = _safe_split(estimator, X, y, train)
     X_test, _ = _safe_split(estimator, X, None, test, train)
     try:
-        with warnings.catch_warnings():
-            # The fit on all rows warns of them.
-            warnings.simplefilter("ignore", UnknownLabelsWarning)
+        # The fit on all rows warns of them.
+        with silenced(UnknownLabelsWarning):
             estimator.fit(X_train, Y_train, **_check_method_params(X, metadata, train))
     except ValueError as error:
         absent = np.flatnonzero(~(Y_train == 1).any(axis=0))

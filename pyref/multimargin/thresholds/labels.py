@@ -91,10 +91,22 @@ class LabelsThreshold(Threshold):
     cv: int | None = 5
     fbr: float = 0.0
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
         check_choice("measure", self.measure, _MEASURES)
-        n_folds = 1 if self.cv is None else check_integer("cv", self.cv, at_least=2)
-        fbr = check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
+        if self.cv is not None:
+            check_integer("cv", self.cv, at_least=2)
+        check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
+
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+        self.check()
+        n_folds, fbr = 1 if self.cv is None else int(self.cv), float(self.fbr)
         scores, Y, weights = check_rows(scores, y, sample_weight)
         counted = np.ones(Y.shape[0], dtype=bool) if weights is None else weights > 0.0
         self.thresholds_ = np.empty(Y.shape[1])

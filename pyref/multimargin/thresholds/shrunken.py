@@ -62,9 +62,20 @@ class ShrunkenThreshold(Threshold):
     strengths: Sequence[float] = (10.0, 30.0, 100.0, 300.0, np.inf)
     reach: float = 3.0
 
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
+        _strengths(self.strengths)
+        check_real("reach", self.reach, above=0.0)
+
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        strengths = _strengths(self.strengths)
-        reach = check_real("reach", self.reach, above=0.0)
+        self.check()
+        strengths, reach = _strengths(self.strengths), float(self.reach)
         scores, Y, weights = check_rows(scores, y, sample_weight)
         self.common_ = F1Threshold("macro").fit(scores, with_nan(Y), None, weights).value_
         q = Y.shape[1]
@@ -122,7 +133,10 @@ class _Label:
 
 def _strengths(values: Any) -> Vector:
     """Return the strengths, increasing."""
-    strengths = np.unique(np.asarray(values, dtype=np.float64))
+    try:
+        strengths = np.unique(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        strengths = np.empty(0)
     if strengths.size == 0 or not (strengths > 0.0).all():
         raise ValueError(f"strengths is {values!r}; expected numbers above 0, or infinity.")
     return strengths

@@ -1,5 +1,6 @@
 """The lazy search of the Rank-CVM paper: one parameter at a time."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Self
@@ -123,7 +124,9 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
             As in `GridSearchCV.fit`.
         """
         self._check_search()
-        super().fit(X, y, **params)
+        # Threads of scikit-learn put each other's filters back.
+        with warnings.catch_warnings():
+            super().fit(X, y, **params)
         return self
 
     def _check_search(self) -> None:

@@ -50,7 +50,9 @@ class PressedAt:
             self.ended = True
 
     def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if "/multimargin/" not in frame.f_code.co_filename:
+        file = frame.f_code.co_filename
+        # How many lines of blas.py are run depends on what else is in its context.
+        if "/multimargin/" not in file or file.endswith("blas.py"):
             return None
         if event == "line" and self.ended:
             self.lines += 1

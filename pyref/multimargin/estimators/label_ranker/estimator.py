@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +11,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import get_scorer as scikit_learn_scorer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import Normalizer, normalize
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blocks import blocks_of
-from multimargin.blocks.stack import MOST_FEATURES, lifts
+from multimargin.blocks.by_name import MOST_FEATURES, lifts
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.labels import known_both, with_nan
+from multimargin.checks.given import recognise
+from multimargin.checks.labels import indicator_of, known_both, with_nan
+from multimargin.checks.names import listed
 from multimargin.checks.parameters import (
     check_choice,
     check_flag,
@@ -27,10 +28,15 @@ from multimargin.checks.parameters import (
     job_count,
     seed_of,
 )
-from multimargin.checks.targets import Targets, check_pairs, check_targets, warn_of_unknown
+from multimargin.checks.targets import (
+    Targets,
+    check_pairs,
+    check_targets,
+    names_in,
+    warn_of_unknown,
+)
 from multimargin.checks.weights import check_sample_weight
-from multimargin.estimators.label_ranker.blocks import Stack
-from multimargin.estimators.label_ranker.judging import Judge
+from multimargin.estimators.label_ranker.judging import Answers, Judge
 from multimargin.estimators.label_ranker.search import Search
 from multimargin.estimators.label_ranker.settings import (
     Cs_of,
@@ -41,25 +47,26 @@ from multimargin.estimators.label_ranker.settings import (
     top_ks_of,
     values_of,
 )
+from multimargin.estimators.label_ranker.stack import Stack
+from multimargin.estimators.label_ranker.views import Views
 from multimargin.estimators.names import decision_and_ranking
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
-from multimargin.estimators.steps import final_estimator
 from multimargin.kernels import KERNELS, KernelFunction, make_kernel
 from multimargin.measures import SCORERS, get_scorer
-from multimargin.measures.label_scores import scores_by
+from multimargin.measures.scorers import as_measured
 from multimargin.notices import warn
 from multimargin.thresholds import (
     CalibratedClassifier,
-    LiftedCalibration,
     Threshold,
+    ThresholdedClassifier,
     make_threshold,
 )
-from multimargin.thresholds.calibration import calibrate, make_odds_threshold
-from multimargin.thresholds.head import Head
+from multimargin.thresholds.calibration import make_odds_threshold, with_empty_label
 from multimargin.thresholds.held_out import HeldOut, Named
 from multimargin.tuning.folds import folds_of
+from multimargin.whole_fits import is_whole, whole_or_unchanged
 
 # More rows are for a linear model.
 _MOST_ROWS = 20_000
@@ -155,7 +162,9 @@ class LabelRankerCV(LabelScoringClassifier):
     best_params_ : dict
         The ranker's loss, kernel, gamma, class_weight, top_k and C.
     best_score_ : float
-        Mean score over the folds of the whole stack, each row calibrated without itself.
+        Mean score over the folds of the whole stack. The rows of a fold are calibrated by others
+        of that fold, whose labels none of their models has seen, so that it does not flatter; the
+        calibration of `best_estimator_` learns from more rows.
     best_index_ : int
         The place of `best_params_` in `cv_results_`.
     cv_results_ : dict of ndarray
@@ -239,6 +248,7 @@ class LabelRankerCV(LabelScoringClassifier):
     verbose: int = 0
     max_time: float | None = None
 
+    @whole_or_unchanged
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Select hyperparameters, calibrate and fit.
 
@@ -276,10 +286,13 @@ class LabelRankerCV(LabelScoringClassifier):
         self._check_parameters()
         X, targets, weights = self._checked(X, y, sample_weight)
         _check_size(*targets.indicator.shape)
-        self.unit_length_ = (
-            sparse.issparse(X) if isinstance(self.unit_length, str) else bool(self.unit_length)
+        self._new_threshold().check(
+            n_labels=targets.indicator.shape[1],
+            sample_weight=weights,
+            at_least_one=self.at_least_one,
         )
-        rows = normalize(X) if self.unit_length_ else X
+        views = Views.of(X, self, unit_length=self.unit_length)
+        rows = views.prepared(X)
         learned = self._with_empty(targets)
         labels = with_nan(learned.indicator)
         grid = self._grid(rows, targets)
@@ -288,7 +301,7 @@ class LabelRankerCV(LabelScoringClassifier):
         folds = folds_of(self.cv, X, strata, groups)
         _check_folds(folds, labels)
         self.n_splits_ = len(folds)
-        judge = self._judge(folds, labels, weights, targets)
+        judge = self._judge(rows, HeldOut.of([], labels, weights, folds, groups), targets)
         _name_rare_labels(targets, len(folds))
         limit = check_max_time(self.max_time)
         end = None if limit is None else began + limit
@@ -309,7 +322,7 @@ class LabelRankerCV(LabelScoringClassifier):
             n_jobs=job_count(self.n_jobs, len(folds)),
             verbose=check_verbosity(self.verbose),
         )
-        chosen = False
+        ranker = None
         try:
             search.run(grid)
             assert search.best is not None
@@ -317,29 +330,31 @@ class LabelRankerCV(LabelScoringClassifier):
             if end is not None:
                 share = _SHARE_OF_FIT if planned else 1.0
                 left = max(share * (end - time.monotonic()), 1e-3)
-            setting = search.best.setting
-            ranker = setting.make(tol=self.tol, random_state=seed, max_time=left)
+            ranker = search.best.setting.make(tol=self.tol, random_state=seed, max_time=left)
             ranker.fit(rows, learned, sample_weight=weights)
             reserve = (1 + len(folds)) * judge.seconds
             self.left_out_ |= stack.fit(planned, reserve=reserve * (1 + lifted))
             if lifted and end is not None and end - time.monotonic() < 2.0 * reserve:
                 lifted, self.left_out_["lift"] = False, "no time left of max_time"
-            held_out = replace(judge.held_out, blocks=[search.scores, *stack.blocks])
-            calibration, odds = None, search.scores
-            if self.calibration:
-                calibrated = calibrate(held_out, lift=lifted)
-                calibration, odds = calibrated.calibration, calibrated.odds
-            head = judge.head(calibration, odds)
-            self._keep(search, targets, ranker, head, stack.fitted)
-            self.best_score_ = float(np.nanmean(judge.values(odds)))
-            chosen = True
+            stacked = [("ranker", ranker), *stack.fitted]
+            model = self._model(stacked, lifted)
+            held_out = judge.with_blocks([search.scores, *stack.blocks])
+            model.fit_held_out(stacked, held_out, targets, rows)
+            self._keep(search, targets, ranker, views, model)
+            self.best_score_ = judge.score(held_out, lift=lifted)
         except KeyboardInterrupt:
-            if search.best is not None and not chosen:
-                # Nobody waits for the better calibration.
-                head = judge.rough(search.scores, search.calibration)
-                self._keep(search, targets, search.lean_model(), head, [])
-                self.best_score_ = search.best.mean
-                self.status_ = "interrupted"
+            if search.best is None:
+                raise
+            if getattr(ranker, "status_", "interrupted") == "interrupted":
+                ranker = search.lean_model()
+            alone = [("ranker", ranker)]
+            model = self._model(alone, lifted=False)
+            # Nobody waits for the better calibration.
+            model.take(alone, judge.rough_head(search.scores, search.calibration), targets)
+            self._keep(search, targets, ranker, views, model)
+            self.best_score_ = search.best.mean
+            self.status_ = "interrupted"
+            is_whole(self)
             raise
         if search.out_of_time:
             self.status_ = "time_limit"
@@ -408,16 +423,10 @@ class LabelRankerCV(LabelScoringClassifier):
             raise TypeError(f"scoring is {self.scoring!r}; expected a name or a scorer.")
         return self.scoring
 
-    def _judge(
-        self,
-        folds: Sequence[tuple[Any, Any]],
-        labels: NDArray[Any],
-        weights: Matrix | None,
-        targets: Targets,
-    ) -> Judge:
+    def _judge(self, rows: Any, held_out: HeldOut, targets: Targets) -> Judge:
         """Return what judges settings by the scores of the rows that the folds hold out."""
-        held_out = HeldOut.of([], labels, weights, folds)
         return Judge(
+            rows,
             held_out,
             scorer=self._scorer(),
             make_threshold=self._new_threshold if targets.multilabel else None,
@@ -447,10 +456,10 @@ class LabelRankerCV(LabelScoringClassifier):
     def _with_empty(self, targets: Targets) -> Targets:
         """Append a label of the rows without labels, where these are some, and keep whether."""
         indicator = targets.indicator
-        empty = (indicator == 0).all(axis=1)
-        self.empty_label_ = bool(targets.multilabel and empty.mean() >= _FEWEST_EMPTY)
+        empty = (indicator == 0).all(axis=1).mean()
+        self.empty_label_ = bool(self.calibration and targets.multilabel and empty >= _FEWEST_EMPTY)
         if self.empty_label_:
-            indicator = np.column_stack([indicator, empty])
+            indicator = with_empty_label(indicator)
         return Targets(indicator, np.arange(indicator.shape[1]), True, None)
 
     def _grid(self, X: Any, targets: Targets) -> Grid:
@@ -470,8 +479,26 @@ class LabelRankerCV(LabelScoringClassifier):
             Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
         )
 
+    def _model(
+        self, estimators: Named, lifted: bool
+    ) -> CalibratedClassifier | ThresholdedClassifier:
+        """Return what is to learn calibration and threshold from held-out scores."""
+        unfitted = [(name, clone(estimator)) for name, estimator in estimators]
+        if not self.calibration:
+            return ThresholdedClassifier(
+                unfitted[0][1], self._new_threshold(), at_least_one=self.at_least_one, cv=self.cv
+            )
+        return CalibratedClassifier(
+            unfitted,
+            self.threshold,
+            at_least_one=self.at_least_one,
+            lift=lifted,
+            empty_label=self.empty_label_,
+            cv=self.cv,
+        )
+
     def _keep(
-        self, search: Search, targets: Targets, ranker: Any, head: Head, fitted: Named
+        self, search: Search, targets: Targets, ranker: Any, views: Views, model: Any
     ) -> None:
         """Keep what was chosen, and how the ranker's fit ended."""
         assert search.best is not None
@@ -480,40 +507,26 @@ class LabelRankerCV(LabelScoringClassifier):
         self.best_index_ = search.tried.index(search.best)
         self.cv_results_ = search.results()
         self.kernel_, self.ranker_ = self.best_params_["kernel"], ranker
-        estimators = [("ranker", ranker), *fitted]
-        lifted = isinstance(head.calibration, LiftedCalibration)
-        self.blocks_ = (*(name for name, _ in estimators), *(("lift",) if lifted else ()))
-        unfitted = [(name, clone(estimator)) for name, estimator in estimators]
-        stacked = CalibratedClassifier(
-            unfitted, self.threshold, at_least_one=self.at_least_one, lift=lifted, cv=self.cv
-        )
-        stacked.keep(estimators, head, targets)
-        self.best_estimator_ = stacked
-        if self.unit_length_:
-            unit = Normalizer().fit(np.zeros((1, self.n_features_in_)))
-            self.best_estimator_ = Pipeline([("unit", unit), ("stack", stacked)])
+        lifted = ("lift",) if getattr(model, "lift", False) else ()
+        self.blocks_ = (*(name for name, _ in model.estimators_), *lifted)
+        self.unit_length_ = views.unit_length
+        self.best_estimator_ = Pipeline([("views", views), ("stack", model)])
         kept = ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "status_", "history_")
         for name in kept:
             setattr(self, name, getattr(ranker, name))
 
     @property
-    def _head(self) -> Head:
-        head: Head = final_estimator(self.best_estimator_).head_
-        return head
-
-    @property
     def calibration_(self) -> Any:
         """The calibration."""
-        if self._head.calibration is None:
-            raise AttributeError("calibration_")
-        return self._head.calibration
+        return self.best_estimator_[-1].calibration_
 
     @property
     def threshold_(self) -> Any:
         """The threshold of the logarithms of the odds."""
-        if self._head.threshold is None:
+        threshold = self.best_estimator_[-1].threshold_
+        if threshold is None:
             raise AttributeError("threshold_")
-        return self._head.threshold
+        return threshold
 
     def _warn_of_edges(self, grid: Grid) -> None:
         C = self.best_params_["C"]
@@ -521,8 +534,70 @@ class LabelRankerCV(LabelScoringClassifier):
             edge = "smallest" if grid.Cs[0] == C else "largest"
             warn(f"The best C, {C:g}, is the {edge} of Cs; others beyond it may be better.")
 
-    def _label_scores(self, X: Any) -> Matrix:
-        return scores_by(self.best_estimator_, "label_scores", X)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the measure of `scoring`, which the fit selected by.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+        y : array-like, sparse matrix or data frame of shape (n, q), or list of n lists of names
+            Label indicator or classes, as in `fit`. A name that the model does not have is left
+            out, with a warning.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; None gives each row the weight 1.
+
+        Returns
+        -------
+        float
+            Larger is better.
+        """
+        check_is_fitted(self)
+        rows = self._rows(X)
+        stack = self.best_estimator_[-1]
+        odds = stack.label_scores(rows)
+        answers = Answers(odds, lambda: stack.head_.predict(odds, rows))
+        indicator = as_measured(with_nan(self._indicator_of(y)))
+        named = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self._scorer()(answers, odds, indicator, **named))
+
+    def _indicator_of(self, y: Any) -> NDArray[Any]:
+        """Return labels of rows as an indicator (n, q) of the model's labels."""
+        given = recognise(y)
+        if given.kind == "indicator" and self.multilabel_:
+            return indicator_of(given.values, unknown=True)
+        if given.kind == "lists":
+            rows, names = names_in(given.values), getattr(self, "label_names_in_", self.classes_)
+        else:
+            rows, names = [[one] for one in np.ravel(given.values)], self.classes_
+        places = {name: place for place, name in enumerate(names.tolist())}
+        indicator, unknown = np.zeros((len(rows), len(places)), dtype=np.uint8), set()
+        for row, found in enumerate(rows):
+            unknown |= set(found) - set(places)
+            indicator[row, [places[name] for name in found if name in places]] = 1
+        if unknown:
+            warn(
+                f"y has names that the model does not know, {listed(sorted(map(str, unknown)))}; "
+                "they are left out."
+            )
+        return indicator
+
+    def label_scores(self, X: Any) -> Matrix:
+        """Return the logarithms of the odds of all labels, before the threshold.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            log(p / (1 - p)), or the ranker's scores without calibration; relevant labels are ranked
+            first.
+        """
+        scores: Matrix = self._asked("label_scores", X)
+        return scores
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the logarithms of the odds less the threshold: positive where it is predicted.
@@ -589,11 +664,15 @@ class LabelRankerCV(LabelScoringClassifier):
             The same as from the two methods.
         """
         check_is_fitted(self)
-        return decision_and_ranking(self.best_estimator_, self._checked_features(X, reset=False))
+        return decision_and_ranking(self.best_estimator_[-1], self._rows(X))
 
     def _asked(self, method: str, X: Any) -> Any:
         check_is_fitted(self)
-        return getattr(self.best_estimator_, method)(self._checked_features(X, reset=False))
+        return getattr(self.best_estimator_[-1], method)(self._rows(X))
+
+    def _rows(self, X: Any) -> Any:
+        """Return features as the stack takes them."""
+        return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))
 
 
 def _check_size(n: int, q: int) -> None:

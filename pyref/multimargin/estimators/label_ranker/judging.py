@@ -2,17 +2,21 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.checks.labels import check_indicator
 from multimargin.measures.scorers import as_measured, measurable_rows
 from multimargin.thresholds import PooledCalibration, Threshold
+from multimargin.thresholds.calibration import odds_within_folds
 from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut
-from multimargin.thresholds.lift import Calibration
 
 Matrix = NDArray[np.float64]
 
@@ -20,11 +24,43 @@ Matrix = NDArray[np.float64]
 _N_BEST, _TOLERANCE = 30, 1e-4
 
 
+class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What a model says of rows, for scorers: the ranking by the odds, the label sets when asked.
+
+    The ranking is that of the odds also where each label has a threshold of its own.
+    """
+
+    def __init__(self, odds: Matrix, predicted: Callable[[], NDArray[np.intp]]) -> None:
+        self.odds = odds
+        self.predicted = predicted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def classes_(self) -> NDArray[np.intp]:
+        """The numbers of the labels."""
+        return np.arange(self.odds.shape[1])
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the logarithms of the odds."""
+        return self.odds
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probabilities."""
+        return np.asarray(expit(self.odds))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the label sets."""
+        return self.predicted()
+
+
 class Judge:
     """Scores settings by a scorer of scikit-learn, on scores that were held out."""
 
     def __init__(
         self,
+        X: Any,
         held_out: HeldOut,
         *,
         scorer: Callable[..., float],
@@ -33,7 +69,7 @@ class Judge:
         calibration: bool,
         n_labels: int,
     ) -> None:
-        self.held_out = held_out
+        self._X, self.held_out = X, held_out
         self._scorer, self._make_threshold = scorer, make_threshold
         self._at_least_one, self._calibration = at_least_one, calibration
         self._labels = held_out.labels[:, :n_labels]
@@ -68,36 +104,53 @@ class Judge:
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values
 
-    def head(self, calibration: Calibration | None, odds: Matrix) -> Head:
+    def with_blocks(self, blocks: list[Matrix]) -> HeldOut:
+        """Return held-out scores of all classifiers of a stack."""
+        return replace(self.held_out, blocks=blocks)
+
+    def score(self, held_out: HeldOut, *, lift: bool) -> float:
+        """Return the mean value of the folds, of odds and thresholds that have not seen the row."""
+        odds = held_out.blocks[0]
+        if self._calibration:
+            odds = odds_within_folds(held_out, lift=lift)
+        return float(np.nanmean(self.values(odds, apart=True)))
+
+    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> Head:
+        """Return the head of a calibration that is there."""
+        odds = scores if calibration is None else calibration.odds([scores])
+        return self._head(odds, calibration)
+
+    def _head(self, odds: Matrix, calibration: PooledCalibration | None = None) -> Head:
         """Return what makes label sets, with the threshold that is best for held-out odds."""
         q = self._labels.shape[1]
         threshold = None
         if self._make_threshold is not None:
-            weights = self.held_out.sample_weight
-            threshold = self._make_threshold().fit(odds[:, :q], self._labels, None, weights)
+            threshold = self.held_out.learn(self._make_threshold(), odds[:, :q], self._X)
         return Head(calibration, threshold, q, self._at_least_one)
 
-    def rough(self, scores: Matrix, calibration: PooledCalibration | None) -> Head:
-        """Return the head of a calibration that is there."""
-        return self.head(calibration, scores if calibration is None else calibration.odds([scores]))
+    def values(self, odds: Matrix, *, apart: bool = False) -> Matrix:
+        """Return the value of each fold; NaN where a fold has no row to measure on.
 
-    def values(self, odds: Matrix) -> Matrix:
-        """Return the value of each fold; NaN where a fold has no row to measure on."""
-        q, weights = self._labels.shape[1], self.held_out.sample_weight
-        odds = odds[:, :q]
-        threshold = None
-        if self._make_threshold is not None:
-            threshold = _WhenAsked(self._make_threshold(), odds, self._labels, weights)
-        head = _RankedByOdds(None, threshold, q, self._at_least_one)
+        Label sets are those of a threshold of all rows, or, `apart`, of one of the other folds.
+        """
+        odds = odds[:, : self._labels.shape[1]]
+        weights = self.held_out.sample_weight
+
+        @cache
+        def predicted() -> NDArray[np.intp]:
+            """Most scorers take the ranking alone."""
+            return self._label_sets(odds, apart=apart)
+
         values = np.full(len(self._measured), np.nan)
         refused: ValueError | None = None
         for fold, rows in enumerate(self._measured):
             if rows.size == 0:
                 continue
             named = {} if weights is None else {"sample_weight": weights[rows]}
+            answers = Answers(odds[rows], lambda rows=rows: predicted()[rows])  # type: ignore[misc]
             try:
                 values[fold] = self._scorer(
-                    head, odds[rows], as_measured(self._labels[rows]), **named
+                    answers, odds[rows], as_measured(self._labels[rows]), **named
                 )
             except ValueError as error:
                 # Such as a ranking of rows of which none has a pair of labels.
@@ -106,36 +159,19 @@ class Judge:
             raise refused
         return values
 
-
-class _RankedByOdds(Head):
-    """A head whose ranking is that of the odds, also where each label has a threshold."""
-
-    def decision_function(self, scores: Any, X: Any = None) -> Matrix:
-        return self.label_scores(scores)
-
-    def predict(self, scores: Any, X: Any = None) -> NDArray[np.intp]:
-        if self.threshold is None:
-            return super().predict(scores, X)
-        odds = self.label_scores(scores)
-        return np.asarray(odds > self.thresholds(odds, X), dtype=np.intp)
-
-
-class _WhenAsked(Threshold):
-    """A threshold that is learned when it is asked for: most scorers take the ranking alone."""
-
-    def __init__(self, inner: Threshold, scores: Matrix, labels: Any, weights: Any) -> None:
-        self.inner, self._data = inner, (scores, labels, None, weights)
-        self._learned = False
-
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        self._data, self._learned = (scores, y, X, sample_weight), False
-        return self
-
-    def predict(self, scores: Any, X: Any = None) -> Any:
-        if not self._learned:
-            self.inner.fit(*self._data)
-            self._learned = True
-        return self.inner.predict(scores, X)
-
-    def rescale(self, factor: float) -> Self:
-        raise NotImplementedError
+    def _label_sets(self, odds: Matrix, *, apart: bool) -> NDArray[np.intp]:
+        """Return the label sets (m, q) of held-out rows by their odds."""
+        held_out, found = self.held_out, np.empty(odds.shape, dtype=np.intp)
+        if self._make_threshold is None:
+            return Head(None, None, odds.shape[1]).predict(odds)
+        folds = np.unique(held_out.folds) if apart else np.empty(0, dtype=np.intp)
+        places = [np.flatnonzero(held_out.folds == fold) for fold in folds]
+        if len(places) < 2:
+            places = [np.arange(len(odds))]
+        for own in places:
+            others = np.setdiff1d(np.arange(len(odds)), own) if len(places) > 1 else own
+            threshold = held_out.at(others).learn(self._make_threshold(), odds[others], self._X)
+            head = Head(None, threshold, odds.shape[1], self._at_least_one)
+            thresholds = head.thresholds(odds[own], self._X[held_out.rows[own]])
+            found[own] = odds[own] > thresholds
+        return found

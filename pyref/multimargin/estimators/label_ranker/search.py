@@ -1,7 +1,6 @@
 """The order in which settings are tried, and what is kept of each."""
 
 import time
-import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -13,11 +12,13 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
+from multimargin.blas import one_blas_thread
 from multimargin.checks.targets import Targets
 from multimargin.durations import duration
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import Grid, Setting
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.notices import silenced
 from multimargin.thresholds import PooledCalibration
 
 Matrix = NDArray[np.float64]
@@ -31,13 +32,21 @@ class Tried:
     setting: Setting
     # (n_folds,): Value of each fold, larger is better; NaN where a fold has nothing to measure
     values: Matrix
-    seconds: float  # Of all folds
+    fit_time: Matrix  # (n_folds,): Seconds of the fit of each fold
+    score_time: Matrix  # (n_folds,): Seconds in which it scored the rows held out
+    seconds: float  # Of all folds, with what judged them
 
     @property
     def mean(self) -> float:
         """Mean value of the folds; nothing is better than no value."""
         measured = self.values[~np.isnan(self.values)]
         return float(measured.mean()) if measured.size else -np.inf
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the values of the folds."""
+        measured = self.values[~np.isnan(self.values)]
+        return float(measured.std()) if measured.size else np.nan
 
 
 class Search:
@@ -77,7 +86,7 @@ class Search:
         assert self.best is not None
         for kernel in grid.kernels[1:]:
             # A kernel that is behind by more than folds differ stays so with another C.
-            rival = replace(self.best, values=self.best.values - np.nanstd(self.best.values))
+            rival = replace(self.best, values=self.best.values - self.best.deviation)
             # From a small C: a linear fit to dense features is quick there.
             first = replace(
                 grid.first(self.best.setting.loss, kernel), C=grid.Cs[len(grid.Cs) // 4]
@@ -117,18 +126,21 @@ class Search:
         jobs = self._n_jobs or 1
         turns = -(-len(models) // jobs)
         parallel = Parallel(n_jobs=self._n_jobs, prefer="threads")
-        found = parallel(
-            delayed(_held_out_scores)(
-                model.set_params(C=setting.C),
-                part,
-                self._deadline,
-                turns - place // jobs,
+        with one_blas_thread():
+            found = parallel(
+                delayed(_held_out_scores)(
+                    model.set_params(C=setting.C),
+                    part,
+                    self._deadline,
+                    turns - place // jobs,
+                )
+                for place, (model, part) in enumerate(zip(models, self._parts, strict=True))
             )
-            for place, (model, part) in enumerate(zip(models, self._parts, strict=True))
-        )
-        scores = np.vstack(found)
+        parts, fit_time, score_time = zip(*found, strict=True)
+        scores = np.vstack(parts)
         values = self._judge(scores)
-        tried = Tried(setting, values, time.monotonic() - start)
+        times = np.array(fit_time), np.array(score_time)
+        tried = Tried(setting, values, *times, time.monotonic() - start)
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
             # The next C is fitted by the same models.
@@ -168,26 +180,31 @@ class Search:
         table = np.array([one.values for one in self.tried])
         for fold in range(table.shape[1]):
             results[f"split{fold}_test_score"] = table[:, fold]
-        with warnings.catch_warnings():
-            # Of a setting without a value.
-            warnings.simplefilter("ignore", RuntimeWarning)
-            results["mean_test_score"] = np.nanmean(table, axis=1)
-            results["std_test_score"] = np.nanstd(table, axis=1)
         means = np.array([one.mean for one in self.tried])
+        results["mean_test_score"] = np.where(np.isfinite(means), means, np.nan)
+        results["std_test_score"] = np.array([one.deviation for one in self.tried])
         results["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
         results["seconds"] = np.array([one.seconds for one in self.tried])
+        for name in ("fit_time", "score_time"):
+            seconds = np.array([getattr(one, name) for one in self.tried])
+            results[f"mean_{name}"] = seconds.mean(axis=1)
+            results[f"std_{name}"] = seconds.std(axis=1)
         return results
 
 
 def _held_out_scores(
     model: PairwiseClassifier, part: tuple[Any, ...], deadline: float | None, turns: int
-) -> Matrix:
-    """Return the scores of the rows of a fold; what time is left is shared by `turns` fits."""
+) -> tuple[Matrix, float, float]:
+    """Return the scores of the rows of a fold, and the seconds of fit and scores.
+
+    What time is left is shared by `turns` fits.
+    """
     X, targets, weights, X_test = part
     if deadline is not None:
         model.set_params(max_time=max((deadline - time.monotonic()) / turns, 1e-3))
-    with warnings.catch_warnings():
-        # Of a fold: the model that is returned says how it ended.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    start = time.monotonic()
+    # Of a fold: the model that is returned says how it ended.
+    with silenced(ConvergenceWarning):
         model.fit(X, targets, sample_weight=weights)
-    return model.label_scores(X_test)
+    fitted = time.monotonic()
+    return model.label_scores(X_test), fitted - start, time.monotonic() - fitted

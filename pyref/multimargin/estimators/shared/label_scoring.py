@@ -4,28 +4,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.arrays import (
-    MATRIX_OF_NUMBERS,
-    check_as_many_rows,
-    check_readable,
-    is_sound,
-    naming,
-    sound_features,
-)
+from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.given import recognise
 from multimargin.checks.labels import check_indicator, indicator_of
-from multimargin.checks.memory import check_room_for_products
 from multimargin.checks.targets import Targets, names_in
 from multimargin.estimators.shared.certificate import without_rounding
+from multimargin.estimators.shared.features import TakesFeatures
 from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.measures.margins import pair_margins
 from multimargin.thresholds import over_labels
 
 
-class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LabelScoringClassifier(ClassifierMixin, TakesFeatures):  # type: ignore[misc]
     """Base of the estimators, which score labels and predict those above a threshold, if any."""
 
     classes_: NDArray[Any]
@@ -170,19 +163,6 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _label_scores(self, X: Any) -> Matrix:
         """Return the scores of checked rows, in an array that the caller may change."""
         raise NotImplementedError
-
-    def _checked_features(self, X: Any, *, reset: bool) -> Any:
-        check_room_for_products()
-        # What takes long for a few rows.
-        sound = is_sound(X)
-        check_readable(X)
-        with naming("X", MATRIX_OF_NUMBERS):
-            checks = self._input_checks()
-            X = validate_data(self, X, reset=reset, skip_check_array=sound, **checks)
-        return X if sound else sound_features(X)
-
-    def _input_checks(self) -> dict[str, Any]:
-        return {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
 
     def _store_targets(self, targets: Targets) -> None:
         targets.name_outputs(self)

@@ -38,6 +38,7 @@ from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
+from multimargin.whole_fits import whole_or_unchanged
 
 _SOLVERS_OF_TOP_K = ("bcd", "exact")
 
@@ -92,6 +93,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
                 "and 'exact' rank against the highest irrelevant labels alone."
             )
         threshold = make_threshold(self.threshold)
+        threshold.check(held_out=False)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
                 "threshold is 'features', but kernel='precomputed' shows no features; expected "
@@ -105,6 +107,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
     def _check_labels(self, indicator: NDArray[np.uint8]) -> None:
         check_pairs(indicator)
 
+    @whole_or_unchanged
     @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

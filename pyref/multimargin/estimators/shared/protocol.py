@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from multimargin.estimators.shared.problem import Report
 from multimargin.estimators.shared.progress import Progress
+from multimargin.whole_fits import is_whole
 
 AnyReport = TypeVar("AnyReport", bound=Report)
 
@@ -44,6 +45,7 @@ def kept_fit(
                 # The model has its certificate and is kept, as when the loop is interrupted.
                 error, estimator.status_ = interruption, "interrupted"
                 learn(fit, True)
+        is_whole(estimator)
     progress.finish()
     if error is not None:
         raise error

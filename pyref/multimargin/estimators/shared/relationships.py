@@ -31,6 +31,7 @@ from multimargin.kernels import Kernel
 from multimargin.notices import warn
 from multimargin.reference import exact
 from multimargin.reference.interior_point import import_cvxpy
+from multimargin.whole_fits import whole_or_unchanged
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         """Return the checked weight of the regularisation of the weights."""
         raise NotImplementedError
 
+    @whole_or_unchanged
     @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -9,10 +9,11 @@ from joblib import Parallel
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from multimargin.blocks.stack import Data
+from multimargin.blas import one_blas_thread
+from multimargin.blocks.by_name import Data
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
-from multimargin.notices import warn
+from multimargin.notices import silenced, warn
 from multimargin.thresholds.held_out import (
     RESPONSES,
     Named,
@@ -72,21 +73,33 @@ class Stack:
 
     def _fit(self, name: str, estimator: Any) -> None:
         start = time.monotonic()
-        scores, fitted = fit_on_folds(
-            estimator,
-            self._X,
-            self._labels_for(estimator),
-            weights_for(estimator, self._weights),
-            self._folds,
-            RESPONSES,
-            of_odds=True,
-            # What is fitted here releases the interpreter.
-            parallel=Parallel(n_jobs=self._jobs, prefer="threads"),
-        )
+        # Threads of scikit-learn's forests put each other's filters of warnings back.
+        with one_blas_thread(), warnings.catch_warnings():
+            scores, fitted = self._fit_on_folds(name, estimator)
         self.blocks.append(scores)
         self.fitted.append((name, fitted))
         if self._verbose:
             print(f"stack: {name} in {duration(time.monotonic() - start)}", flush=True)
+
+    def _fit_on_folds(self, name: str, estimator: Any) -> tuple[Matrix, Any]:
+        try:
+            return fit_on_folds(
+                estimator,
+                self._X,
+                self._labels_for(estimator),
+                weights_for(estimator, self._weights),
+                self._folds,
+                RESPONSES,
+                of_odds=True,
+                # What is fitted here releases the interpreter.
+                parallel=Parallel(n_jobs=self._jobs, prefer="threads"),
+            )
+        except (TypeError, ValueError) as error:
+            error.add_note(
+                f"It is {name!r} of stack, a {type(estimator).__name__}; expected a classifier "
+                "that takes these features and a label indicator of shape (n, q)."
+            )
+            raise
 
     def _labels_for(self, estimator: Any) -> NDArray[Any]:
         # One-vs-rest of scikit-learn casts numbers of labels to the type of y.
@@ -104,10 +117,9 @@ class Stack:
             rows = np.linspace(0, n - 1, 2 * size).astype(int)
             fold = rows[::2], rows[1::2]
             start = time.monotonic()
-            metadata = weights_for(estimator, self._weights)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                labels = self._labels_for(estimator)
+            metadata, labels = weights_for(estimator, self._weights), self._labels_for(estimator)
+            # The fits to all rows warn.
+            with silenced(Warning):
                 held_out_scores(clone(estimator), self._X, labels, metadata, fold, RESPONSES, True)
             seconds.append(time.monotonic() - start)
         growth = 1.0

@@ -1,0 +1,166 @@
+"""What belongs to the whole process is afterwards as it was, though threads were at work."""
+
+import gc
+import locale
+import signal
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController, threadpool_info
+
+from multimargin import (
+    LLSF,
+    MLRL,
+    CalibratedClassifier,
+    LabelRankerCV,
+    RankLSVM,
+    RankSVM,
+    ThresholdedClassifier,
+    explain,
+    predict_names,
+)
+from multimargin.blas import one_blas_thread
+from multimargin.notices import silenced, warn
+from multimargin.tuning import LazySearchCV
+from tests.support.problems import noisy_linear_problem
+
+pytestmark = [
+    pytest.mark.usefixtures("few_trees"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+X, Y = noisy_linear_problem(0, 90, 5, 4, cut=0.3)
+UNKNOWN = np.where(np.random.default_rng(0).random(Y.shape) < 0.1, np.nan, Y)
+inner = RankLSVM(kernel="linear", random_state=0)
+RANKER = LabelRankerCV([1.0, 10.0], gamma="scale", n_jobs=3, random_state=0)
+
+CALLS = {
+    "label ranker": lambda: RANKER.fit(X, Y).predict_proba(X),
+    "unknown labels": lambda: RANKER.fit(X, UNKNOWN).predict(X),
+    "calibrated": lambda: CalibratedClassifier(inner, n_jobs=3).fit(X, Y).predict_proba(X),
+    "thresholded": lambda: ThresholdedClassifier(inner, n_jobs=3).fit(X, UNKNOWN).predict(X),
+    "search": lambda: LazySearchCV(inner, {"C": [1.0, 2.0]}, n_jobs=3).fit(X, Y),
+    "rbf": lambda: RankSVM(n_jobs=2, random_state=0).fit(X, Y).predict(X),
+    "relationships": lambda: MLRL(n_jobs=2).fit(X, Y).predict(X),
+    "features of labels": lambda: LLSF(n_jobs=2).fit(X, Y).predict(X),
+    "reasons": lambda: explain(inner.fit(X, Y), X[:2]),
+    "names": lambda: predict_names(inner, X[:2]),
+}
+
+
+def threads_of_blas():
+    return {
+        one["filepath"]: one["num_threads"]
+        for one in threadpool_info()
+        if one["user_api"] == "blas"
+    }
+
+
+def state():
+    return list(warnings.filters), threads_of_blas(), locale.setlocale(locale.LC_ALL)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_filters_threads_and_locale(name):
+    with ThreadpoolController().limit(limits=2, user_api="blas"), parallel_config("threading"):
+        before = state()
+        for _ in range(3):
+            CALLS[name]()
+            assert state() == before
+
+
+def test_calls_from_several_threads():
+    """The user's own threads, each with a call of its own."""
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        before = state()
+        for _ in range(3):
+            threads = [threading.Thread(target=CALLS[name]) for name in ("label ranker", "rbf")]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert state() == before
+
+
+def test_fits_that_do_not_converge_say_so_after_threads():
+    RANKER.fit(X, Y)
+    with pytest.warns(ConvergenceWarning):
+        RankSVM(max_iter=1, tol=1e-12, random_state=0).fit(X, Y)
+
+
+def test_the_last_thread_lifts_the_limit():
+    inside, leave = threading.Event(), threading.Event()
+
+    def stay():
+        with one_blas_thread():
+            inside.set()
+            leave.wait()
+
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        before = threads_of_blas()
+        thread = threading.Thread(target=stay)
+        with one_blas_thread():
+            thread.start()
+            inside.wait()
+        assert set(threads_of_blas().values()) == {1}
+        leave.set()
+        thread.join()
+        assert threads_of_blas() == before
+
+
+def test_what_is_silenced_is_so_in_its_thread_alone():
+    heard = []
+
+    def speak():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warn("said")
+        heard.append(len(caught))
+
+    with silenced(UserWarning):
+        thread = threading.Thread(target=speak)
+        thread.start()
+        thread.join()
+        speak()
+        with silenced(DeprecationWarning):
+            speak()
+    speak()
+    assert heard == [1, 0, 0, 1]
+
+
+def test_an_interrupt_at_any_line_does_not_leave_the_limit():
+    lines, at = [0], [0]
+
+    def trace(frame, event, argument):
+        if not frame.f_code.co_filename.endswith("multimargin/blas.py"):
+            return None
+        if event == "line":
+            lines[0] += 1
+            if lines[0] == at[0]:
+                signal.raise_signal(signal.SIGINT)
+        return trace
+
+    def enter_and_leave():
+        sys.settrace(trace)
+        try:
+            with one_blas_thread():
+                pass
+        finally:
+            sys.settrace(None)
+
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        before = threads_of_blas()
+        enter_and_leave()
+        for line in range(1, lines[0] + 1):
+            lines[0], at[0] = 0, line
+            with pytest.raises(KeyboardInterrupt):
+                enter_and_leave()
+            gc.collect()
+            with one_blas_thread():
+                assert set(threads_of_blas().values()) == {1}
+            assert threads_of_blas() == before, line
