@@ -17,6 +17,7 @@ __all__ = [
     "MLRL",
     "SSMLRL",
     "CalibratedClassifier",
+    "EmptyRowsWarning",
     "FrankWolfeOptions",
     "LabelRankerCV",
     "LabelSpecificBinaryRelevance",

@@ -15,7 +15,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import MLRL, SSMLRL, RankCVM, RelationshipOptions, UnknownLabelsWarning
+from multimargin import (
+    MLRL,
+    SSMLRL,
+    EmptyRowsWarning,
+    RankCVM,
+    RelationshipOptions,
+    UnknownLabelsWarning,
+)
 from multimargin.reference.interior_point import ExactSolverError
 from tests.campaign.bounds import Interval, optimum, returned
 from tests.campaign.tasks import Task
@@ -62,6 +69,7 @@ def judge(task: Task, *, by_optimum: bool = True) -> Verdict:
         with warnings.catch_warnings(), _time_limit():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", UnknownLabelsWarning)
+            warnings.simplefilter("ignore", EmptyRowsWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", "y has labels of one class only", UserWarning)
             _fit(task, model)

@@ -343,8 +343,12 @@ def _keep(
 def _learn(
     estimator: PairwiseClassifier, cluster: ClusterParts, fit: Fit, interrupted: bool
 ) -> None:
+    about = cluster.described()
     threshold = make_threshold(
-        estimator.threshold, n_labels=fit.bias.size, random_state=estimator.random_state
+        estimator.threshold,
+        n_labels=fit.bias.size,
+        empty=about["empty_rows"] / max(about["rows"], 1),
+        random_state=estimator.random_state,
     )
     if interrupted:
         threshold = ConstantThreshold(0.0)

@@ -402,6 +402,7 @@ def describe(part: Part) -> Sums:
         "pair_weight": float(part.weights_of_rows().sum()),
         "all_pairs": part.top is None,
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
+        "empty_rows": int((part.indicator == 0).all(axis=1).sum()),
         "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
     }
 

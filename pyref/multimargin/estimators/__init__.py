@@ -1,5 +1,6 @@
 """The scikit-learn estimators."""
 
+from multimargin.checks.empty_rows import EmptyRowsWarning
 from multimargin.checks.targets import UnknownLabelsWarning
 from multimargin.estimators.label_ranker import LabelRankerCV
 from multimargin.estimators.label_specific import (
@@ -29,6 +30,7 @@ __all__ = [
     "MLRL",
     "SSMLRL",
     "CalibratedClassifier",
+    "EmptyRowsWarning",
     "FrankWolfeOptions",
     "LabelRankerCV",
     "LabelSpecificBinaryRelevance",

@@ -19,6 +19,7 @@ from multimargin.checks.arrays import (
     naming,
     sound_features,
 )
+from multimargin.checks.empty_rows import share_of_empty_rows
 from multimargin.checks.memory import check_room_for_products
 from multimargin.checks.parameters import (
     check_choice,
@@ -87,7 +88,8 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
     threshold : float, {"auto", "scores", "features", "labels", "count", "f1"} or Threshold, \
 default="auto"
         A name or an object stands for a threshold that is learned from the training rows, see
-        `multimargin.thresholds`; "auto" is "scores" up to 1,000 labels, and "f1" above. Labels with
+        `multimargin.thresholds`; "auto" is "scores", or "features" where a row in a hundred or
+        more has no label, up to 1,000 labels, and "f1" above. Labels with
         a score above a number are predicted (tau, 0.5 in the paper, where few scores reach it at
         this alpha). Ignored for one-dimensional targets.
     convexify : bool, default=True
@@ -299,7 +301,12 @@ default="auto"
         interrupted: bool,
     ) -> None:
         indicator = targets.indicator
-        threshold = make_threshold(self.threshold, n_labels=indicator.shape[1], random_state=0)
+        threshold = make_threshold(
+            self.threshold,
+            n_labels=indicator.shape[1],
+            empty=share_of_empty_rows(indicator, sample_weight),
+            random_state=0,
+        )
         learned = not isinstance(threshold, ConstantThreshold)
         if learned and (interrupted or not targets.multilabel):
             # After an interruption the model is returned at once.

@@ -54,9 +54,10 @@ class RankCVM(PairwiseClassifier):
         Threshold above which labels are predicted: learned from the scores (linear least squares)
         or the features (linear support vector regression), one for each label (SCut), for a number
         of labels (RCut), the one with the best micro-F1, or a constant; see
-        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, and "f1"
-        above. It is learned from the scores of the training rows; `ThresholdedClassifier` learns it
-        from those of held-out rows.
+        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, but
+        "features" where one row in a hundred or more has no label, and "f1" above. It is learned
+        from the scores of the training rows; `ThresholdedClassifier` learns it from those of
+        held-out rows.
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000

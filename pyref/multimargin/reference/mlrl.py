@@ -264,19 +264,28 @@ def problem_13(K: Array, Y: Array, lam: float) -> tuple[float, Array]:
 def problem_14(
     Phi: Array, Y: Array, lam1: float, lam2: float, h: Array | None = None
 ) -> tuple[float, Array, Array, Array]:
-    """Solve (14), rows of Phi beyond those of Y unlabelled; return its value, W, b and Omega."""
+    """Solve (14), rows of Phi beyond those of Y unlabelled; return its value, W, b and Omega.
+
+    Omega is singular at the optimum, which an interior-point solver bears where its trace is free:
+    for B = [sqrt(lam1) W; sqrt(lam2) F] the least tr(B Omega^-1 B^T) of an Omega of trace 1 is the
+    square of the least (tr(B Omega^-1 B^T) + tr(Omega)) / 2 of any Omega, at a multiple of it.
+    """
     import cvxpy as cp
 
     y, (l, m) = signs(Y), Y.shape  # noqa: E741
     W, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((l, m))
-    Omega = cp.Variable((m, m), PSD=True)
+    Omega, t = cp.Variable((m, m), PSD=True), cp.Variable()
     F = Phi[l:] @ W
-    both = cp.vstack([np.sqrt(lam1) * W, np.sqrt(lam2) * F])
+    B = cp.vstack([np.sqrt(lam1) * W, np.sqrt(lam2) * F])
     scores = Phi[:l] @ W + np.ones((l, 1)) @ b
-    constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0, cp.trace(Omega) == 1]
-    objective = cp.sum(cp.multiply(shares(Y, h), eps)) + cp.matrix_frac(both.T, Omega) / 2
+    constraints = [
+        cp.multiply(y, scores) >= 1 - eps,
+        eps >= 0,
+        (cp.matrix_frac(B.T, Omega) + cp.trace(Omega)) / 2 <= t,
+    ]
+    objective = cp.sum(cp.multiply(shares(Y, h), eps)) + cp.square(t) / 2
     value = minimum(objective, constraints, SEMIDEFINITE)
-    return value, W.value, b.value.ravel(), Omega.value
+    return value, W.value, b.value.ravel(), Omega.value / np.trace(Omega.value)
 
 
 def problem_15(

@@ -3,6 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
+from multimargin.checks.empty_rows import share_of_empty_rows
 from multimargin.checks.parameters import check_flag
 from multimargin.checks.targets import Targets
 from multimargin.thresholds.base import Matrix, Threshold, spread
@@ -28,7 +29,8 @@ class ThresholdedClassifier(HeldOutClassifier):
         of this package, scikit-learn's (one-vs-rest, classifier chains, forests, neighbours, ...),
         pipelines and searches.
     threshold : {"labels", "count", "scores", "features", "f1", "auto"}, float or Threshold
-        By default "labels". "auto" is "scores" up to 1,000 labels, and "f1" above; the other names
+        By default "labels". "auto" is "scores" or, where rows have no label, "features" up to 1,000
+        labels, and "f1" above; the other names
         stand for `LabelsThreshold`, `CountThreshold`, `ScoresThreshold`, `FeaturesThreshold` and
         `F1Threshold`, a number for a constant.
     at_least_one : bool, default=False
@@ -101,10 +103,11 @@ class ThresholdedClassifier(HeldOutClassifier):
         threshold = None
         if targets.multilabel:
             unit = spread(scores, held_out.sample_weight)
-            threshold = held_out.learn(self._new_threshold(q), scores / unit, X).rescale(unit)
+            threshold = self._new_threshold(q, share_of_empty_rows(targets.indicator))
+            threshold = held_out.learn(threshold, scores / unit, X).rescale(unit)
         self.take(estimators, Head(None, threshold, q, self.at_least_one), targets)
         return scores
 
-    def _new_threshold(self, n_labels: int) -> Threshold:
+    def _new_threshold(self, n_labels: int, empty: float = 0.0) -> Threshold:
         check_flag("at_least_one", self.at_least_one)
-        return make_threshold(self.threshold, n_labels=n_labels, random_state=0)
+        return make_threshold(self.threshold, n_labels=n_labels, empty=empty, random_state=0)

@@ -25,6 +25,7 @@ from sklearn.utils.validation import (
 )
 
 from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.empty_rows import EmptyRowsWarning
 from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.targets import Targets, UnknownLabelsWarning, check_targets
@@ -427,7 +428,7 @@ def held_out_scores(
     X_test, _ = _safe_split(estimator, X, None, test, train)
     try:
         # The fit on all rows warns of them.
-        with silenced(UnknownLabelsWarning):
+        with silenced(UnknownLabelsWarning, EmptyRowsWarning):
             estimator.fit(X_train, Y_train, **_check_method_params(X, metadata, train))
     except ValueError as error:
         absent = np.flatnonzero(~(Y_train == 1).any(axis=0))

@@ -22,22 +22,33 @@ _BY_NAME: dict[str, type[Threshold]] = {
 
 # Most labels for which "auto" is the threshold of the papers.
 MOST_OF_SCORES = 1000
+# Share of rows without labels from which on it depends on the features.
+FEWEST_EMPTY = 0.01
 
 
 def make_threshold(
     threshold: str | float | Threshold,
     *,
     n_labels: int = 0,
+    empty: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Threshold:
-    """Return an unfitted threshold."""
+    """Return an unfitted threshold; `empty` is the share of the rows without labels.
+
+    It is 0 where no features are there to learn from.
+    """
     if isinstance(threshold, Threshold):
         copy: Threshold = clone(threshold)
         return copy
     if isinstance(threshold, str):
         if threshold == "auto":
-            # Least squares take memory and time of n q and n q^2.
-            return ScoresThreshold() if n_labels <= MOST_OF_SCORES else F1Threshold()
+            if n_labels > MOST_OF_SCORES:
+                # Least squares take memory and time of n q and n q^2.
+                return F1Threshold()
+            if empty >= FEWEST_EMPTY:
+                # The scores of a row say which of its labels come first, not whether any applies.
+                return FeaturesThreshold(random_state=random_state)
+            return ScoresThreshold()
         if threshold == "features":
             return FeaturesThreshold(random_state=random_state)
         if threshold in _BY_NAME:

@@ -120,10 +120,13 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
     def pairs_of(self, blocks: Sequence[NDArray[Any]], indicator: NDArray[np.uint8]) -> Pairs:
         """Return what is learned from, of checked arguments."""
-        n_best = self.n_best
-        if n_best is None:
-            n_best = max(_FEWEST_BEST, _PAIRS // max(len(indicator), 1))
-        return Pairs.of(blocks, indicator, check_integer("n_best", n_best, at_least=1))
+        return Pairs.of(blocks, indicator, self.best_of(len(indicator)))
+
+    def best_of(self, n: int) -> int:
+        """Return how many labels of each of n rows are learned from."""
+        if self.n_best is None:
+            return max(_FEWEST_BEST, _PAIRS // max(n, 1))
+        return check_integer("n_best", self.n_best, at_least=1)
 
     @with_one_blas_thread
     def fit_pairs(

@@ -77,6 +77,8 @@ _WIDTHS = (1.0, 0.25, 4.0)
 _FEWEST_EMPTY = 0.01
 # What the search may take of `max_time`, and the fit on all rows of what is left.
 _SHARE_OF_SEARCH, _SHARE_OF_FIT = 0.5, 0.5
+# Of a second, as a bound from below: what an epoch takes is foretold by it.
+_OPERATIONS = 4e9
 # Scores of all rows that a fit holds several times.
 _MOST_SCORES = 2**26
 
@@ -97,8 +99,9 @@ class LabelRankerCV(LabelScoringClassifier):
         Values of C, or how many: then from 0.1 to 1000, evenly spaced by their logarithm. The
         search starts in the middle.
     kernel : {"auto", "linear", "rbf", "poly", "sigmoid"} or callable, default="auto"
-        "auto" is "linear" for sparse features, more than 500 features or more than 20,000 rows;
-        else "rbf" and "linear" are both tried.
+        "auto" is "linear" for features that are held sparse, more than 500 features, more than
+        20,000 rows, or where the first epochs of "rbf" would take half of `max_time`; else "rbf"
+        and "linear" are both tried.
     gamma : float, str or list of these, default=None
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times what "scale" is.
     loss : {"hinge", "squared_hinge", "margin_distribution"} or list of these, \
@@ -332,27 +335,28 @@ class LabelRankerCV(LabelScoringClassifier):
                 left = max(share * (end - time.monotonic()), 1e-3)
             ranker = search.best.setting.make(tol=self.tol, random_state=seed, max_time=left)
             ranker.fit(rows, learned, sample_weight=weights)
-            reserve = (1 + len(folds)) * judge.seconds
-            self.left_out_ |= stack.fit(planned, reserve=reserve * (1 + lifted))
-            if lifted and end is not None and end - time.monotonic() < 2.0 * reserve:
+            price = judge.price_of_calibration() if self.calibration else 0.0
+            self.left_out_ |= stack.fit(planned, reserve=price * (1 + lifted))
+            if lifted and _short_of(2.0 * price, end):
                 lifted, self.left_out_["lift"] = False, "no time left of max_time"
-            stacked = [("ranker", ranker), *stack.fitted]
-            model = self._model(stacked, lifted)
-            held_out = judge.with_blocks([search.scores, *stack.blocks])
-            model.fit_held_out(stacked, held_out, targets, rows)
-            self._keep(search, targets, ranker, views, model)
-            self.best_score_ = judge.score(held_out, lift=lifted)
+            if not stack.fitted and _short_of(price, end):
+                self._keep_roughly(search, judge, targets, ranker, views)
+                self.status_ = "time_limit"
+            else:
+                stacked = [("ranker", ranker), *stack.fitted]
+                model = self._model(stacked, lifted)
+                held_out = judge.with_blocks([search.scores, *stack.blocks])
+                model.fit_held_out(stacked, held_out, targets, rows)
+                self._keep(search, targets, ranker, views, model)
+                self.best_score_ = search.best.mean
+                if not _short_of(price * (1 + lifted), end):
+                    self.best_score_ = judge.score(held_out, lift=lifted)
         except KeyboardInterrupt:
             if search.best is None:
                 raise
             if getattr(ranker, "status_", "interrupted") == "interrupted":
                 ranker = search.lean_model()
-            alone = [("ranker", ranker)]
-            model = self._model(alone, lifted=False)
-            # Nobody waits for the better calibration.
-            model.take(alone, judge.rough_head(search.scores, search.calibration), targets)
-            self._keep(search, targets, ranker, views, model)
-            self.best_score_ = search.best.mean
+            self._keep_roughly(search, judge, targets, ranker, views)
             self.status_ = "interrupted"
             is_whole(self)
             raise
@@ -435,10 +439,15 @@ class LabelRankerCV(LabelScoringClassifier):
             n_labels=targets.indicator.shape[1],
         )
 
-    def _kernels_of(self, X: Any) -> tuple[Any, ...]:
+    def _kernels_of(self, X: Any, n_labels: int) -> tuple[Any, ...]:
         if callable(self.kernel) or self.kernel != "auto":
             return (self.kernel,)
-        linear = sparse.issparse(X) or X.shape[1] > MOST_FEATURES or X.shape[0] > _MOST_ROWS
+        n, d = X.shape
+        linear = sparse.issparse(X) or d > MOST_FEATURES or n > _MOST_ROWS
+        if self.max_time is not None:
+            # The first epochs on three folds and on all rows, which no clock ends.
+            seconds = 2.4 * n**2 * (d + 2.0 * n_labels) / _OPERATIONS
+            linear |= seconds > _SHARE_OF_SEARCH * self.max_time
         return ("linear",) if linear else ("rbf", "linear")
 
     def _planned_blocks(self, stack: Stack, seed: int) -> tuple[Named, dict[str, str]]:
@@ -463,7 +472,7 @@ class LabelRankerCV(LabelScoringClassifier):
         return Targets(indicator, np.arange(indicator.shape[1]), True, None)
 
     def _grid(self, X: Any, targets: Targets) -> Grid:
-        kernels = self._kernels_of(X)
+        kernels = self._kernels_of(X, targets.indicator.shape[1])
         gammas: tuple[Any, ...] = ("scale",)
         if self.gamma is not None:
             gammas = values_of("gamma", self.gamma)
@@ -514,6 +523,17 @@ class LabelRankerCV(LabelScoringClassifier):
         kept = ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "status_", "history_")
         for name in kept:
             setattr(self, name, getattr(ranker, name))
+
+    def _keep_roughly(
+        self, search: Search, judge: Judge, targets: Targets, ranker: Any, views: Views
+    ) -> None:
+        """Keep a ranker with the rough calibration by which settings were compared."""
+        assert search.best is not None
+        alone = [("ranker", ranker)]
+        model = self._model(alone, lifted=False)
+        model.take(alone, judge.rough_head(search.scores, search.calibration), targets)
+        self._keep(search, targets, ranker, views, model)
+        self.best_score_ = search.best.mean
 
     @property
     def calibration_(self) -> Any:
@@ -673,6 +693,11 @@ class LabelRankerCV(LabelScoringClassifier):
     def _rows(self, X: Any) -> Any:
         """Return features as the stack takes them."""
         return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))
+
+
+def _short_of(seconds: float, end: float | None) -> bool:
+    """Return whether so many seconds are not left until an end, if there is one."""
+    return end is not None and end - time.monotonic() < seconds
 
 
 def _check_size(n: int, q: int) -> None:

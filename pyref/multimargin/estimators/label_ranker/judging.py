@@ -22,6 +22,8 @@ Matrix = NDArray[np.float64]
 
 # Of calibrations that compare settings.
 _N_BEST, _TOLERANCE = 30, 1e-4
+# How many times as long a fit to full precision takes, from zero.
+_FITS = 2.5
 
 
 class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -103,6 +105,13 @@ class Judge:
         values = self.values(odds)
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values
+
+    def price_of_calibration(self) -> float:
+        """Return the seconds that the calibration of a stack takes, by those of the rough ones."""
+        # As many pairs more are learned from, to full precision, by each part of the rows anew.
+        n, q = self._indicator.shape
+        best = min(q, PooledCalibration().best_of(n)) / min(q, _N_BEST)
+        return float(self.seconds * best * _FITS * (1 + len(self._measured)))
 
     def with_blocks(self, blocks: list[Matrix]) -> HeldOut:
         """Return held-out scores of all classifiers of a stack."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.blas import with_one_blas_thread
+from multimargin.checks.empty_rows import share_of_empty_rows, warn_of_empty_rows
 from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import (
     check_choice,
@@ -137,8 +138,12 @@ class PairwiseClassifier(KernelExpansionClassifier):
         -----
         ConvergenceWarning
             If the solver ends above `tol`, or if the kernel is not positive semidefinite.
+        EmptyRowsWarning
+            If a tenth of the rows or more has no label, of a method that ranks pairs of labels.
         """
         data = self._training_data(X, y, sample_weight)
+        if data.targets is not y and self._model().loss != zero_label.LOSS:
+            warn_of_empty_rows(data.targets.indicator, data.weights)
         exact = self.solver == "exact"
         needed = exact and data.kernel.name not in ("linear", "rbf")
         training = self._training_kernel(data.X, data.kernel, needed=needed)
@@ -278,7 +283,13 @@ class PairwiseClassifier(KernelExpansionClassifier):
             threshold = ConstantThreshold(0.0)
         else:
             q = fit.bias.size
-            threshold = make_threshold(self.threshold, n_labels=q, random_state=self.random_state)
+            # A kernel that is given shows no features to learn from.
+            empty = 0.0
+            if self.kernel != "precomputed":
+                empty = share_of_empty_rows(targets.indicator, problem.sample_weight)
+            threshold = make_threshold(
+                self.threshold, n_labels=q, empty=empty, random_state=self.random_state
+            )
         if isinstance(threshold, ConstantThreshold):
             # No scores are needed, and no labels.
             row = np.zeros((1, fit.bias.size))
