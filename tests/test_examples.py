@@ -4,6 +4,7 @@ import doctest
 import io
 import re
 import runpy
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -11,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from multimargin.datasets import load_debian_tags
 from tests.support.data import DATA
 from tests.support.subsets import fast_only
 
@@ -85,15 +84,9 @@ def test_example(
 
 
 def write_packages(path: Path, rows: int) -> None:
-    """Write the table that the front pages read: words and tags of some programs."""
-    data = load_debian_tags()
-    random = np.random.default_rng(0)
-    with path.open("w", encoding="utf-8") as file:
-        file.write("description,tags\n")
-        for i in np.sort(random.choice(data.X.shape[0], rows, replace=False)):
-            words = [data.feature_names[j] for j in data.X[[i]].nonzero()[1]]
-            tags = [name for name, has in zip(data.label_names, data.Y[i], strict=True) if has]
-            file.write(f'"{" ".join(words)}","{" ".join(tags)}"\n')
+    """Write the table that the front pages read, as the example that they name does."""
+    script = ROOT / "examples" / "start" / "packages_csv.py"
+    subprocess.run([sys.executable, script, path, str(rows)], check=True, capture_output=True)
 
 
 def wrong_outputs(blocks: list[tuple[str, str | None]], name: str) -> Iterator[str]:

@@ -21,3 +21,43 @@ def test_the_index_has_what_the_pages_of_the_modules_have() -> None:
     ours = [pair for page in pages for pair in listed(page) if "reference" not in pair[0]]
     assert len(ours) > 50
     assert sorted(listed(DOCS / "api" / "index.md")) == sorted(ours)
+
+
+# Commands of TeX that the formulas use, all known to MathJax.
+COMMANDS = (
+    "Big Bigl Bigr Delta Gamma Omega Theta alpha approx arg bar begin beta big bigl bigr cap "
+    "cdot circ cos delta dots ell end epsilon exp frac gamma ge hat in infty int kappa lVert "
+    "lambda langle le left leftarrow lfloor log lvert mapsto mathbf mathrm max min mu ne nu "
+    "operatorname partial phi pm propto qquad quad rVert rangle rfloor rho right rvert setminus "
+    "sigma sqrt succeq sum tag tau text tfrac theta tilde times to top varepsilon xi "
+)
+TEX = set(COMMANDS.split())
+MATHS = re.compile(r"\$\$.*?\$\$|(?<!\$)\$[^$]+?\$", re.DOTALL)
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+
+
+def test_formulas_use_commands_of_tex_that_exist() -> None:
+    """A space that is missing, as in \\topL, makes another command of one."""
+    unknown = {
+        (page.name, word)
+        for page in DOCS.rglob("*.md")
+        if "_build" not in page.parts
+        for formula in MATHS.findall(CODE.sub("", page.read_text(encoding="utf-8")))
+        for word in re.findall(r"\\([a-zA-Z]+)", formula)
+        if word not in TEX
+    }
+    assert not unknown
+
+
+def test_files_that_pages_name_exist() -> None:
+    root = DOCS.parent
+    missing = {
+        (page.name, path)
+        for page in [*DOCS.rglob("*.md"), *root.glob("*.md")]
+        if "_build" not in page.parts and "generated" not in page.parts
+        for path in re.findall(
+            r"`((?:rust|pyref|benchmarks|examples|tools|tests)/[\w./-]+)`", page.read_text("utf-8")
+        )
+        if "..." not in path and not (root / path).exists()
+    }
+    assert not missing

@@ -12,6 +12,7 @@ from multimargin import (
     MLODM,
     MLRL,
     SSMLRL,
+    EmptyRowsWarning,
     RankCVM,
     RankHLapSVM,
     RankLSVM,
@@ -103,6 +104,7 @@ def test_a_kernel_that_is_indefinite_by_rounding_only_is_none(problem, solver):
     K -= 3e-9 * np.abs(np.diagonal(K)).max() * np.eye(30)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", EmptyRowsWarning)
         model = RankSVM(kernel="precomputed", solver=solver).fit(K, Y)
     assert model.status_ == "converged"
 

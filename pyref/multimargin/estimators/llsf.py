@@ -54,8 +54,8 @@ from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
 from multimargin.notices import warn
 from multimargin.scaling import told_scales
-from multimargin.thresholds import ConstantThreshold, Threshold, make_threshold
-from multimargin.thresholds.base import learned_rows
+from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
+from multimargin.thresholds.base import learned_rows, spread
 from multimargin.whole_fits import whole_or_unchanged
 
 SOLVERS = ("auto", "cd", "admm", "apg")
@@ -313,7 +313,9 @@ default="auto"
             threshold = ConstantThreshold(0.5)
         Y, weights, X = learned_rows(threshold, indicator, sample_weight, X)
         scores = self._label_scores(X) if learned else np.zeros(Y.shape)
-        self.threshold_ = threshold.fit(scores, Y, X, weights)
+        # What the weight of the regression's loss means depends on the scale of the scores.
+        unit = spread(scores, weights) if isinstance(threshold, FeaturesThreshold) else 1.0
+        self.threshold_ = threshold.fit(scores / unit, Y, X, weights).rescale(unit)
 
     def _warn(self, X: Any, convexity: Convexity, solver: str, max_iter: int) -> None:
         if not convexity.convex:

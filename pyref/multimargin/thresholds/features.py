@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVR
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -13,9 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, canonical, check_readable, naming
 from multimargin.checks.labels import check_scores, known_both
-from multimargin.checks.parameters import check_integer, check_real, check_seed
+from multimargin.checks.parameters import check_flag, check_integer, check_real, check_seed
 from multimargin.thresholds.base import Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import chunks_of
+
+# Features that are centred where they are scaled.
+_CENTRED = 500
 
 
 @dataclass(repr=False, eq=False)
@@ -30,6 +34,9 @@ class FeaturesThreshold(Threshold):
         Errors up to `epsilon` are free, nonnegative.
     max_iter : int, default=100000
         Largest number of passes of the regression's solver.
+    scale : bool, default=False
+        If True, the regression sees features divided by their standard deviations, and up to 500
+        of them less their means; `coef_` are the weights of the features as they are.
     random_state : int, RandomState instance or None, default=None
         Order in which the solver visits the rows; an int makes the result reproducible.
 
@@ -55,6 +62,7 @@ class FeaturesThreshold(Threshold):
     C: float = 1.0
     epsilon: float = 0.0
     max_iter: int = 100_000
+    scale: bool = False
     random_state: int | np.random.RandomState | None = None
 
     def check(
@@ -68,6 +76,7 @@ class FeaturesThreshold(Threshold):
         check_real("C", self.C, above=0.0)
         check_real("epsilon", self.epsilon, at_least=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)
+        check_flag("scale", self.scale)
         check_seed(self.random_state)
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
@@ -90,9 +99,19 @@ class FeaturesThreshold(Threshold):
         # What is rounding of the scores is nothing to learn.
         middles[np.abs(middles) <= 4.0 * np.finfo(float).eps * np.abs(scores).max()] = 0.0
         of_rows = None if weights is None else weights[with_pairs]
-        regression.fit(X[with_pairs], middles, sample_weight=of_rows)
+        X = X[with_pairs]
+        scaler = None
+        if self.scale:
+            centred = X.shape[1] <= _CENTRED
+            scaler = StandardScaler(with_mean=centred)
+            X = scaler.fit_transform(X.toarray() if centred and sparse.issparse(X) else X)
+        regression.fit(X, middles, sample_weight=of_rows)
         self.coef_ = regression.coef_
         self.intercept_ = float(regression.intercept_[0])
+        if scaler is not None:
+            self.coef_ = self.coef_ / scaler.scale_
+            if scaler.with_mean:
+                self.intercept_ -= float(scaler.mean_ @ self.coef_)
         self.n_iter_ = int(regression.n_iter_)
         return self
 

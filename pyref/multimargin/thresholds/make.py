@@ -47,7 +47,7 @@ def make_threshold(
                 return F1Threshold()
             if empty >= FEWEST_EMPTY:
                 # The scores of a row say which of its labels come first, not whether any applies.
-                return FeaturesThreshold(random_state=random_state)
+                return FeaturesThreshold(scale=True, random_state=random_state)
             return ScoresThreshold()
         if threshold == "features":
             return FeaturesThreshold(random_state=random_state)
