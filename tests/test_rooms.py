@@ -14,6 +14,7 @@ ROOMS = [
     "versions",
     "durations",
     "notices",
+    "whole_fits",
     "blas",
     "checks",
     "files",
@@ -89,6 +90,7 @@ OF_NO_ROOM = ("agreement", "campaign", "optimum", "published", "tools")
 
 # What holds for several modules, by its subject.
 SUBJECTS = {
+    "blocks/test_extremes.py",
     "cli/test_documented.py",
     "cli/test_fit_interrupted.py",
     "dask/test_interrupts.py",

@@ -8,12 +8,28 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import normalize
 
-from multimargin import MLODM, CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
+from multimargin import (
+    MLODM,
+    CalibratedClassifier,
+    LabelRankerCV,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+    load_model,
+    save_model,
+)
 from multimargin.estimators.label_ranker import search as searching
-from multimargin.measures import get_scorer, micro_f1, ranking_average_precision
+from multimargin.measures import (
+    get_scorer,
+    micro_average_precision,
+    micro_f1,
+    ranking_average_precision,
+)
 from multimargin.thresholds import F1Threshold, PooledCalibration, calibration
+from multimargin.thresholds.held_out import HeldOut
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 
@@ -178,7 +194,8 @@ def test_rows_without_labels_get_a_label():
     X, X_test, y, y_test = X[:150], X[150:], y[:150], y[150:]
     model = LabelRankerCV([10.0], kernel="linear", **QUICK).fit(X, y)
     assert model.empty_label_
-    assert model.ranker_.coef_.shape == (4, 5)
+    # Four columns, be the last that of a label or of the zero label.
+    assert model.ranker_.label_scores(X).shape == (150, 4)
     assert model.predict_proba(X_test).shape == y_test.shape
     plain = CalibratedClassifier(RankSVM(kernel="linear", random_state=0)).fit(X, y)
     assert micro_f1(y_test, model.predict(X_test)) > micro_f1(y_test, plain.predict(X_test)) + 0.05
@@ -391,3 +408,128 @@ def test_the_container_does_not_matter(container, columns):
     np.testing.assert_allclose(found.label_scores(other), expected, rtol=1e-6, atol=1e-6)
     stack, rows = found.best_estimator_[-1], found.best_estimator_[0].transform(other)
     np.testing.assert_allclose(stack.label_scores(rows), expected, rtol=1e-6, atol=1e-6)
+
+
+def rows_with_and_without_labels(n=500, seed=1):
+    """Half of the rows have no label, and what tells so is in the features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2 * n, 10))
+    y = (X @ rng.normal(size=(10, 5)) + rng.normal(size=(2 * n, 5)) > 2.6).astype(int)
+    return X[:n], X[n:], y[:n], y[n:]
+
+
+def test_a_zero_label_is_tried_where_many_rows_have_no_label(tmp_path):
+    X, X_test, y, y_test = rows_with_and_without_labels()
+    assert 0.2 < (y.sum(axis=1) == 0).mean() < 0.5
+    options = {"kernel": "linear", "stack": None, "random_state": 0, "tol": 1e-8}
+    model = LabelRankerCV([1.0, 10.0, 100.0], **options).fit(X, y)
+    losses = [one["loss"] for one in model.cv_results_["params"]]
+    assert losses.count("zero_label") > 0
+    assert model.best_params_["loss"] == "zero_label"
+    # Its scores are those of RankSVMz, and 0 for the zero label.
+    own = RankSVMz(
+        model.best_params_["C"],
+        kernel="linear",
+        bias="penalized",
+        class_weight=model.best_params_["class_weight"],
+        tol=1e-8,
+        random_state=0,
+    ).fit(X, y)
+    scores = model.ranker_.label_scores(X_test)
+    np.testing.assert_allclose(scores[:, :-1], own.label_scores(X_test), atol=1e-3)
+    assert not scores[:, -1].any()
+    options["scoring"] = "ranking_average_precision"
+    without = LabelRankerCV([1.0, 10.0, 100.0], loss="squared_hinge", **options).fit(X, y)
+    assert micro_f1(y_test, model.predict(X_test)) > micro_f1(y_test, without.predict(X_test))
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X_test), model.predict_proba(X_test))
+
+
+def test_the_measure_compares_rows_where_many_have_no_label():
+    X, _, y, _ = rows_with_and_without_labels(200)
+    model = LabelRankerCV([1.0], kernel="linear", stack=None, random_state=0).fit(X, y)
+    odds = model.label_scores(X)
+    assert model.score(X, y) == pytest.approx(micro_average_precision(y, odds))
+    kept = y.sum(axis=1) > 0
+    model.fit(X[kept], y[kept])
+    odds = model.label_scores(X)
+    assert model.score(X, y) == pytest.approx(ranking_average_precision(y, odds))
+
+
+def test_score_is_by_scoring_and_takes_what_fit_takes():
+    X, y = problem(5)
+    names = np.array(["a", "b", "c", "d", "e"])
+    sets = [list(names[row == 1]) for row in y]
+    model = LabelRankerCV([10.0], scoring="micro_f1", kernel="linear", **QUICK).fit(X, sets)
+    expected = micro_f1(y, model.predict(X))
+    assert model.score(X, y) == pytest.approx(expected)
+    assert model.score(X, sets) == pytest.approx(expected)
+    weights = np.arange(len(y)) % 3
+    weighted = micro_f1(y, model.predict(X), sample_weight=weights)
+    assert model.score(X, y, weights) == pytest.approx(weighted)
+    with pytest.warns(UserWarning, match="y has names that the model does not know, z"):
+        assert model.score(X, [[*row, "z"] for row in sets]) == pytest.approx(expected)
+    classes = np.array(list("xyz"))[y[:, 0] + y[:, 1]]
+    model = LabelRankerCV([10.0], scoring="micro_f1", kernel="linear", **QUICK).fit(X, classes)
+    assert model.score(X, classes) == pytest.approx((model.predict(X) == classes).mean())
+
+
+def test_results_have_the_names_of_a_grid_search():
+    X, y = problem(5)
+    model = LabelRankerCV([0.1, 1.0, 10.0, 100.0], kernel="linear", **QUICK).fit(X, y)
+    found = set(model.cv_results_)
+    search = GridSearchCV(RankSVM(random_state=0), {"C": [1.0, 10.0]}, cv=3).fit(X, y)
+    assert set(search.cv_results_) - {"param_C", "params"} <= found
+    for name in ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"):
+        assert (model.cv_results_[name] >= 0.0).all()
+
+
+def test_best_score_is_at_chance_where_there_is_nothing_to_learn():
+    said = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        labels = [np.isin(np.arange(150), rng.permutation(150)[:45]) for _ in range(5)]
+        X, y = rng.normal(size=(150, 6)), np.column_stack(labels).astype(int)
+        model = LabelRankerCV([10.0], kernel="linear", **QUICK).fit(X, y)
+        chance = [ranking_average_precision(y, rng.normal(size=y.shape)) for _ in range(20)]
+        said.append(model.best_score_ - np.mean(chance))
+    assert np.mean(said) < 3 * np.std(said) / np.sqrt(len(said))
+
+
+@pytest.mark.parametrize("folds", ["once", "twice"])
+def test_odds_of_a_row_do_not_see_its_own_labels_where_one_fold_holds_it_out(monkeypatch, folds):
+    X, y = problem(6)
+    train, test = next(MultilabelStratifiedKFold(3).split(X, y))
+    seen = []
+    learn = HeldOut.learn
+
+    def watched(self, threshold, scores, X):
+        seen.append((self.rows, scores))
+        return learn(self, threshold, scores, X)
+
+    monkeypatch.setattr(HeldOut, "learn", watched)
+    row = test[5]
+    for labels in (y[row], 1 - y[row]):
+        y[row] = labels
+        # Of the fit on all rows nothing is asked here.
+        cv = [(train, test)] * (1 if folds == "once" else 2)
+        CalibratedClassifier(RankLSVM(kernel="linear", random_state=0), cv=cv).fit(X, y)
+    (rows, before), (_, after) = seen
+    np.testing.assert_array_equal(before[rows == row], after[rows == row])
+    assert (before[rows != row] != after[rows != row]).any()
+
+
+def test_an_interruption_of_the_stack_keeps_the_ranker_that_is_fitted(monkeypatch):
+    X, y = problem(7)
+    monkeypatch.setattr(
+        "multimargin.estimators.label_ranker.stack.fit_on_folds",
+        lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt),
+    )
+    model = LabelRankerCV([1.0], kernel="linear", **{**QUICK, "stack": ["neighbours"]})
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert (model.status_, model.ranker_.status_) == ("interrupted", "converged")
+    alone = clone(model.ranker_).fit(X, y)
+    np.testing.assert_allclose(model.ranker_.label_scores(X), alone.label_scores(X))
+    assert model.predict_proba(X).shape == y.shape

@@ -171,12 +171,32 @@ def of_entries(function, Y, given, weights):
     return function(Y[known], given[known], sample_weight=repeated[known])
 
 
+def precision_by_loops(y, scores, sample_weight):
+    """Mean, over relevant entries, of the precision at their score."""
+    found, total = 0.0, 0.0
+    for score, relevant, weight in zip(scores, y, sample_weight, strict=True):
+        if relevant and weight > 0:
+            above = scores >= score
+            found += weight * (sample_weight * y)[above].sum() / sample_weight[above].sum()
+            total += weight
+    return found / total
+
+
+def precision_of_a_label(y, scores, sample_weight):
+    """A label without relevant rows has none, and is left out."""
+    if not ((y == 1) & (sample_weight > 0)).any():
+        raise ValueError
+    return precision_by_loops(y, scores, sample_weight)
+
+
 BY_LOOPS = {
     "hamming_loss": lambda *given: of_entries(metrics.zero_one_loss, *given),
     "macro_f1": lambda *given: of_each_label(partial(metrics.f1_score, zero_division=1.0), *given),
     "micro_f1": lambda *given: of_entries(metrics.f1_score, *given),
     "auc_macro": lambda *given: of_each_label(metrics.roc_auc_score, *given),
     "auc_micro": lambda *given: of_entries(metrics.roc_auc_score, *given),
+    "macro_average_precision": lambda *given: of_each_label(precision_of_a_label, *given),
+    "micro_average_precision": lambda *given: of_entries(precision_by_loops, *given),
 }
 
 
@@ -211,7 +231,10 @@ def test_more_measures_are_those_that_are_defined():
         "ndcg_at_5": ndcg_at_k(Y, scores, k=5),
         "auc_macro": auc_macro(Y[:, curves], scores[:, curves]),
         "auc_micro": auc_micro(Y, scores),
+        "macro_average_precision": BY_LOOPS["macro_average_precision"](Y, scores, np.ones(len(Y))),
+        "micro_average_precision": BY_LOOPS["micro_average_precision"](Y, scores, np.ones(len(Y))),
     }
+    expected = pytest.approx(expected, abs=1e-12)
     assert measures.more_measures(Y, scores) == expected
     assert list(measures.more_measures(np.zeros_like(Y), scores)) == ["precision_at_5"]
     with pytest.raises(ValueError, match="scores"):

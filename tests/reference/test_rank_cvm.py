@@ -49,9 +49,7 @@ def test_published_loop_descends_to_the_optimum(seed):
 
 def test_the_threshold_has_the_unit_of_the_scores():
     X, Y = noisy_linear_problem(0, 40, 3, 4)
-    model = RankCVM(
-        C=10.0, kernel="linear", threshold="scores", tol=1e-8, random_state=0
-    ).fit(X, Y)
+    model = RankCVM(C=10.0, kernel="linear", threshold="scores", tol=1e-8, random_state=0).fit(X, Y)
     F = model.label_scores(X)
     assert model.rho_ < 0.1
     found = rank_svm.predict(F, *rank_cvm.threshold(F, Y, model.rho_))

@@ -2,12 +2,14 @@
 
 - `ranking`: measures of label rankings; `label_sets`: measures of predicted label sets;
 - `retrieval`: measures of the head of a ranking, and areas under the curves of labels;
+- `across_rows`: average precision of all pairs, and of the rows of each label;
 - `per_label`: measures of each label, and of each row, by itself;
 - `registry`: all of them by name; `scorers`: their scorers for scikit-learn;
 - `margins`: margins of label pairs;
 - `label_scores`: scores of labels, asked of any fitted classifier.
 """
 
+from multimargin.measures.across_rows import macro_average_precision, micro_average_precision
 from multimargin.measures.label_sets import (
     exact_match,
     example_f1,
@@ -63,7 +65,9 @@ __all__ = [
     "jaccard",
     "label_measures",
     "label_propensities",
+    "macro_average_precision",
     "macro_f1",
+    "micro_average_precision",
     "micro_f1",
     "more_measures",
     "ndcg_at_k",

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from multimargin.checks.labels import check_indicator, check_scores, known_both, with_nan
-from multimargin.measures import label_sets, ranking, retrieval
+from multimargin.measures import across_rows, label_sets, ranking, retrieval
 from multimargin.measures.label_sets import hamming_loss
 from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
 
@@ -71,6 +71,20 @@ _OF_HEADS_AND_LABELS = (
     Measure("ndcg_at_5", "nDCG@5", True, "scores", retrieval.ndcg_at_k),
     Measure("auc_macro", "AUC, macro", True, "scores", retrieval.auc_macro),
     Measure("auc_micro", "AUC, micro", True, "scores", retrieval.auc_micro),
+    Measure(
+        "macro_average_precision",
+        "average precision of labels, macro",
+        True,
+        "scores",
+        across_rows.macro_average_precision,
+    ),
+    Measure(
+        "micro_average_precision",
+        "average precision of pairs, micro",
+        True,
+        "scores",
+        across_rows.micro_average_precision,
+    ),
 )
 
 MORE_MEASURES: Mapping[str, Measure] = MappingProxyType({m.name: m for m in _OF_HEADS_AND_LABELS})

@@ -65,11 +65,14 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, scores: Any, X: Any = None) -> NDArray[np.intp]:
         """Return the indicator of the predicted labels, (n, q)."""
-        decision = self.decision_function(scores, X)
+        return self.label_sets(self.label_scores(scores), X)
+
+    def label_sets(self, odds: Matrix, X: Any = None) -> NDArray[np.intp]:
+        """Return the indicator of the predicted labels, (n, q), by what `label_scores` returned."""
         if self.threshold is None:
-            winners = decision.argmax(axis=1)
+            winners = odds.argmax(axis=1)
             return np.asarray(winners[:, None] == self.classes_, dtype=np.intp)
-        return np.asarray(decision > 0, dtype=np.intp)
+        return np.asarray(odds - self.thresholds(odds, X) > 0, dtype=np.intp)
 
     def predict_proba(self, scores: Any) -> Matrix:
         """Return the probability of each label, (n, q)."""

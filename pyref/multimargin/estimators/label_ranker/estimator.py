@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.blocks import blocks_of
 from multimargin.blocks.by_name import MOST_FEATURES, lifts
 from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.empty_rows import share_of_empty_rows
 from multimargin.checks.given import recognise
 from multimargin.checks.labels import indicator_of, known_both, with_nan
 from multimargin.checks.names import listed
@@ -39,6 +40,7 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.label_ranker.judging import Answers, Judge
 from multimargin.estimators.label_ranker.search import Search
 from multimargin.estimators.label_ranker.settings import (
+    ZERO_LABEL,
     Cs_of,
     Grid,
     class_weights_of,
@@ -75,6 +77,8 @@ _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
 _WIDTHS = (1.0, 0.25, 4.0)
 # Share of rows without labels from which on they are learned from.
 _FEWEST_EMPTY = 0.01
+# And from which on a zero label is tried beside a label of theirs, and rows are compared.
+_MANY_EMPTY = 0.05
 # What the search may take of `max_time`, and the fit on all rows of what is left.
 _SHARE_OF_SEARCH, _SHARE_OF_FIT = 0.5, 0.5
 # Of a second, as a bound from below: what an epoch takes is foretold by it.
@@ -119,9 +123,11 @@ class LabelRankerCV(LabelScoringClassifier):
         regressions, "linear". "full" has three times the trees and, where it has "linear", the same
         with balanced weights, "balanced". Both have "lift", see `CalibratedClassifier`. A list has
         some of these names, classifiers, or pairs of a name and a classifier.
-    scoring : str or callable, default="ranking_average_precision"
+    scoring : str or callable, default="auto"
         Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
-        of scikit-learn for label indicators.
+        of scikit-learn for label indicators. "auto" is "ranking_average_precision", or
+        "micro_average_precision", which compares rows as well, where one row in twenty or more has
+        no label.
     cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
@@ -168,6 +174,8 @@ class LabelRankerCV(LabelScoringClassifier):
         Mean score over the folds of the whole stack. The rows of a fold are calibrated by others
         of that fold, whose labels none of their models has seen, so that it does not flatter; the
         calibration of `best_estimator_` learns from more rows.
+    scorer_ : callable
+        The scorer of `scoring`, by which the fit selected.
     best_index_ : int
         The place of `best_params_` in `cv_results_`.
     cv_results_ : dict of ndarray
@@ -216,7 +224,9 @@ class LabelRankerCV(LabelScoringClassifier):
 
     A row without labels has no pair of labels to learn from. Where they are at least one in a
     hundred, they get a label of their own for the fit: its score tells how little a row is about,
-    and the calibration makes use of it.
+    and the calibration makes use of it. Where they are at least one in twenty, the loss of
+    `RankSVMz` is tried as well, whose zero label takes the place of that label: `loss` in
+    `best_params_` is then "zero_label".
 
     Dask collections are not supported; `multimargin.dask.fit` fits a single method.
 
@@ -238,7 +248,7 @@ class LabelRankerCV(LabelScoringClassifier):
     class_weight: Any = (None, "sqrt", "balanced")
     top_k: Any = (None, 0.25)
     stack: Any = "auto"
-    scoring: Any = "ranking_average_precision"
+    scoring: Any = "auto"
     cv: Any = 3
     calibration: bool = True
     threshold: str | float | Threshold = "micro"
@@ -412,16 +422,22 @@ class LabelRankerCV(LabelScoringClassifier):
             return make_threshold(self.threshold)
         return make_odds_threshold(self.threshold)
 
-    def _scorer(self) -> Any:
+    def _scorer(self, targets: Targets | None = None) -> Any:
+        """Return the scorer, that of "auto" by the targets of a fit."""
         if isinstance(self.scoring, str):
-            if self.scoring in SCORERS:
-                return get_scorer(self.scoring)
+            name = self.scoring
+            if name == "auto":
+                name = "ranking_average_precision"
+                if targets is not None and _has_many_empty(targets):
+                    name = "micro_average_precision"
+            if name in SCORERS:
+                return get_scorer(name)
             try:
-                return scikit_learn_scorer(self.scoring)
+                return scikit_learn_scorer(name)
             except (KeyError, ValueError) as error:
                 raise ValueError(
                     f"scoring is {self.scoring!r}; expected a key of "
-                    "multimargin.measures.SCORERS or a scorer of scikit-learn."
+                    "multimargin.measures.SCORERS, a scorer of scikit-learn or 'auto'."
                 ) from error
         if not callable(self.scoring):
             raise TypeError(f"scoring is {self.scoring!r}; expected a name or a scorer.")
@@ -432,7 +448,7 @@ class LabelRankerCV(LabelScoringClassifier):
         return Judge(
             rows,
             held_out,
-            scorer=self._scorer(),
+            scorer=self._scorer(targets),
             make_threshold=self._new_threshold if targets.multilabel else None,
             at_least_one=self.at_least_one,
             calibration=self.calibration,
@@ -479,8 +495,11 @@ class LabelRankerCV(LabelScoringClassifier):
         elif kernels[0] == "rbf":
             scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
             gammas = tuple(width * scale for width in _WIDTHS)
+        losses = losses_of(self.loss)
+        if self.empty_label_ and _has_many_empty(targets):
+            losses = (*losses, ZERO_LABEL)
         return Grid(
-            losses_of(self.loss),
+            losses,
             kernels,
             gammas if takes_gamma(kernels[0]) else gammas[:1],
             class_weights_of(self.class_weight, targets, further=self.empty_label_),
@@ -515,6 +534,7 @@ class LabelRankerCV(LabelScoringClassifier):
         self.best_params_ = search.best.setting.parameters()
         self.best_index_ = search.tried.index(search.best)
         self.cv_results_ = search.results()
+        self.scorer_ = self._scorer(targets)
         self.kernel_, self.ranker_ = self.best_params_["kernel"], ranker
         lifted = ("lift",) if getattr(model, "lift", False) else ()
         self.blocks_ = (*(name for name, _ in model.estimators_), *lifted)
@@ -576,10 +596,10 @@ class LabelRankerCV(LabelScoringClassifier):
         rows = self._rows(X)
         stack = self.best_estimator_[-1]
         odds = stack.label_scores(rows)
-        answers = Answers(odds, lambda: stack.head_.predict(odds, rows))
+        answers = Answers(odds, lambda: stack.head_.label_sets(odds, rows))
         indicator = as_measured(with_nan(self._indicator_of(y)))
         named = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self._scorer()(answers, odds, indicator, **named))
+        return float(self.scorer_(answers, odds, indicator, **named))
 
     def _indicator_of(self, y: Any) -> NDArray[Any]:
         """Return labels of rows as an indicator (n, q) of the model's labels."""
@@ -698,6 +718,10 @@ class LabelRankerCV(LabelScoringClassifier):
 def _short_of(seconds: float, end: float | None) -> bool:
     """Return whether so many seconds are not left until an end, if there is one."""
     return end is not None and end - time.monotonic() < seconds
+
+
+def _has_many_empty(targets: Targets) -> bool:
+    return targets.multilabel and share_of_empty_rows(targets.indicator) >= _MANY_EMPTY
 
 
 def _check_size(n: int, q: int) -> None:

@@ -172,7 +172,7 @@ class Judge:
         """Return the label sets (m, q) of held-out rows by their odds."""
         held_out, found = self.held_out, np.empty(odds.shape, dtype=np.intp)
         if self._make_threshold is None:
-            return Head(None, None, odds.shape[1]).predict(odds)
+            return Head(None, None, odds.shape[1]).label_sets(odds)
         folds = np.unique(held_out.folds) if apart else np.empty(0, dtype=np.intp)
         places = [np.flatnonzero(held_out.folds == fold) for fold in folds]
         if len(places) < 2:
@@ -181,6 +181,5 @@ class Judge:
             others = np.setdiff1d(np.arange(len(odds)), own) if len(places) > 1 else own
             threshold = held_out.at(others).learn(self._make_threshold(), odds[others], self._X)
             head = Head(None, threshold, odds.shape[1], self._at_least_one)
-            thresholds = head.thresholds(odds[own], self._X[held_out.rows[own]])
-            found[own] = odds[own] > thresholds
+            found[own] = head.label_sets(odds[own], self._X[held_out.rows[own]])
         return found

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from multimargin.blas import one_blas_thread
 from multimargin.checks.targets import Targets
 from multimargin.durations import duration
 from multimargin.estimators.label_ranker.judging import Judge
-from multimargin.estimators.label_ranker.settings import Grid, Setting
+from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.notices import silenced
 from multimargin.thresholds import PooledCalibration
@@ -84,13 +85,14 @@ class Search:
         for loss in grid.losses:
             self._climb(grid.first(loss, grid.kernels[0]), grid.Cs)
         assert self.best is not None
-        for kernel in grid.kernels[1:]:
+        best = self.best.setting
+        # Which kernel is better may depend on whether rows are compared by a zero label.
+        losses = dict.fromkeys((best.loss, *(one for one in grid.losses if one == ZERO_LABEL)))
+        for kernel, loss in product(grid.kernels[1:], losses):
             # A kernel that is behind by more than folds differ stays so with another C.
             rival = replace(self.best, values=self.best.values - self.best.deviation)
             # From a small C: a linear fit to dense features is quick there.
-            first = replace(
-                grid.first(self.best.setting.loss, kernel), C=grid.Cs[len(grid.Cs) // 4]
-            )
+            first = replace(grid.first(loss, kernel), C=grid.Cs[len(grid.Cs) // 4])
             self._climb(first, grid.Cs, rival=rival)
         for name in ("gamma", "class_weight", "top_k"):
             for setting in grid.others(name, self.best.setting):

@@ -8,6 +8,7 @@ import numpy as np
 
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.targets import Targets
+from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
@@ -20,6 +21,8 @@ LOSSES: dict[str, type[PairwiseClassifier]] = {
     "squared_hinge": RankLSVM,
     "margin_distribution": MLODM,
 }
+ZERO_LABEL = "zero_label"
+"""The loss beside a zero label, for rows of which some have no label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +38,18 @@ class Setting:
 
     def make(self, **further: Any) -> PairwiseClassifier:
         """Return an unfitted estimator, with further parameters."""
-        estimator = LOSSES[self.loss](C=self.C, kernel=self.kernel, gamma=self.gamma, threshold=0.0)
+        kind = ZeroLabelRanker if self.loss == ZERO_LABEL else LOSSES[self.loss]
+        estimator = kind(C=self.C, kernel=self.kernel, gamma=self.gamma)
+        if self.loss != ZERO_LABEL:
+            estimator.set_params(threshold=0.0)
         known = estimator.get_params()
         if "bias" in known:
             further["bias"] = "penalized"
         for name in ("class_weight", "top_k"):
             if name in known:
                 further[name] = getattr(self, name)
+        if self.loss == ZERO_LABEL and isinstance(self.class_weight, np.ndarray):
+            further["class_weight"] = self.class_weight[:-1]
         estimator.set_params(**further)
         return estimator
 
@@ -110,7 +118,7 @@ def takes_gamma(kernel: Any) -> bool:
 
 def takes_top_k(loss: str) -> bool:
     """Return whether the largest losses of a row are those of its hardest labels."""
-    return loss != "margin_distribution"
+    return loss in ("hinge", "squared_hinge")
 
 
 def _same(one: Any, other: Any) -> bool:
