@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections import Counter
 
+from tests.campaign import stacks
 from tests.campaign.extremes import draw_extreme, misses_of
 from tests.campaign.identities import IDENTITIES, broken
 from tests.campaign.judging import judge
@@ -12,6 +13,8 @@ from tests.campaign.tasks import draw_task, strained
 # Share of the problems of a method whose optimum the reference may not know to many digits, beyond
 # a few: a judge who does not know it finds little.
 MOST_UNRESOLVED, FEW = 0.2, 3
+# A classifier around others is fitted, exported and stored as often.
+OF_STACKS = 4
 
 
 def main() -> None:
@@ -39,6 +42,11 @@ def main() -> None:
         if found:
             name, options = extreme.estimator.__name__, extreme.parameters
             print(f"seed {arguments.seed} index {index}, extreme: {name}({options}): {found}")
+        how, found = stacks.misses_of(stacks.draw(index)) if index % OF_STACKS == 0 else ("", [])
+        statuses[f"stack {how}"] += bool(how)
+        misses += bool(found)
+        if found:
+            print(f"index {index}, stack: {stacks.draw(index).model}: {found}")
         name = list(IDENTITIES)[index % len(IDENTITIES)]
         if difference := broken(name, index):
             misses += 1

@@ -43,6 +43,9 @@ ESTIMATORS = {
     "zero label": RankSVMz(kernel="linear", C=3.0),
     "weights, free bias": RankSVM(kernel="linear", class_weight="sqrt", top_k=3),
     "weights, zero label": RankSVMz(kernel="linear", C=3.0, class_weight="balanced"),
+    "an array of weights, zero label": RankSVMz(
+        kernel="linear", C=3.0, class_weight=np.linspace(0.5, 2.0, 5)
+    ),
     "pairs alike": RankSVM(kernel="linear", C=20.0, pair_weights="uniform"),
 }
 

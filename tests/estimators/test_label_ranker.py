@@ -421,7 +421,7 @@ def rows_with_and_without_labels(n=500, seed=1):
 def test_a_zero_label_is_tried_where_many_rows_have_no_label(tmp_path):
     X, X_test, y, y_test = rows_with_and_without_labels()
     assert 0.2 < (y.sum(axis=1) == 0).mean() < 0.5
-    options = {"kernel": "linear", "stack": None, "random_state": 0, "tol": 1e-8}
+    options = {"kernel": "linear", "stack": None, "random_state": 0, "tol": 1e-4}
     model = LabelRankerCV([1.0, 10.0, 100.0], **options).fit(X, y)
     losses = [one["loss"] for one in model.cv_results_["params"]]
     assert losses.count("zero_label") > 0
@@ -432,11 +432,11 @@ def test_a_zero_label_is_tried_where_many_rows_have_no_label(tmp_path):
         kernel="linear",
         bias="penalized",
         class_weight=model.best_params_["class_weight"],
-        tol=1e-8,
+        tol=1e-4,
         random_state=0,
     ).fit(X, y)
     scores = model.ranker_.label_scores(X_test)
-    np.testing.assert_allclose(scores[:, :-1], own.label_scores(X_test), atol=1e-3)
+    np.testing.assert_allclose(scores[:, :-1], own.label_scores(X_test), atol=0.03)
     assert not scores[:, -1].any()
     options["scoring"] = "ranking_average_precision"
     without = LabelRankerCV([1.0, 10.0, 100.0], loss="squared_hinge", **options).fit(X, y)
@@ -468,7 +468,7 @@ def test_score_is_by_scoring_and_takes_what_fit_takes():
     weights = np.arange(len(y)) % 3
     weighted = micro_f1(y, model.predict(X), sample_weight=weights)
     assert model.score(X, y, weights) == pytest.approx(weighted)
-    with pytest.warns(UserWarning, match="y has names that the model does not know, z"):
+    with pytest.warns(UserWarning, match="y has names that the model does not know, 'z'"):
         assert model.score(X, [[*row, "z"] for row in sets]) == pytest.approx(expected)
     classes = np.array(list("xyz"))[y[:, 0] + y[:, 1]]
     model = LabelRankerCV([10.0], scoring="micro_f1", kernel="linear", **QUICK).fit(X, classes)

@@ -139,7 +139,9 @@ def fit(
         if checked.pair_weights == "uniform":
             total = cluster.described()["row_weight"]
             cluster = cluster.view(parts.Part.reweighted, 1.0 / total)
-        label_weights = _label_weights(checked, cluster, _targets(inputs, shape[1]))
+        # The zero label has dual rows, and no weight.
+        q = shape[1] - isinstance(checked, RankSVMz)
+        label_weights = _label_weights(checked, cluster, _targets(inputs, q))
         top = number_at_the_top(checked.top_k, shape[1])
         if label_weights is not None or top is not None:
             balanced = checked.pair_weights == "balanced"

@@ -83,6 +83,8 @@ _MANY_EMPTY = 0.05
 _SHARE_OF_SEARCH, _SHARE_OF_FIT = 0.5, 0.5
 # Of a second, as a bound from below: what an epoch takes is foretold by it.
 _OPERATIONS = 4e9
+# What "auto" measures where rows have labels.
+_WITHIN_ROWS = "ranking_average_precision"
 # Scores of all rows that a fit holds several times.
 _MOST_SCORES = 2**26
 
@@ -174,8 +176,8 @@ class LabelRankerCV(LabelScoringClassifier):
         Mean score over the folds of the whole stack. The rows of a fold are calibrated by others
         of that fold, whose labels none of their models has seen, so that it does not flatter; the
         calibration of `best_estimator_` learns from more rows.
-    scorer_ : callable
-        The scorer of `scoring`, by which the fit selected.
+    scoring_ : str or callable
+        The measure by which the fit selected: `scoring`, or what "auto" means for the data.
     best_index_ : int
         The place of `best_params_` in `cv_results_`.
     cv_results_ : dict of ndarray
@@ -414,7 +416,7 @@ class LabelRankerCV(LabelScoringClassifier):
         else:
             check_flag("unit_length", self.unit_length)
         self._new_threshold()
-        self._scorer()
+        _scorer_of(_WITHIN_ROWS if self.scoring == "auto" else self.scoring)
         losses_of(self.loss)
 
     def _new_threshold(self) -> Threshold:
@@ -422,33 +424,18 @@ class LabelRankerCV(LabelScoringClassifier):
             return make_threshold(self.threshold)
         return make_odds_threshold(self.threshold)
 
-    def _scorer(self, targets: Targets | None = None) -> Any:
-        """Return the scorer, that of "auto" by the targets of a fit."""
-        if isinstance(self.scoring, str):
-            name = self.scoring
-            if name == "auto":
-                name = "ranking_average_precision"
-                if targets is not None and _has_many_empty(targets):
-                    name = "micro_average_precision"
-            if name in SCORERS:
-                return get_scorer(name)
-            try:
-                return scikit_learn_scorer(name)
-            except (KeyError, ValueError) as error:
-                raise ValueError(
-                    f"scoring is {self.scoring!r}; expected a key of "
-                    "multimargin.measures.SCORERS, a scorer of scikit-learn or 'auto'."
-                ) from error
-        if not callable(self.scoring):
-            raise TypeError(f"scoring is {self.scoring!r}; expected a name or a scorer.")
-        return self.scoring
+    def _scoring(self, targets: Targets) -> Any:
+        """Return what `scoring` means for the targets of a fit."""
+        if not (isinstance(self.scoring, str) and self.scoring == "auto"):
+            return self.scoring
+        return "micro_average_precision" if _has_many_empty(targets) else _WITHIN_ROWS
 
     def _judge(self, rows: Any, held_out: HeldOut, targets: Targets) -> Judge:
         """Return what judges settings by the scores of the rows that the folds hold out."""
         return Judge(
             rows,
             held_out,
-            scorer=self._scorer(targets),
+            scorer=_scorer_of(self._scoring(targets)),
             make_threshold=self._new_threshold if targets.multilabel else None,
             at_least_one=self.at_least_one,
             calibration=self.calibration,
@@ -534,7 +521,7 @@ class LabelRankerCV(LabelScoringClassifier):
         self.best_params_ = search.best.setting.parameters()
         self.best_index_ = search.tried.index(search.best)
         self.cv_results_ = search.results()
-        self.scorer_ = self._scorer(targets)
+        self.scoring_ = self._scoring(targets)
         self.kernel_, self.ranker_ = self.best_params_["kernel"], ranker
         lifted = ("lift",) if getattr(model, "lift", False) else ()
         self.blocks_ = (*(name for name, _ in model.estimators_), *lifted)
@@ -599,7 +586,7 @@ class LabelRankerCV(LabelScoringClassifier):
         answers = Answers(odds, lambda: stack.head_.label_sets(odds, rows))
         indicator = as_measured(with_nan(self._indicator_of(y)))
         named = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self.scorer_(answers, odds, indicator, **named))
+        return float(_scorer_of(self.scoring_)(answers, odds, indicator, **named))
 
     def _indicator_of(self, y: Any) -> NDArray[Any]:
         """Return labels of rows as an indicator (n, q) of the model's labels."""
@@ -718,6 +705,23 @@ class LabelRankerCV(LabelScoringClassifier):
 def _short_of(seconds: float, end: float | None) -> bool:
     """Return whether so many seconds are not left until an end, if there is one."""
     return end is not None and end - time.monotonic() < seconds
+
+
+def _scorer_of(scoring: Any) -> Any:
+    """Return the scorer of a name, or the scorer that it is."""
+    if isinstance(scoring, str):
+        if scoring in SCORERS:
+            return get_scorer(scoring)
+        try:
+            return scikit_learn_scorer(scoring)
+        except (KeyError, ValueError) as error:
+            raise ValueError(
+                f"scoring is {scoring!r}; expected a key of multimargin.measures.SCORERS, a scorer "
+                "of scikit-learn or 'auto'."
+            ) from error
+    if not callable(scoring):
+        raise TypeError(f"scoring is {scoring!r}; expected a name or a scorer.")
+    return scoring
 
 
 def _has_many_empty(targets: Targets) -> bool:
