@@ -71,7 +71,7 @@ wheels: $(VENV)/.created
 	$(WHEEL)/bin/python tools/check_wheel.py dist
 
 # Random problems over all methods against the exact reference, as in: make verify N=10000 SEED=7
-verify: $(VENV)/.package
+verify: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python -m tests.campaign --count $(N) --seed $(SEED)
 
 lint: $(VENV)/.package $(VENV)/.dev

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import LLSF, MLODM, MLRL, RankCVM, RankLSVM, RankSVM
+from multimargin import LLSF, MLODM, MLRL, EmptyRowsWarning, RankCVM, RankLSVM, RankSVM
 from multimargin.reference import llsf
 from multimargin.reference.interior_point import ExactSolverError
 from multimargin.reference.rank_svm import Array
@@ -111,6 +111,7 @@ def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str
         X = sparse.csr_array(problem.X) if problem.sparse else problem.X
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", EmptyRowsWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             weights = {} if problem.weights is None else {"sample_weight": problem.weights}
             try:

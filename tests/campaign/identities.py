@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -210,6 +211,55 @@ def features_of_labels(seed: int) -> Values:
     return [llsf.problem_3(X, Y, alpha, 0.2)[0], loop.objective]
 
 
+def roughness(seed: int) -> Values:
+    """tr(F^T L F) is half the sum of the similarity of two rows times their squared distance."""
+    X, Y, _, _ = draw(seed)
+    F = np.random.default_rng(seed).normal(size=Y.shape)
+    w = rank_hlapsvm.hyperedge_weights(X, Y, 0.1)
+    L = rank_hlapsvm.laplacian(Y, w)
+    total = 0.0
+    for u, v in product(range(len(Y)), repeat=2):
+        shared = sum(weight for weight, a, b in zip(w, Y[u], Y[v], strict=True) if a == b == 1)
+        total += shared * np.sum((F[u] - F[v]) ** 2) / 2
+    E = rank_hlapsvm.root_of_laplacian(L)
+    return [np.trace(F.T @ L @ F), total, np.sum((E @ F) ** 2)]
+
+
+def step_length(seed: int) -> Values:
+    """The constant of Huang et al., from eigenvalues."""
+    X, Y, _, _ = draw(seed)
+    R = llsf.label_dissimilarity(np.nan_to_num(Y))
+    of_features = np.linalg.eigvalsh(X.T @ X)[-1]
+    of_labels = np.abs(np.linalg.eigvalsh(0.7 * R)).max()
+    return [llsf.lipschitz(X, R, 0.7) ** 2, 2 * of_features**2 + 2 * of_labels**2]
+
+
+def frank_wolfe_stops(seed: int) -> Values:
+    """At the first slope of at most epsilon: all before it are larger."""
+    X, Y, _, _ = draw(seed)
+    K, epsilon = X @ X.T, 0.02
+    _, _, history = rank_svm.frank_wolfe(K, Y, 1.0, epsilon=epsilon, M=2000)
+    slopes = np.abs([z for _, z, _ in history])
+    if len(slopes) == 2000:
+        return [1.0, 1.0]
+    return [1.0, float(slopes[-1] <= epsilon), float((slopes[:-1] > epsilon).all())]
+
+
+def ties(seed: int) -> Values:
+    """Labels whose score is the threshold: relevant by (2) of Xu, not by the other methods."""
+    rng = np.random.default_rng(seed)
+    F = rng.integers(0, 3, size=(5, 4)).astype(float)
+    at = rng.integers(0, 3, size=5).astype(float)
+    by_xu = sum(F[i, k] >= 1.0 for i, k in np.ndindex(5, 4))
+    above = sum(F[i, k] > at[i] for i, k in np.ndindex(5, 4))
+    return [
+        1.0,
+        (1.0 + rank_svm.predict(F, np.zeros(4), 1.0).sum()) / (1.0 + by_xu),
+        (1.0 + rank_hlapsvm.predict(F, at).sum()) / (1.0 + above),
+        (1.0 + rank_svmz.predict(np.column_stack([F, at])).sum()) / (1.0 + above),
+    ]
+
+
 IDENTITIES: dict[str, Callable[[int], Values]] = {
     "(18), (26) of Xu 2013": hinge,
     "(9), (17) of Chen et al. 2009": partial(hinge_with_laplacian, lam=0.0),
@@ -227,6 +277,10 @@ IDENTITIES: dict[str, Callable[[int], Values]] = {
     "(14), (22) of Zhang & Yeung 2013": semi_supervised,
     "(15), (18), (22) of Zhang & Yeung 2013": fixed_semi_supervised,
     "(3) of Huang et al. 2015": features_of_labels,
+    "(15) of Huang et al. 2015": step_length,
+    "(4), (5) of Chen et al. 2009": roughness,
+    "section 7.1 of Xu 2013": frank_wolfe_stops,
+    "labels at their threshold": ties,
 }
 
 

@@ -67,7 +67,7 @@ def problem_30(
     w, b = cp.Variable((X.shape[1], Y.shape[1])), cp.Variable((1, Y.shape[1]))
     xi, rho = cp.Variable(len(i)), cp.Variable(nonneg=True)  # rho > 0 at the optimum
     f = X @ w + np.ones((len(X), 1)) @ b
-    constraints = [f[i, m] - f[i, n] >= rho - xi, xi >= 0]  # (28); xi >= 0 matters for k alone
+    constraints = [f[i, m] - f[i, n] >= rho - xi, xi >= 0]  # (28); the squares need no xi >= 0
     squares = cp.sum_squares(w) + cp.sum_squares(b)
     objective = squares / 2 - nu * rho + loss(cp.square(xi), Y, C, k) / 2
     return minimum(objective, constraints), w.value, b.value.ravel(), rho.value
