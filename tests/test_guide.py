@@ -1,7 +1,10 @@
 """The pages of the guide agree with each other."""
 
+import json
 import re
 from pathlib import Path
+
+from PIL import Image
 
 DOCS = Path(__file__).parents[1] / "docs"
 LISTED = re.compile(
@@ -61,3 +64,17 @@ def test_files_that_pages_name_exist() -> None:
         if "..." not in path and not (root / path).exists()
     }
     assert not missing
+
+
+def test_the_picture_of_the_demonstration_shows_the_numbers_of_its_table() -> None:
+    """README's table has the columns of the picture's bars, in another order."""
+    with Image.open(DOCS / "images" / "demo.png") as picture:
+        shown = json.loads(picture.info["Description"])
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    for title, values in shown.items():
+        measure = re.match(r"[\w-]+(?:@\d| loss)?", title)
+        assert measure is not None
+        (row,) = re.findall(rf"^\| {re.escape(measure.group())} .*$", readme, re.MULTILINE)
+        cells = [cell.strip(" *%") for cell in row.split("|")[2:-1]]
+        numbers = [100 * float(cell) if cell.startswith("0.") else float(cell) for cell in cells]
+        assert sorted(round(number, 1) for number in numbers) == sorted(values), title

@@ -10,6 +10,7 @@ against calibrated ones and a forest. Which ranks the tags better, which chooses
 long does it take, tuning included?
 """
 
+import json
 import sys
 import time
 
@@ -118,5 +119,7 @@ for ax, place in zip(axes, (1, 2, 5), strict=True):
     ax.invert_yaxis()
     ax.spines[:].set_visible(False)
 if len(sys.argv) > 1:
-    figure.savefig(sys.argv[1], dpi=100)
+    # The picture says which numbers it shows.
+    shown = {titles[place]: [round(row[place], 1) for row in found.values()] for place in (1, 2, 5)}
+    figure.savefig(sys.argv[1], dpi=100, metadata={"Description": json.dumps(shown)})
 pyplot.show()

@@ -14,8 +14,8 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.whole_fits import whole_or_unchanged
 
 Indices = NDArray[np.int32]
-# Entries that are held dense at a time.
-_ENTRIES = 2**24
+# Entries that are held dense at a time: features of rows, or shares of the leaves they reach.
+_ENTRIES = 2**22
 
 
 class LabelForest(LabelBlock):
@@ -46,12 +46,12 @@ class LabelForest(LabelBlock):
         The first node of each tree among all nodes.
     feature_ : ndarray of shape (n_nodes,)
         Feature that a node tests; -1 for a leaf.
-    threshold_ : ndarray of shape (n_nodes,)
+    threshold_ : ndarray of shape (n_nodes,), float32
         Rows whose feature, in single precision, is at most this go to the left.
     left_, right_ : ndarray of shape (n_nodes,)
         The next nodes; of a leaf, `left_` is its place in `shares_`.
-    shares_ : ndarray of shape (n_leaves, q)
-        Share of each label among the rows of a leaf.
+    shares_ : ndarray of shape (n_leaves, q), float16
+        Share of each label among the rows of a leaf, to three digits.
     depth_ : int
         Splits on the longest way to a leaf.
     classes_ : ndarray of shape (q,)
@@ -130,7 +130,11 @@ class LabelForest(LabelBlock):
         self.feature_ = np.where(leaf, -1, np.concatenate([tree.feature for tree in trees])).astype(
             np.int32
         )
-        self.threshold_ = np.concatenate([tree.threshold for tree in trees])
+        # Numbers in single precision are at most a threshold if they are at most its next lower.
+        threshold = np.concatenate([tree.threshold for tree in trees])
+        rounded = threshold.astype(np.float32)
+        lower = np.nextafter(rounded, np.float32(-np.inf))
+        self.threshold_ = np.where(rounded > threshold, lower, rounded).astype(np.float32)
         places = np.cumsum(leaf) - 1
         left, right = (
             np.concatenate(
@@ -151,7 +155,7 @@ class LabelForest(LabelBlock):
                 (np.ones(n), (column, np.arange(n))), shape=(tree.node_count, n)
             )[tree.children_left < 0]
             totals = np.maximum(one @ counted, np.finfo(float).tiny)
-            shares.append(((one @ labels).toarray() / totals[:, None]).astype(np.float32))
+            shares.append(((one @ labels).toarray() / totals[:, None]).astype(np.float16))
         self.shares_ = np.concatenate(shares)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -170,31 +174,32 @@ class LabelForest(LabelBlock):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
         n, d = X.shape
-        found = np.zeros((n, self.classes_.size))
-        step = max(_ENTRIES // max(d, len(self.roots_)), 1)
+        found = np.empty((n, self.classes_.size))
+        step = max(_ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
         for first in range(0, n, step):
             rows = slice(first, first + step)
             dense = X[rows].toarray() if sparse.issparse(X) else X[rows]
-            part = found[rows]
-            for root in self.roots_:
-                part += self.shares_[self._leaves(dense, root)]
-        found /= self.roots_.size
+            np.mean(self.shares_[self._leaves(dense)], axis=1, out=found[rows], dtype=np.float64)
         return found
 
-    def _leaves(self, X: NDArray[np.float32], root: int) -> Indices:
-        """Return the places among the leaves that rows reach in a tree."""
-        node = np.full(len(X), root, dtype=np.int32)
-        going = np.arange(len(X))
+    def _leaves(self, X: NDArray[np.float32]) -> Indices:
+        """Return the places among the leaves that rows reach in all trees, (m, n_estimators)."""
+        n, trees = len(X), len(self.roots_)
+        node = np.tile(self.roots_, n)
+        going = np.arange(n * trees)
+        rows = going // trees
         for _ in range(self.depth_):
             at = node[going]
-            inner = self.feature_[at] >= 0
+            feature = self.feature_[at]
+            inner = feature >= 0
             if not inner.all():
-                going, at = going[inner], at[inner]
+                going, at, feature, rows = going[inner], at[inner], feature[inner], rows[inner]
             if going.size == 0:
                 break
-            to_left = X[going, self.feature_[at]] <= self.threshold_[at]
+            to_left = X[rows, feature] <= self.threshold_[at]
             node[going] = np.where(to_left, self.left_[at], self.right_[at])
-        return self.left_[node]
+        leaves: Indices = self.left_[node].reshape(n, trees)
+        return leaves
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Predict labels that more than half of the leaves' rows have.

@@ -40,7 +40,7 @@ class LabelLogistic(OddsBlock):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (q, d)
+    coef_ : ndarray of shape (q, d), float32
         Weights of the features; zeros for a label of one value.
     intercept_ : ndarray of shape (q,)
         Intercepts; for a label of one value the logarithm of its odds among one row more, of which
@@ -104,7 +104,8 @@ class LabelLogistic(OddsBlock):
             X, relevant, known, weights = X[kept], relevant[kept], known[kept], weights[kept]
         X = without_traces(X)
         q = relevant.shape[1]
-        self.coef_, self.intercept_ = np.zeros((q, X.shape[1])), np.zeros(q)
+        self.coef_ = np.zeros((q, X.shape[1]), dtype=np.float32)
+        self.intercept_ = np.zeros(q)
         self.gap_ = np.zeros(q)
         self.classes_ = np.arange(q)
         logistic = LogisticRegression(C=self.C, solver="liblinear", tol=self.tol)
@@ -122,7 +123,11 @@ class LabelLogistic(OddsBlock):
                 self.coef_[label] = logistic.coef_[0]
                 self.intercept_[label] = logistic.intercept_[0]
                 self.gap_[label] = _gap(
-                    features, own, self.C * weighed, logistic.coef_[0], logistic.intercept_[0]
+                    features,
+                    own,
+                    self.C * weighed,
+                    self.coef_[label].astype(np.float64),
+                    self.intercept_[label],
                 )
             else:
                 self.intercept_[label] = logit((own.sum() + 0.5) / (own.size + 1.0))

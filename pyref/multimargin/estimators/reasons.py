@@ -115,11 +115,12 @@ def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
     place = names.index(label)
     if X is None:
         _, features, linear, _ = _linear_part(model, None, features)
-        difference = linear.coef_[place] - linear.coef_.mean(axis=0, dtype=np.float64)
+        weights = linear.coef_[: len(names)]
+        difference = weights[place] - weights.mean(axis=0, dtype=np.float64)
         places = np.arange(difference.size)
         named = places if features is None else features
         return _reasons(label, named, places, difference, 0.0, top)
-    rows = _Rows.of(model, X, features)
+    rows = _Rows.of(model, X, features, len(names))
     return [rows.reasons(row, place, label, top) for row in range(rows.X.shape[0])]
 
 
@@ -136,7 +137,7 @@ def _of_predicted(
     model: Any, X: Any, features: Any, names: list[Any], top: int
 ) -> list[list[Reasons]]:
     """Return the reasons of the labels that are predicted for each row, the best label first."""
-    rows = _Rows.of(model, X, features)
+    rows = _Rows.of(model, X, features, len(names))
     labels, _ = predicted_labels(model, X)
     return [
         [rows.reasons(row, int(place), names[place], top) for place in best]
@@ -156,12 +157,12 @@ class _Rows:
     shares: dict[str, Any]  # (n, q): Logarithms of odds from each classifier of a stack
 
     @classmethod
-    def of(cls, model: Any, X: Any, features: Any) -> "_Rows":
-        """Return the rows of a fitted model."""
+    def of(cls, model: Any, X: Any, features: Any, q: int) -> "_Rows":
+        """Return the rows of a fitted model of q labels; a further one is for rows without any."""
         rows, features, linear, shares = _linear_part(model, X, features)
-        rows, weights = sparse.csr_array(rows), linear.coef_
+        rows, weights = sparse.csr_array(rows), linear.coef_[:q]
         check_rows(X, rows.shape[0])
-        intercept = np.asarray(getattr(linear, "intercept_", np.zeros(weights.shape[0])))
+        intercept = np.asarray(getattr(linear, "intercept_", np.zeros(q)))[:q]
         return cls(
             rows,
             np.arange(weights.shape[1]) if features is None else features,

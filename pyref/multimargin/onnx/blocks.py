@@ -42,10 +42,6 @@ def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
     tree = np.repeat(np.arange(roots.size), np.diff(np.r_[roots, leaf.size]))
     local = np.arange(leaf.size) - roots[tree]
     left, right = (np.where(leaf, 0, to - roots[tree]) for to in (forest.left_, forest.right_))
-    # Of numbers in single precision those at most the threshold are those at most its next lower.
-    rounded = forest.threshold_.astype(np.float32)
-    lower = np.nextafter(rounded, np.float32(-np.inf))
-    threshold = np.where(rounded > forest.threshold_, lower, rounded)
     number = graph.add(
         "TreeEnsembleRegressor",
         graph.add("Cast", X, to=_FLOAT),
@@ -55,7 +51,7 @@ def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
         nodes_nodeids=local.tolist(),
         nodes_featureids=np.maximum(forest.feature_, 0).tolist(),
         nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
-        nodes_values=threshold.tolist(),
+        nodes_values=forest.threshold_.tolist(),
         nodes_truenodeids=left.tolist(),
         nodes_falsenodeids=right.tolist(),
         target_treeids=tree[leaf].tolist(),
@@ -141,7 +137,7 @@ def _labels(graph: Graph, model: LabelNeighbours) -> Node | Any:
 
 def _linear(graph: Graph, model: LabelLogistic, X: Rows) -> Node:
     """Append linear classifiers, one a label."""
-    weights = np.ascontiguousarray(model.coef_.T)
+    weights = graph.add("Cast", np.ascontiguousarray(model.coef_.T), to=_DOUBLE)
     return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
 
 
