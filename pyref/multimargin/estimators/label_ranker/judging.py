@@ -165,7 +165,9 @@ class Judge:
                 # Such as a ranking of rows of which none has a pair of labels.
                 refused = error
         if refused is not None and np.isnan(values).all():
-            raise refused
+            raise ValueError(
+                f"scoring has nothing to measure in the rows that the folds hold out: {refused}"
+            ) from refused
         return values
 
     def _label_sets(self, odds: Matrix, *, apart: bool) -> NDArray[np.intp]:
