@@ -22,11 +22,10 @@ from sklearn.preprocessing import StandardScaler
 
 from common import load_official, print_table
 from multimargin import MLODM, RankCVM, RankSVM, _rust
-from race_main import PACKAGED, cells, data
+from race_main import MADE_UP, PACKAGED, cells, data
 
 MECHANISMS = (
-    *("shrinking", "passes", "neighbours", "chains", "estimates", "shortlists", "deflation"),
-    *("leaps", "oracle"),
+    *("shrinking", "passes", "neighbours", "chains", "shortlists", "deflation", "leaps", "oracle"),
 )
 OTHERS = ("LLSF", "MLRL")
 SOLVE = _rust.solve_pairwise
@@ -50,6 +49,10 @@ def fits() -> dict[str, tuple[str, Any]]:
     ):
         model = make(C=C, kernel=kernel, gamma=1.0 if kernel == "rbf" else "scale", **hard)
         found[f"hard {make.__name__} {kernel} {name} C={C}"] = (name, model)
+    for source in ("columns-48", "columns-300"):
+        for make, C in ((RankSVM, 100), (MLODM, 10)):
+            name = f"hard {make.__name__} linear {source} C={C}"
+            found[name] = (source, make(C=C, kernel="linear", **hard))
     for top_k in (None, 5):
         model = RankSVM(C=1.0, kernel="linear", bias="penalized", top_k=top_k, random_state=0)
         found[f"RankSVM delicious top_k={top_k}"] = ("delicious", model)
@@ -106,7 +109,7 @@ def main() -> None:
     for name, (source, model) in fits().items():
         if not any(part in name for part in chosen.only):
             continue
-        if chosen.packaged and source not in PACKAGED:
+        if chosen.packaged and source not in PACKAGED | MADE_UP:
             continue
         X, Y = load(source)
         of_fit = ratios(model, X, Y, list(found), chosen.repeats, chosen.threads)

@@ -35,9 +35,20 @@ def _packaged(loader: str) -> Any:
     return getattr(multimargin.datasets, loader)()
 
 
+def _made_up(name: str, *size: int) -> Any:
+    import made_up
+
+    return getattr(made_up, name)(*size)
+
+
 PACKAGED = {
     "tags": partial(_packaged, "load_debian_tags"),
     "digits": partial(_packaged, "load_digit_attributes"),
+}
+MADE_UP = {
+    "moderation": partial(_made_up, "moderation"),
+    "columns-48": partial(_made_up, "columns", 1000, 40, 48),
+    "columns-300": partial(_made_up, "columns", 1000, 40, 300),
 }
 
 
@@ -54,6 +65,8 @@ def data(name: str) -> tuple[Any, Any]:
     if name in PACKAGED:
         own = PACKAGED[name]()
         return (normalize(own.X) if sparse.issparse(own.X) else own.X), own.Y
+    if name in MADE_UP:
+        return MADE_UP[name]()
     if name in free_bias.SETS and "rbf" not in name and name not in ("enron", "bibtex"):
         return free_bias.SETS[name]()
     name, _, form = name.partition(" ")
@@ -66,7 +79,7 @@ def data(name: str) -> tuple[Any, Any]:
 
 def cells() -> dict[str, tuple[str, Any]]:
     """Return the fits by name: the data and the estimator."""
-    from multimargin import LLSF, MLODM, MLRL, RankCVM, RankSVM
+    from multimargin import LLSF, MLODM, MLRL, RankCVM, RankLSVM, RankSVM, RankSVMz
 
     found: dict[str, tuple[str, Any]] = {}
     for make, C in ((RankSVM, 10), (RankCVM, 10), (MLODM, 100)):
@@ -75,6 +88,15 @@ def cells() -> dict[str, tuple[str, Any]]:
             found[f"{make.__name__} {kernel} {name} C={C:g}"] = (name, model)
     found["LLSF digits"] = ("digits", LLSF(0.1, 0.1))
     found["MLRL digits"] = ("digits", MLRL(0.01))
+    for make, name, C in (
+        (RankSVM, "moderation", 100),
+        (RankLSVM, "moderation", 100),
+        (RankSVMz, "moderation", 100),
+        (RankSVM, "columns-48", 1),
+        (RankLSVM, "columns-300", 1),
+    ):
+        model = make(C=C, kernel="linear", random_state=0)
+        found[f"{make.__name__} linear {name} C={C:g}"] = (name, model)
     for name, make, C in (
         ("emotions", RankSVM, 1),
         ("yeast", RankSVM, 100),
@@ -224,7 +246,7 @@ def main() -> None:
     memory = (0.0, 0.0)
     marked = False
     for name in (n for n in ours.names if any(part in n for part in chosen.only)):
-        if chosen.packaged and not any(f" {own}" in name for own in PACKAGED):
+        if chosen.packaged and not any(f" {own}" in name for own in PACKAGED | MADE_UP):
             continue
         runs = [(ours.fit(name), theirs.fit(name)) for _ in range(chosen.repeats)]
         here, there = (min(run[k]["seconds"] for run in runs) for k in (0, 1))

@@ -128,8 +128,8 @@ class RankLSVM(PairwiseClassifier):
         Ctrl-C; ``objective_`` of a large problem is then infinite, to return at once).
     history_ : dict of ndarray
         One entry per certificate: "epoch", "seconds", "primal", "dual". There is one after each
-        epoch; large linear problems without a free bias (2**23 scores) have one in five epochs
-        while their gap is far above `tol`.
+        epoch; iterations on all rows at once, of which a slow problem makes up to 20 in a row, count
+        as epochs without a certificate.
 
     Notes
     -----

@@ -223,10 +223,27 @@ pub fn collected<T>(values: impl IntoIterator<Item = T>) -> Vec<T> {
 
 /// Appends a value to a list that grows.
 pub fn push<T>(values: &mut Vec<T>, value: T) {
-    if values.len() == values.capacity() {
-        reserve(values, values.len().max(4));
-    }
+    make_room(values, 1);
     values.push(value);
+}
+
+/// Appends so many zeros to a list that grows.
+pub fn grow<T: Number>(values: &mut Vec<T>, zeros: usize) {
+    make_room(values, zeros);
+    values.resize(values.len() + zeros, T::default());
+}
+
+/// Appends a copy of some values to a list that grows.
+pub fn append<T: Clone>(values: &mut Vec<T>, more: &[T]) {
+    make_room(values, more.len());
+    values.extend_from_slice(more);
+}
+
+/// Makes room for further values and, if it has to move the list, for as many more as there are.
+fn make_room<T>(values: &mut Vec<T>, additional: usize) {
+    if values.capacity() - values.len() < additional {
+        reserve(values, additional.max(values.len()).max(4));
+    }
 }
 
 /// Appends what an iterator yields.

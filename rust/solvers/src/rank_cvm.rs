@@ -168,8 +168,10 @@ struct Vertex {
 struct State<'a, 'k> {
     labels: &'a Labels,
     kernel: &'a KernelRows<'k>,
-    /// The irrelevant labels of each instance.
-    irrelevant: Vec<Vec<usize>>,
+    /// The irrelevant labels of one instance after the other.
+    irrelevant: Vec<u32>,
+    /// Where those of an instance start, and end.
+    starts: Vec<usize>,
     /// The scores `F`, `n x q` row-major.
     scores: Vec<f64>,
     /// `alpha / c` of each instance's pairs, a row of `q` for each relevant label; empty where all are 0.
@@ -180,12 +182,19 @@ impl<'a, 'k> State<'a, 'k> {
     /// All weight on the first pair of the instance with the smallest diagonal entry (55), (56).
     fn begin(labels: &'a Labels, kernel: &'a KernelRows<'k>) -> Result<Self, SolverError> {
         let (n, q) = (labels.instances(), labels.count());
+        let (mut irrelevant, mut starts) = (Vec::new(), memory::room(n + 1));
+        starts.push(0);
+        for i in 0..n {
+            memory::extend(&mut irrelevant, labels.irrelevant(i).map(|l| l as u32));
+            starts.push(irrelevant.len());
+        }
         let mut state = Self {
             labels,
             kernel,
-            irrelevant: (0..n).map(|i| labels.irrelevant(i).collect()).collect(),
+            irrelevant,
+            starts,
             scores: memory::matrix(n, q),
-            shares: vec![Vec::new(); n],
+            shares: memory::filled(Vec::new(), n),
         };
         let diagonal = |i: usize| state.diagonal(i, labels.first_pair(i).0 as usize);
         let with_pairs = (0..n).filter(|&i| labels.has_pairs(i));
@@ -293,8 +302,9 @@ impl<'a, 'k> State<'a, 'k> {
             if !self.labels.has_pairs(i) {
                 continue;
             }
-            let mut try_row = |m: usize, shares: &[f64], irrelevant: &[usize]| {
+            let mut try_row = |m: usize, shares: &[f64], irrelevant: &[u32]| {
                 for &n in irrelevant {
+                    let n = n as usize;
                     let own = shares.get(n).copied().unwrap_or(0.0);
                     let gradient = scores[m] + own - scores[n];
                     if gradient < best.gradient || gradient.is_nan() {
@@ -307,7 +317,7 @@ impl<'a, 'k> State<'a, 'k> {
                     }
                 }
             };
-            let irrelevant = &self.irrelevant[i];
+            let irrelevant = &self.irrelevant[self.starts[i]..self.starts[i + 1]];
             if self.shares[i].is_empty() {
                 let relevant = self.labels.relevant(i).iter().map(|&m| m as usize);
                 let lowest = relevant.reduce(|m, k| if scores[k] < scores[m] { k } else { m });

@@ -151,6 +151,11 @@ mechanisms! {
         root: usize = 1 << 24,
         /// and its largest rank: an inverse of that size is computed whenever the penalty changes.
         rank: usize = 2048,
+        /// which is estimated after so many columns first: a root that is too large is given up early.
+        probed: usize = 64,
+        /// Iterations that a problem is expected to take: leaps begin where these, with all that they need, cost less than the
+        /// epochs that are left.
+        expected: usize = 40,
         /// Iterations of a leap.
         iterations: usize = 20,
         /// The penalty changes after leaps with fewer iterations before: one that goes on changing need not converge.

@@ -48,7 +48,7 @@ impl<'a> KernelRows<'a> {
     pub fn computed(gram: Gram<'a>, cache_bytes: usize) -> Self {
         let n = gram.rows();
         let kept = Kept {
-            rows: (0..n).map(|_| OnceLock::new()).collect(),
+            rows: memory::collected((0..n).map(|_| OnceLock::new())),
             room: AtomicUsize::new(cache_bytes / (8 * n).max(1)),
         };
         Self {
@@ -90,8 +90,15 @@ impl<'a> KernelRows<'a> {
                 row[i] = self.diagonal[i];
                 let less = |room: usize| room.checked_sub(1);
                 match kept.room.fetch_update(Relaxed, Relaxed, less) {
-                    // Another thread may have computed the same row, with the same result.
-                    Ok(_) => Cow::Borrowed(kept.rows[i].get_or_init(|| row)),
+                    Ok(_) => {
+                        let mut row = Some(row);
+                        let found = kept.rows[i].get_or_init(|| row.take().unwrap_or_default());
+                        if row.is_some() {
+                            // Another thread has computed the same row, with the same result.
+                            kept.room.fetch_add(1, Relaxed);
+                        }
+                        Cow::Borrowed(found)
+                    }
                     Err(_) => Cow::Owned(row),
                 }
             }
@@ -110,6 +117,34 @@ impl<'a> KernelRows<'a> {
         match &self.source {
             Source::Stored(matrix) => stored_product(matrix, n, factor, columns, threads, monitor),
             Source::Computed(gram, _) => gram.product(factor, columns, threads, monitor),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::gram::Kernel;
+    use crate::linalg::features::{Dense, Features};
+
+    /// Threads that ask for the same rows at the same time take one place of the cache for each row.
+    #[test]
+    fn a_row_takes_one_place() {
+        const N: usize = 40;
+        let x: Vec<f64> = (0..N * 3).map(|k| (k * k % 7) as f64).collect();
+        for _ in 0..20 {
+            let features = Features::Dense(Dense::new(&x, N, 3).unwrap());
+            let gram = Gram::of(Kernel::Rbf { gamma: 0.1 }, features);
+            let rows = KernelRows::computed(gram, 8 * N * N);
+            let mut asked = [0; 4 * N];
+            Threads::new(4).for_each_chunk(&mut asked, 1, |k, _| {
+                rows.row(k / 4);
+            });
+            let Source::Computed(_, kept) = &rows.source else {
+                panic!("no rows are computed");
+            };
+            assert!(kept.rows.iter().all(|row| row.get().is_some()));
+            assert_eq!(kept.room.load(Relaxed), 0);
         }
     }
 }

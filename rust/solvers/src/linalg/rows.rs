@@ -162,7 +162,7 @@ impl CompactRows {
             CompactRow::Few(_, values) | CompactRow::All(values) => nonzero(values),
         };
         let total: usize = self.rows.iter().map(count).sum();
-        let mut starts = Vec::with_capacity(self.rows.len() + 1);
+        let mut starts = memory::room(self.rows.len() + 1);
         let mut places = memory::room(total);
         let mut values = memory::room(total);
         starts.push(0);
@@ -195,14 +195,14 @@ impl Rows for CompactRows {
     fn of_dense(values: Vec<f64>, width: usize) -> Self {
         let rows = values.chunks_exact(width).map(CompactRow::of);
         Self {
-            rows: rows.collect(),
+            rows: memory::collected(rows),
         }
     }
 
     fn copied(&self) -> Self {
         let rows = self.rows.iter().map(|row| row.copied());
         Self {
-            rows: rows.collect(),
+            rows: memory::collected(rows),
         }
     }
 

@@ -18,6 +18,13 @@ use crate::report::{Monitor, Status, Trace};
 const OVERFLOW: f64 = 1e100;
 
 impl Point {
+    fn copied(&self) -> Self {
+        Self {
+            weights: memory::copied(&self.weights),
+            gradient: memory::copied(&self.gradient),
+        }
+    }
+
     /// The point beyond this one, seen from `before`.
     fn extrapolated(&self, before: &Self, momentum: f64) -> Self {
         let extrapolate = |current: &[f64], before: &[f64]| -> Vec<f64> {
@@ -58,7 +65,7 @@ pub(super) fn run(
     };
     let mut trace = Trace::default();
     let mut current = at(problem.start());
-    let mut previous = current.clone();
+    let mut previous = current.copied();
     // `b` of the last two iterations.
     let (mut b_previous, mut b) = (1.0, 1.0);
     let mut certificate = certify(problem, &current.weights, &current.gradient);

@@ -31,8 +31,9 @@ mod tuning;
 
 use crate::error::SolverError;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Report, Status};
+use crate::report::{Monitor, Report, Status, Trace};
 use admm::Eigenpairs;
+use problem::End;
 pub use problem::Problem;
 use quadratic::Quadratic;
 
@@ -64,11 +65,20 @@ impl Problem<'_> {
         monitor: &mut dyn Monitor,
     ) -> Result<Solution, SolverError> {
         self.check()?;
-        let quadratic = match solver {
-            Solver::Descent => Quadratic::for_coordinates(self.features),
-            _ => Quadratic::for_products(self.features),
+        let stored = match solver {
+            Solver::Descent => Quadratic::for_coordinates(self.features, threads, monitor),
+            _ => Quadratic::for_products(self.features, threads, monitor),
         };
+        let interrupted = stored.is_none();
+        let quadratic = stored.unwrap_or_else(|| Quadratic::applied(self.features));
         let end = match solver {
+            _ if interrupted => End {
+                weights: self.start(),
+                status: monitor.poll().status(),
+                epochs: 0,
+                trace: Trace::default(),
+                bound: f64::NEG_INFINITY,
+            },
             Solver::Descent => descent::run(self, &quadratic, threads, monitor)?,
             Solver::Directions(features, coupling) => {
                 admm::run(self, &quadratic, features, coupling, threads, monitor)?

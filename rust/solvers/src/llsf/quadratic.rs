@@ -2,10 +2,11 @@
 
 use crate::linalg::columns::Columns;
 use crate::linalg::features::{Features, Sparse};
-use crate::linalg::matmul::{View, multiply};
+use crate::linalg::matmul::{View, multiply, multiply_strided};
 use crate::linalg::vector::{axpy, dot, transposed};
 use crate::memory;
 use crate::parallel::threads::Threads;
+use crate::report::Monitor;
 
 /// Labels whose coefficients meet one nonzero of a sparse `X` at once: two vector registers.
 const LANES: usize = 16;
@@ -13,6 +14,11 @@ const LANES: usize = 16;
 const DENSE_LABELS: usize = 64;
 /// A stored `X^T X` takes no more than this (half a gigabyte).
 const MAX_STORED: usize = 8192;
+/// Rows of a dense `X` that are multiplied at a time, and rows of `X^T X` that a thread computes from them.
+const SLAB: usize = 512;
+const ROWS: usize = 128;
+/// Rows of `X^T X` that a thread computes from all of a sparse `X`.
+const SPARSE_ROWS: usize = 4;
 /// How much faster a dense matrix product runs than the same number of sparse multiplications, roughly.
 const DENSE_ADVANTAGE: usize = 4;
 
@@ -60,27 +66,49 @@ pub(super) struct Quadratic<'a> {
 }
 
 impl<'a> Quadratic<'a> {
-    /// The form in which a product with many labels costs least.
-    pub fn for_products(features: Features<'a>) -> Self {
+    /// `X^T (X w)`, which takes no preparation.
+    pub fn applied(features: Features<'a>) -> Self {
+        Self {
+            features,
+            gram: None,
+        }
+    }
+
+    /// The form in which a product with many labels costs least; `None` when interrupted.
+    pub fn for_products(
+        features: Features<'a>,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Self> {
         let d = features.columns();
         let stored = match features {
             Features::Dense(x) => d <= 2 * x.rows(),
             Features::Sparse(x) => d * d <= 2 * DENSE_ADVANTAGE * x.nonzeros(),
         };
-        Self::new(features, stored)
+        Self::new(features, stored, threads, monitor)
     }
 
-    /// The form in which one coordinate step costs least.
-    pub fn for_coordinates(features: Features<'a>) -> Self {
-        Self::new(features, features.columns() <= 4 * features.rows())
+    /// The form in which one coordinate step costs least; `None` when interrupted.
+    pub fn for_coordinates(
+        features: Features<'a>,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Self> {
+        let stored = features.columns() <= 4 * features.rows();
+        Self::new(features, stored, threads, monitor)
     }
 
-    fn new(features: Features<'a>, stored: bool) -> Self {
-        let stored = stored && features.columns() <= MAX_STORED;
-        Self {
-            features,
-            gram: stored.then(|| gram(features)),
+    fn new(
+        features: Features<'a>,
+        stored: bool,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Self> {
+        let mut form = Self::applied(features);
+        if stored && features.columns() <= MAX_STORED {
+            form.gram = Some(gram(features, threads, monitor)?);
         }
+        Some(form)
     }
 
     /// `out_k = X^T X w_k` for all labels; both `q x d` row-major.
@@ -149,26 +177,108 @@ fn sparse_products(x: Sparse<'_>, d: usize, weights: &[f64], out: &mut [f64]) {
     }
 }
 
-/// `X^T X`, `d x d`.
-fn gram(features: Features<'_>) -> Vec<f64> {
-    let (n, d) = (features.rows(), features.columns());
+/// `X^T X`, `d x d`; `None` when interrupted.
+fn gram(features: Features<'_>, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+    let d = features.columns();
     let mut gram = memory::matrix(d, d);
     match features {
         Features::Dense(x) => {
-            let view = View::rows(x.data(), d);
-            multiply((d, n, d), view.transposed(), view, &mut gram);
+            for slab in x.data().chunks((SLAB * d).max(1)) {
+                add_squares(slab, d, &mut gram, threads, monitor)?;
+            }
+            for i in 0..d {
+                if i.is_multiple_of(ROWS) && monitor.poll().breaks_off() {
+                    return None;
+                }
+                let (above, below) = gram.split_at_mut(i * d);
+                let columns = above.iter().skip(i).step_by(d);
+                below
+                    .iter_mut()
+                    .zip(columns)
+                    .for_each(|(k, &other)| *k = other);
+            }
         }
         Features::Sparse(x) => {
-            for i in 0..n {
-                let (indices, values) = x.row(i);
-                for (&j, &value) in indices.iter().zip(values) {
-                    let row = &mut gram[j as usize * d..(j as usize + 1) * d];
-                    for (&other, &y) in indices.iter().zip(values) {
-                        row[other as usize] += value * y;
-                    }
+            let columns = Columns::of(&x);
+            let together = SPARSE_ROWS * threads.count();
+            for (group, rows) in gram.chunks_mut((together * d).max(1)).enumerate() {
+                if monitor.poll().breaks_off() {
+                    return None;
                 }
+                threads.for_each_chunk(rows, d, |row, sums| {
+                    for (i, value) in columns.column(group * together + row) {
+                        let (indices, values) = x.row(i);
+                        for (&other, &y) in indices.iter().zip(values) {
+                            sums[other as usize] += value * y;
+                        }
+                    }
+                });
             }
         }
     }
-    gram
+    Some(gram)
+}
+
+/// Adds the products of the columns of some rows of `X` right of the diagonal, and some left of it.
+fn add_squares(
+    slab: &[f64],
+    d: usize,
+    gram: &mut [f64],
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Option<()> {
+    let together = ROWS * threads.count();
+    for (group, rows) in gram.chunks_mut(together * d).enumerate() {
+        if monitor.poll().breaks_off() {
+            return None;
+        }
+        threads.for_each_chunk(rows, ROWS * d, |chunk, rows| {
+            let first = group * together + chunk * ROWS;
+            let view = View::rows(&slab[first..], d);
+            let shape = (rows.len() / d, slab.len() / d, d - first);
+            multiply_strided(shape, view.transposed(), view, &mut rows[first..], d, true);
+        });
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::features::Dense;
+
+    /// Each entry is the inner product of two columns, and the bits are the same with any number of threads.
+    #[test]
+    fn the_stored_form_is_that_of_the_columns() {
+        let (n, d) = (SLAB + 70, 2 * ROWS + 30);
+        let mut random = fastrand::Rng::with_seed(1);
+        let entry = |_| {
+            if random.f64() < 0.2 {
+                random.f64() - 0.5
+            } else {
+                0.0
+            }
+        };
+        let x: Vec<f64> = (0..n * d).map(entry).collect();
+        let (mut values, mut indices, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+        for row in x.chunks_exact(d) {
+            let nonzeros = (0..).zip(row).filter(|(_, x)| **x != 0.0);
+            nonzeros.for_each(|(j, x)| {
+                indices.push(j);
+                values.push(*x);
+            });
+            starts.push(values.len() as i32);
+        }
+        let dense = Features::Dense(Dense::new(&x, n, d).unwrap());
+        let sparse = Features::Sparse(Sparse::new(&values, &indices, &starts, d).unwrap());
+        for features in [dense, sparse] {
+            let of = |count| gram(features, &Threads::new(count), &mut ()).unwrap();
+            let found = of(1);
+            assert_eq!(found, of(3));
+            for (at, value) in found.iter().enumerate() {
+                let columns = x.chunks_exact(d).map(|row| row[at / d] * row[at % d]);
+                assert!((value - columns.sum::<f64>()).abs() < 1e-12);
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@ use super::symmetric::independent;
 use super::tuning::ALTERNATION;
 use super::{Problem, Solution};
 use crate::error::{SolverError, refused};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
 
@@ -33,7 +34,7 @@ pub fn alternating(
     }
     let q = problem.labels();
     let even = independent(q);
-    let state = State::new(problem, Regulariser::fixed(even.to_vec(), q)?)?;
+    let state = State::new(problem, Regulariser::fixed(memory::copied(&even), q)?)?;
     let state = state.judged_jointly(ALTERNATION.rounds_within);
     let (mut omega, mut before): (Option<Vec<f64>>, f64) = (None, f64::INFINITY);
     drive(
@@ -46,7 +47,7 @@ pub fn alternating(
             if let Some(omega) = omega.take() {
                 let mixed = omega.iter().zip(&even);
                 let mixed = mixed.map(|(o, i)| (1.0 - ridge) * o + ridge * i);
-                state.begin(problem, Regulariser::fixed(mixed.collect(), q)?)?;
+                state.begin(problem, Regulariser::fixed(memory::collected(mixed), q)?)?;
             }
             let tolerance = ALTERNATION.share * settings.tolerance;
             let (mut made, covariance) = state.solve(problem, tolerance, threads, monitor)?;

@@ -1,6 +1,7 @@
 //! The sub-problems of all labels, each on its own: what the rounds hand to SMO.
 
 use super::Problem;
+use crate::memory;
 use crate::mlrl::smo::{LabelProblem, Limits, solve_label};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Poll};
@@ -9,7 +10,7 @@ use crate::report::{Monitor, Poll};
 const GROUP: usize = 2;
 
 /// One label's column of `Z` and its gradient `c K z - p`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Column {
     pub dual: Vec<f64>,
     pub gradient: Vec<f64>,
@@ -23,8 +24,8 @@ impl Column {
     /// `z = 0` with the gradient left to the caller.
     pub fn zero(n: usize) -> Self {
         Self {
-            dual: vec![0.0; n],
-            gradient: vec![0.0; n],
+            dual: memory::zeros(n),
+            gradient: memory::zeros(n),
             steps: 0,
             done: false,
             exhausted: false,

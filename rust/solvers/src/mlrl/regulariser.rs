@@ -8,7 +8,7 @@ use crate::linalg::vector::dot;
 use crate::memory;
 
 /// `phi(X)^T A` as `A` and the scores `K A`, both by label.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Weights {
     pub expansion: Vec<f64>,
     pub scores: Vec<f64>,
@@ -19,6 +19,14 @@ impl Weights {
         Self {
             expansion: memory::zeros(length),
             scores: memory::zeros(length),
+        }
+    }
+
+    /// Another one of the same numbers.
+    pub fn copied(&self) -> Self {
+        Self {
+            expansion: memory::copied(&self.expansion),
+            scores: memory::copied(&self.scores),
         }
     }
 
@@ -64,7 +72,7 @@ impl Weights {
 }
 
 /// `R`, but for the factor lambda/2.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Regulariser {
     /// `||W||_*^2`: Omega is learned.
     TraceNorm,
@@ -129,7 +137,7 @@ impl Regulariser {
     /// The weights of a model: those of a fixed Omega are `phi(X)^T Z Omega / lambda`.
     pub fn weights(&self, problem: &Problem<'_>, model: &Weights) -> Weights {
         match self {
-            Self::TraceNorm => model.clone(),
+            Self::TraceNorm => model.copied(),
             Self::Fixed { covariance, .. } => {
                 let scaled = covariance.iter().map(|o| o / problem.lambda);
                 model.mixed(&memory::collected(scaled), problem.instances())

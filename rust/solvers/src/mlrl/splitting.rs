@@ -29,7 +29,7 @@ use super::symmetric::{Eigen, covariance_step, eigenvalues};
 use super::tuning::SPLITTING;
 use super::{Problem, Solution, Values};
 use crate::error::{SolverError, check_size};
-use crate::linalg::vector::{dot, transposed};
+use crate::linalg::vector::dot;
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Objectives, Settings, Status, Trace, relative_gap, rounding_of};
@@ -228,22 +228,22 @@ pub(super) struct State {
 impl State {
     pub fn new(problem: &Problem<'_>, regulariser: Regulariser) -> Result<Self, SolverError> {
         let (n, q) = (problem.instances(), problem.labels());
-        let zero = Weights::zero(n * q);
+        let zero = || Weights::zero(n * q);
         let mut state = Self {
             regulariser: Regulariser::TraceNorm,
             joint: None,
             rho: 0.0,
-            columns: (0..q).map(|_| Column::zero(n)).collect(),
-            pushed: zero.clone(),
-            sum: zero.clone(),
+            columns: memory::collected((0..q).map(|_| Column::zero(n))),
+            pushed: zero(),
+            sum: zero(),
             inner: false,
             best: Best {
                 primal: 0.0,
                 bound: 0.0,
-                model: zero.clone(),
-                dual: zero.clone(),
+                model: zero(),
+                dual: zero(),
             },
-            v: zero,
+            v: zero(),
             accuracy: 0.0,
             gap: 1.0,
             earlier: f64::INFINITY,
@@ -276,7 +276,7 @@ impl State {
 
     /// The same, its points judged as ones of the joint problem, with so many rounds at most whatever the regulariser.
     pub fn judged_jointly(mut self, most_rounds: usize) -> Self {
-        self.joint = Some((f64::NEG_INFINITY, self.best.dual.clone()));
+        self.joint = Some((f64::NEG_INFINITY, self.best.dual.copied()));
         self.patience.most_rounds = Some(most_rounds);
         self
     }
@@ -297,7 +297,8 @@ impl State {
         let quadratic = Regulariser::TraceNorm.quadratic(&self.best.dual, problem)?;
         let (bound, _) = best_multiple(problem, &self.best.dual.expansion, quadratic);
         if let Some(best) = self.joint.as_mut().filter(|best| bound > best.0) {
-            *best = (bound, self.best.dual.clone());
+            best.0 = bound;
+            best.1.copy(&self.best.dual);
         }
         let point = self.point(problem)?;
         let made = Made {
@@ -476,14 +477,23 @@ impl State {
             Some((_, dual)) => dual,
             None => &mut self.best.dual,
         };
-        let both = [model.expansion.as_slice(), &dual.expansion].concat();
-        let factor = transposed(&both, 2 * q, n);
+        let mut factor = memory::matrix(n, 2 * q);
+        let columns = [&model.expansion, &dual.expansion];
+        let columns = columns.into_iter().flat_map(|own| own.chunks_exact(n));
+        for (at, column) in columns.enumerate() {
+            let places = factor[at..].iter_mut().step_by(2 * q);
+            places.zip(column).for_each(|(place, &z)| *place = z);
+        }
         let products = problem.kernel.product(&factor, 2 * q, threads, monitor);
         let Some(products) = products else {
             return false;
         };
-        model.scores = transposed(&products, n, 2 * q);
-        dual.scores = model.scores.split_off(n * q);
+        let columns = [&mut model.scores, &mut dual.scores];
+        let columns = columns.into_iter().flat_map(|own| own.chunks_exact_mut(n));
+        for (at, column) in columns.enumerate() {
+            let products = products[at..].iter().step_by(2 * q);
+            column.iter_mut().zip(products).for_each(|(f, &g)| *f = g);
+        }
         true
     }
 

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, SymmetricEigen};
 const MOST_SWEEPS: usize = 1000;
 
 /// `M = P diag(values) P^T`, eigenvalues in descending order.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Eigen {
     pub values: Vec<f64>,
     /// Row-major; column `k` belongs to `values[k]`.
@@ -115,13 +115,9 @@ pub(super) fn covariance_step(eigen: &Eigen) -> (Vec<f64>, f64) {
 
 /// `I/q`
 pub(super) fn independent(q: usize) -> Vec<f64> {
-    (0..q * q)
-        .map(|at| {
-            if at / q == at % q {
-                1.0 / q as f64
-            } else {
-                0.0
-            }
-        })
-        .collect()
+    let mut even = memory::matrix(q, q);
+    for k in 0..q {
+        even[k * (q + 1)] = 1.0 / q as f64;
+    }
+    even
 }

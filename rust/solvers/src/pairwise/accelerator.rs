@@ -1,7 +1,7 @@
 //! Leaps: iterations on all blocks at once ([`super::admm`]) between the epochs of problems on which these are slow. They
 //! lead to a dual matrix, which is taken where it is better, and of a linear model to weights that are nearer to the optimum.
 
-use super::admm::{Admm, Beside, Root};
+use super::admm::{Admm, Beside, NoRoot, Root};
 use super::bcd::{Checkpoint, Engine, Step};
 use super::loss::{Loss, sum_of_losses};
 use super::rule::{Moment, Point, Rule};
@@ -12,6 +12,12 @@ use crate::memory;
 use crate::report::{Monitor, Objectives, Settings, relative_gap};
 use crate::tuning::Leaping;
 
+/// Multiplications, in those of a product of dense matrices, that the solution of a block takes for each score in an epoch,
+const SOLUTION: f64 = 1500.0;
+
+/// and in an iteration.
+const PROXIMAL: f64 = 600.0;
+
 /// Who leaps.
 #[derive(Default)]
 pub(super) struct Accelerator {
@@ -20,6 +26,34 @@ pub(super) struct Accelerator {
     given_up: bool,
     /// Epochs until the next one.
     rest: usize,
+    /// The gap after each epoch.
+    gaps: Vec<f64>,
+    /// The rank of the kernel at least, as far as it is known.
+    rank: usize,
+}
+
+/// What leaps are weighed by.
+struct Prospect<'a> {
+    /// Epochs that would be made without them.
+    epochs: f64,
+    /// Rows with pairs, labels, and multiplications of an epoch.
+    rows: f64,
+    labels: f64,
+    epoch: f64,
+    tuning: &'a Leaping,
+}
+
+impl Prospect<'_> {
+    /// Whether leaps with a root of so many columns take less than the epochs.
+    fn is_worth(&self, rank: usize) -> bool {
+        let Self { rows, labels, .. } = *self;
+        let (rank, count) = (rank as f64, self.tuning.expected as f64);
+        let inverses = count / self.tuning.iterations as f64;
+        let root = rank * (self.epoch / labels / 3.0 + 2.0 * rows * rank) + inverses * rank.powi(3);
+        let iteration = labels * (2.0 * rows * rank + rank * rank + PROXIMAL * rows);
+        let rests = inverses * self.tuning.rest as f64;
+        root + count * iteration + rests * self.epoch < self.epochs * self.epoch
+    }
 }
 
 impl Accelerator {
@@ -35,22 +69,15 @@ impl Accelerator {
         monitor: &mut dyn Monitor,
     ) -> (usize, Option<Point>) {
         let tuning = &settings.tuning.leaps;
-        let patience = if engine.iterate.scores().is_linear() {
-            tuning.patience_of_linear
-        } else {
-            tuning.patience
-        };
-        let begins = epochs >= patience && from.gap > tuning.close * settings.tolerance;
-        let due = begins && tuning.enabled && !self.given_up;
+        self.gaps.resize(epochs, f64::INFINITY);
+        self.gaps[epochs - 1] = from.gap;
         // An epoch has to follow.
         let most = tuning
             .iterations
             .min(settings.max_epochs.saturating_sub(epochs + 1));
         let labels = engine.iterate.labels();
-        if !(due || self.admm.is_some())
-            || most == 0
-            || labels.instances() * labels.count() > tuning.scores
-        {
+        let small = labels.instances() * labels.count() <= tuning.scores;
+        if !tuning.enabled || self.given_up || most == 0 || !small {
             return (0, None);
         }
         if let Some(rest) = self.rest.checked_sub(1) {
@@ -58,7 +85,26 @@ impl Accelerator {
             return (0, None);
         }
         if self.admm.is_none() {
-            self.admm = split(engine, rule.beside(engine), tuning, monitor);
+            let patience = if engine.iterate.scores().is_linear() {
+                tuning.patience_of_linear
+            } else {
+                tuning.patience
+            };
+            if epochs < patience || from.gap <= tuning.close * settings.tolerance {
+                return (0, None);
+            }
+            let prospect = self.prospect(engine, settings);
+            if !prospect.is_worth(self.rank) {
+                return (0, None);
+            }
+            match split(engine, rule.beside(engine), &prospect, monitor) {
+                Ok(admm) => self.admm = admm,
+                Err(NoRoot::Dear(rank)) => {
+                    self.rank = rank;
+                    return (0, None);
+                }
+                Err(NoRoot::Interrupted | NoRoot::Never) => {}
+            }
         }
         let Some(admm) = &mut self.admm else {
             self.given_up = true;
@@ -81,9 +127,30 @@ impl Accelerator {
             engine.restart();
             rule.update(engine, Moment::Leap);
         } else {
-            engine.iterate.roll_back(&left);
+            engine.roll_back(&left);
         }
         (count, None)
+    }
+
+    /// What the epochs before say of those that are left.
+    fn prospect<'a, S: Scores + ?Sized, T: Step>(
+        &self,
+        engine: &Engine<'_, S, T>,
+        settings: &'a Settings,
+    ) -> Prospect<'a> {
+        let (labels, scores) = (engine.iterate.labels(), engine.iterate.scores());
+        let with_pairs = (0..labels.instances()).filter(|&i| labels.has_pairs(i));
+        let (rows, q) = (with_pairs.count() as f64, labels.count() as f64);
+        let active = engine.active() as f64 / rows;
+        let share_of_rows = rows / labels.instances() as f64;
+        let epoch = scores.work() * share_of_rows * active.max(1.0 / 3.0);
+        Prospect {
+            epochs: epochs_left(&self.gaps, settings.tolerance),
+            rows,
+            labels: q,
+            epoch: epoch + SOLUTION * rows * q * active,
+            tuning: &settings.tuning.leaps,
+        }
     }
 
     /// Where the loop ends at `point`, whose gap is above the tolerance: the point of the linear model that leaps have led to,
@@ -97,7 +164,7 @@ impl Accelerator {
     ) -> Option<Point> {
         let (left, _, found) = self.land(engine, rule, point.gap, monitor)?;
         if found.is_none() {
-            engine.iterate.roll_back(&left);
+            engine.roll_back(&left);
         }
         found
     }
@@ -126,11 +193,12 @@ impl Accelerator {
             Beside::Free => admm.bias(&scores::all(scores, threads)),
             Beside::Direction(weight) => sum.iter().map(|g| weight * g).collect(),
         };
-        if !engine.iterate.replace(dual, dual_terms, bias, monitor) {
-            engine.iterate.roll_back(&left);
+        let moved = engine.iterate.replace(dual, dual_terms, bias, monitor);
+        let sums = moved.then(|| engine.certify(monitor)).flatten();
+        let Some(sums) = sums else {
+            engine.roll_back(&left);
             return None;
-        }
-        let sums = engine.certify();
+        };
         let point = rule.point(engine, &sums);
         let found = self.model(engine, rule, &point, tolerance, monitor);
         Some((left, point, found))
@@ -151,7 +219,7 @@ impl Accelerator {
         }
         let (beside, kept) = (rule.beside(engine), engine.iterate.checkpoint());
         let primal = self.take_model(engine, beside, monitor);
-        engine.iterate.roll_back(&kept);
+        engine.roll_back(&kept);
         let primal = primal?;
         // The model has other scores than the matrix that bounds it.
         let rounding = at.rounding + engine.rounding_of_model(primal);
@@ -166,7 +234,7 @@ impl Accelerator {
         }
         let bound = rule.bound(engine, at, &good, monitor)?;
         let Some(primal) = self.take_model(engine, beside, monitor) else {
-            engine.iterate.roll_back(&kept);
+            engine.roll_back(&kept);
             return None;
         };
         Some(Point {
@@ -211,14 +279,23 @@ impl Accelerator {
     }
 }
 
-/// The method that moves all blocks at once, from the engine's point; `None` where there is none, or when interrupted.
+/// Epochs until the gap is within the tolerance, if it goes on as in the second half of those that there were.
+fn epochs_left(gaps: &[f64], tolerance: f64) -> f64 {
+    let (last, half) = (gaps.len() - 1, gaps.len() / 2);
+    let rate = (gaps[half] / gaps[last]).ln() / (last - half) as f64;
+    let left = (gaps[last] / tolerance).ln() / rate;
+    // A gap that grows, or is none yet, says nothing but that there is far to go.
+    if left >= 0.0 { left } else { f64::INFINITY }
+}
+
+/// The method that moves all blocks at once, from the engine's point; `None` where its inverse is none.
 fn split<S: Scores + ?Sized, T: Step>(
     engine: &mut Engine<'_, S, T>,
     beside: Beside,
-    tuning: &Leaping,
+    prospect: &Prospect<'_>,
     monitor: &mut dyn Monitor,
-) -> Option<Admm> {
-    let iterate = &mut engine.iterate;
+) -> Result<Option<Admm>, NoRoot> {
+    let (iterate, tuning) = (&mut engine.iterate, prospect.tuning);
     let (labels, threads) = (iterate.labels(), iterate.threads());
     let (n, q, mut buffer) = (labels.instances(), labels.count(), Vec::new());
     let bias = iterate.bias();
@@ -227,8 +304,58 @@ fn split<S: Scores + ?Sized, T: Step>(
         axpy(factor, &bias, row);
     }
     iterate.borrow_scores(|scores, dual, factors| {
-        let root = Root::new(labels, scores, beside, factors, tuning, threads, monitor)?;
+        let worth = |rank: usize| prospect.is_worth(rank);
+        let root = Root::new(
+            labels,
+            scores,
+            (beside, factors),
+            worth,
+            tuning,
+            threads,
+            monitor,
+        )?;
         let dual = dual.rows(0..n, q, &mut buffer);
-        Admm::new(root, dual, &at, q, beside, tuning, threads)
+        Ok(Admm::new(root, dual, &at, q, tuning, threads, monitor))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_are_foreseen_by_the_second_half_of_those_before() {
+        let gaps: Vec<f64> = (0..9).map(|k| 0.5_f64.powi(k)).collect();
+        assert!((epochs_left(&gaps, gaps[8] / 32.0) - 5.0).abs() < 1e-9);
+        assert_eq!(epochs_left(&gaps, gaps[8]), 0.0);
+        for gaps in [
+            vec![1.0],
+            vec![1.0, 1.0],
+            vec![1.0, 2.0],
+            vec![f64::INFINITY, f64::NAN],
+        ] {
+            assert_eq!(epochs_left(&gaps, 1e-3), f64::INFINITY, "{gaps:?}");
+        }
+    }
+
+    /// More epochs are worth a larger root, of cheap epochs a smaller one.
+    #[test]
+    fn leaps_cost_what_their_root_does() {
+        let tuning = Leaping::default();
+        let largest = |epochs: f64, epoch: f64| {
+            let prospect = Prospect {
+                epochs,
+                rows: 1000.0,
+                labels: 6.0,
+                epoch,
+                tuning: &tuning,
+            };
+            (1..1000).rev().find(|&rank| prospect.is_worth(rank))
+        };
+        assert_eq!(largest(20.0, 1e7), None);
+        let [few, many] = [300.0, 3000.0].map(|epochs| largest(epochs, 1e7));
+        assert!(few.is_some() && few < many, "{few:?} {many:?}");
+        assert!(largest(300.0, 3e6) < few);
+        assert_eq!(largest(f64::INFINITY, 1e7), Some(999));
+    }
 }

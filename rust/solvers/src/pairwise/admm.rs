@@ -25,11 +25,10 @@
 
 use crate::labels::Labels;
 use crate::linalg::matmul::{View, multiply, multiply_add};
-use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, mean, transposed};
 use crate::memory;
 use crate::pairwise::loss::{Loss, prompt_rows};
-use crate::pairwise::scores::{self, LinearDense, Scores};
+use crate::pairwise::scores::{self, LinearDense, Moved, Scores};
 use crate::pairwise::splitting::{Map, Squares, scale};
 use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::Monitor;
@@ -38,6 +37,9 @@ use nalgebra::DMatrix;
 
 /// What is left of a kernel value, relative to the largest one, when the root is complete.
 const ROUNDING: f64 = 1e-13;
+
+/// Rows of the root that are multiplied between two questions to the monitor.
+const TOGETHER: usize = 256;
 
 /// Largest matrix that is inverted in one piece.
 const SMALL: usize = 64;
@@ -60,8 +62,6 @@ pub(crate) struct Admm {
     inverse: Vec<f64>,
     rho: f64,
     tuning: Leaping,
-    /// Whether the bias is free.
-    free: bool,
     /// `Z`, and the displacements `-U` of the proximal maps.
     scores: Vec<f64>,
     displacements: Vec<f64>,
@@ -76,21 +76,69 @@ pub(crate) struct Root {
     rank: usize,
     /// By what its rows are multiplied, and those of `F`, `Z` and `U`.
     scales: Vec<f64>,
+    /// Whether the bias is free.
+    free: bool,
+}
+
+/// Why there is no root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoRoot {
+    /// The kernel is indefinite, or its rank too large.
+    Never,
+    /// A rank of so much at least is not worth it.
+    Dear(usize),
+    Interrupted,
+}
+
+/// How many columns explain all, if not more, by what the first ones explain: before, and now. Pivots gain less and less; what
+/// is explained grows like a power of their number at best.
+fn foreseen(before: (f64, f64), (rank, explained): (f64, f64)) -> f64 {
+    let power = (explained / before.1).ln() / (rank / before.0).ln();
+    let power = if power.is_finite() {
+        power.min(1.0)
+    } else {
+        1.0
+    };
+    rank * explained.recip().powf(power.recip())
+}
+
+/// The kernel of the scores between some instances and the `pivots` among them, row-major with a column for each label, of
+/// which the first ones are of use. The state of `scores` is that of `B = 0` afterwards.
+fn kernel_columns<S: Scores + ?Sized>(
+    scores: &mut S,
+    instances: &[u32],
+    pivots: &[usize],
+    threads: &Threads,
+) -> Vec<f64> {
+    let q = scores.labels();
+    let mut units = memory::matrix(pivots.len(), q);
+    for (k, unit) in units.chunks_exact_mut(q).enumerate() {
+        unit[k] = 1.0;
+    }
+    let moved: Vec<u32> = pivots.iter().map(|&pivot| instances[pivot]).collect();
+    let moved = Moved {
+        instances: &moved,
+        changes: &units,
+        nonzeros: None,
+    };
+    scores.state().fill(S::Number::default());
+    scores.close(moved, threads);
+    scores::of(scores, instances, threads)
 }
 
 impl Root {
-    /// The pivoted Cholesky decomposition of the kernel of the scores and what it has `beside`: `None` where the kernel is
-    /// indefinite or its rank too large, or when interrupted. The state of `scores` is another one afterwards.
+    /// The pivoted Cholesky decomposition of the kernel of the scores and what it has `beside`, with the factors `v`, unless its rank, as far as it
+    /// is known, is one that is not `worth` it. The state of `scores` is another one afterwards.
     pub fn new<S: Scores + ?Sized>(
         labels: &Labels,
         scores: &mut S,
-        beside: Beside,
-        factors: &[f64],
+        (beside, factors): (Beside, &[f64]),
+        worth: impl Fn(usize) -> bool,
         tuning: &Leaping,
         threads: &Threads,
         monitor: &mut dyn Monitor,
-    ) -> Option<Self> {
-        let (q, size) = (scores.labels(), scores.diagonal().len() * scores.labels());
+    ) -> Result<Self, NoRoot> {
+        let q = scores.labels();
         let weight = match beside {
             Beside::Direction(weight) => weight,
             Beside::Free => 0.0,
@@ -103,9 +151,12 @@ impl Root {
         let of = |&i: &u32| diagonal[i as usize] + weight * factor(i).powi(2);
         let mut rest: Vec<f64> = instances.iter().map(of).collect();
         let largest = rest.iter().copied().fold(0.0, f64::max);
-        let most = tuning.rank.min(tuning.root / instances.len().max(1));
+        let total: f64 = rest.iter().sum();
+        let count = instances.len();
+        let most = tuning.rank.min(tuning.root / count.max(1));
         // One after the other, `rank` of them.
-        let (mut columns, mut rank, count) = (Vec::new(), 0, instances.len());
+        let (mut columns, mut rank, mut judged) = (Vec::new(), 0, tuning.probed);
+        let mut before = (0.0, 0.0);
         loop {
             let mut pivots: Vec<usize> = (0..count)
                 .filter(|&k| rest[k] > ROUNDING * largest)
@@ -115,44 +166,51 @@ impl Root {
             if pivots.is_empty() {
                 break;
             }
-            if monitor.poll().is_out_of_time() {
-                return None;
+            if monitor.poll().breaks_off() {
+                return Err(NoRoot::Interrupted);
             }
-            let mut units = memory::zeros(size);
-            for (k, &pivot) in pivots.iter().enumerate() {
-                units[instances[pivot] as usize * q + k] = 1.0;
+            if rank >= judged {
+                let explained = 1.0 - rest.iter().sum::<f64>() / total;
+                let needed = foreseen(before, (rank as f64, explained)) as usize;
+                before = (rank as f64, explained);
+                if needed > most && count > most {
+                    return Err(NoRoot::Never);
+                }
+                if !worth(needed.min(count)) {
+                    return Err(NoRoot::Dear(needed.min(count)));
+                }
+                judged = 2 * rank;
             }
-            if !scores.recompute(&S::Dual::of_dense(units, q), threads, monitor) {
-                return None;
-            }
-            let (kernel, width) = (scores::all(scores, threads), pivots.len());
+            let width = pivots.len();
+            let kernel = kernel_columns(scores, &instances, &pivots, threads);
             let mut panel = memory::matrix(count, width);
-            let before = View::rows(&columns, count).transposed();
+            let found = View::rows(&columns, count).transposed();
             let at_pivots = pivots
                 .iter()
                 .map(|&pivot| (0..rank).map(move |j| j * count + pivot));
             let known: Vec<f64> = at_pivots.flatten().map(|at| -columns[at]).collect();
             let known = View::rows(&known, rank).transposed();
-            multiply((count, rank, width), before, known, &mut panel);
+            multiply((count, rank, width), found, known, &mut panel);
             let old = rank;
             for (k, &pivot) in pivots.iter().enumerate() {
                 if rest[pivot] <= ROUNDING * largest {
                     continue;
                 }
                 if rank == most {
-                    return None;
+                    return Err(NoRoot::Never);
                 }
                 let own = weight * factor(instances[pivot]);
                 let value = |(j, &i): (usize, &u32)| {
-                    kernel[i as usize * q + k] + own * factor(i) + panel[j * width + k]
+                    kernel[j * q + k] + own * factor(i) + panel[j * width + k]
                 };
-                let mut column: Vec<f64> = instances.iter().enumerate().map(value).collect();
+                let mut column: Vec<f64> =
+                    memory::collected(instances.iter().enumerate().map(value));
                 for other in columns[old * count..].chunks_exact(count) {
                     axpy(-other[pivot], other, &mut column);
                 }
                 let scale = column[pivot].sqrt().recip();
                 if !scale.is_finite() {
-                    return None;
+                    return Err(NoRoot::Never);
                 }
                 for (entry, rest) in column.iter_mut().zip(&mut rest) {
                     *entry *= scale;
@@ -165,22 +223,23 @@ impl Root {
         }
         let definite = rest.iter().all(|&rest| rest >= -ROUNDING.sqrt() * largest);
         if !definite || rank == 0 {
-            return None;
+            return Err(NoRoot::Never);
         }
         let mut root = Self {
             instances,
             values: transposed(&columns, rank, count),
             rank,
             scales: vec![1.0; count],
+            free: matches!(beside, Beside::Free),
         };
         // Rows of a kernel from its mean differ by what is left of rows that are alike.
         if scores.is_linear() {
             root.scale();
         }
-        if matches!(beside, Beside::Free) {
+        if root.free {
             root.centre();
         }
-        Some(root)
+        Ok(root)
     }
 
     /// Gives all rows one length: the scores of long rows would hide those of the others. A row of next to nothing stays
@@ -230,6 +289,18 @@ impl Root {
         fitted
     }
 
+    /// `A^T A`; `None` when interrupted.
+    fn gram(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+        let mut gram = memory::matrix(self.rank, self.rank);
+        for rows in self.values.chunks(TOGETHER * self.rank) {
+            if monitor.poll().breaks_off() {
+                return None;
+            }
+            LinearDense::add(&mut gram, rows, rows, self.rank, self.rank, threads);
+        }
+        Some(gram)
+    }
+
     /// `A^T rows`, for rows of `q` numbers.
     fn transposed_product(&self, rows: &[f64], q: usize, threads: &Threads) -> Vec<f64> {
         let mut product = memory::matrix(self.rank, q);
@@ -238,8 +309,8 @@ impl Root {
     }
 }
 
-/// Inverts a positive definite matrix of so many rows in place, by halves; whether it is one.
-fn invert(matrix: &mut [f64], size: usize) -> bool {
+/// Inverts a positive definite matrix of so many rows in place, by halves; whether it is one, and nobody asked to stop.
+fn invert(matrix: &mut [f64], size: usize, monitor: &mut dyn Monitor) -> bool {
     if size <= SMALL {
         let small = DMatrix::from_column_slice(size, size, matrix);
         let Some(decomposition) = small.cholesky() else {
@@ -248,15 +319,18 @@ fn invert(matrix: &mut [f64], size: usize) -> bool {
         matrix.copy_from_slice(decomposition.inverse().as_slice());
         return true;
     }
+    if monitor.poll().breaks_off() {
+        return false;
+    }
     let (first, second) = (size / 2, size - size / 2);
     let part = |rows: usize, columns: usize, at: usize| {
         let rows = (0..rows).flat_map(|i| &matrix[i * size + at..][..columns]);
-        rows.copied().collect::<Vec<_>>()
+        memory::collected(rows.copied())
     };
     let mut upper = part(first, first, 0);
     let side = part(first, second, first);
     let mut lower = part(size, second, first).split_off(first * second);
-    if !invert(&mut upper, first) {
+    if !invert(&mut upper, first, monitor) {
         return false;
     }
     let mut product = memory::matrix(first, second);
@@ -271,7 +345,10 @@ fn invert(matrix: &mut [f64], size: usize) -> bool {
         &mut taken,
     );
     axpy(-1.0, &taken, &mut lower);
-    if !invert(&mut lower, second) {
+    if !invert(&mut lower, second, monitor) {
+        return false;
+    }
+    if monitor.poll().breaks_off() {
         return false;
     }
     let mut corner = memory::matrix(first, second);
@@ -300,15 +377,16 @@ fn invert(matrix: &mut [f64], size: usize) -> bool {
 }
 
 impl Admm {
-    /// Starts at a dual matrix of `q` labels whose scores, with the bias, are those of `at`; `None` where there is no inverse.
+    /// Starts at a dual matrix of `q` labels whose scores, with the bias, are those of `at`; `None` where there is no inverse,
+    /// or when interrupted.
     pub fn new(
         root: Root,
         dual: &[f64],
         at: &[f64],
         q: usize,
-        beside: Beside,
         tuning: &Leaping,
         threads: &Threads,
+        monitor: &mut dyn Monitor,
     ) -> Option<Self> {
         let of = |rows: &[f64], power: i32| {
             let mut own = memory::matrix(root.instances.len(), q);
@@ -322,7 +400,7 @@ impl Admm {
             }
             own
         };
-        let gram = root.transposed_product(&root.values, root.rank, threads);
+        let gram = root.gram(threads, monitor)?;
         let mut admm = Self {
             displacements: of(dual, -1),
             scores: of(at, 1),
@@ -332,24 +410,25 @@ impl Admm {
             inverse: Vec::new(),
             rho: 1.0,
             tuning: tuning.clone(),
-            free: matches!(beside, Beside::Free),
             iterations: 0,
         };
         let square = dot(&admm.displacements, &admm.displacements);
         admm.rho = (square / admm.spread()).sqrt();
         let rho = admm.rho;
         admm.displacements.iter_mut().for_each(|u| *u /= rho);
-        admm.invert().then_some(admm)
+        admm.inverse = admm.inverted(rho, monitor)?;
+        Some(admm)
     }
 
-    /// Computes the inverse anew; whether there is one.
-    fn invert(&mut self) -> bool {
+    /// The inverse for a penalty; `None` where there is none, or when interrupted.
+    fn inverted(&self, rho: f64, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let rank = self.root.rank;
-        self.inverse = memory::copied(&self.gram);
+        let mut inverse = memory::copied(&self.gram);
         for k in 0..rank {
-            self.inverse[k * rank + k] += 1.0 / self.rho;
+            inverse[k * rank + k] += 1.0 / rho;
         }
-        self.rho > 0.0 && self.rho.is_finite() && invert(&mut self.inverse, rank)
+        let exists = rho > 0.0 && rho.is_finite() && invert(&mut inverse, rank, monitor);
+        exists.then_some(inverse)
     }
 
     /// At most so many iterations, as few when interrupted or out of time; how many there were.
@@ -377,7 +456,8 @@ impl Admm {
                 ..
             } = self.tuning;
             if self.iterations.is_multiple_of(iterations) && self.iterations < balanced {
-                self.change_penalty(balance.factor(squares.imbalance(self.spread())));
+                let factor = balance.factor(squares.imbalance(self.spread()));
+                self.change_penalty(factor, monitor);
             }
         }
         most
@@ -386,7 +466,7 @@ impl Admm {
     /// The sum of squares of `Z`: about the mean row, which is next to free, unless the bias is or all rows are alike.
     fn spread(&self) -> f64 {
         let square = dot(&self.scores, &self.scores);
-        if self.free {
+        if self.root.free {
             return square;
         }
         let mean = self.root.mean_row(&self.scores, self.labels);
@@ -407,7 +487,7 @@ impl Admm {
 
     /// The mean row of `F` for that of the target: 0 without a free bias.
     fn mean_fitted(&self, target: &[f64]) -> Vec<f64> {
-        if self.free {
+        if self.root.free {
             self.root.mean_row(target, self.labels)
         } else {
             vec![0.0; self.labels]
@@ -476,17 +556,15 @@ impl Admm {
         Some(squares)
     }
 
-    /// Changes the penalty and leaves `rho U` as it is.
-    fn change_penalty(&mut self, factor: f64) {
+    /// Changes the penalty and leaves `rho U` as it is; or both, where there is no inverse or when interrupted.
+    fn change_penalty(&mut self, factor: f64, monitor: &mut dyn Monitor) {
         if factor == 1.0 {
             return;
         }
-        let before = self.rho;
-        self.rho *= factor;
-        if self.invert() {
+        let rho = self.rho * factor;
+        if let Some(inverse) = self.inverted(rho, monitor) {
+            (self.rho, self.inverse) = (rho, inverse);
             self.displacements.iter_mut().for_each(|u| *u /= factor);
-        } else {
-            self.rho = before;
         }
     }
 
@@ -575,13 +653,14 @@ mod tests {
         let root = Root::new(
             labels,
             &mut scores,
-            beside,
-            factors,
+            (beside, factors),
+            |_| true,
             &tuning,
             &threads,
             &mut (),
-        )?;
-        Admm::new(root, &dual, &at, Q, beside, &tuning, &threads)
+        );
+        let root = root.ok()?;
+        Admm::new(root, &dual, &at, Q, &tuning, &threads, &mut ())
     }
 
     /// Asks to stop after some looks.
@@ -621,19 +700,60 @@ mod tests {
         let root = Root::new(
             &labels,
             &mut scores,
-            beside,
-            &factors,
+            (beside, &factors),
+            |_| true,
             &tuning,
             &threads,
             monitor,
         );
         let root = root.unwrap();
-        let admm = Admm::new(root, &dual, &dual, MANY, beside, &tuning, &threads);
+        let admm = Admm::new(root, &dual, &dual, MANY, &tuning, &threads, monitor);
         let mut admm = admm.unwrap();
         assert_eq!(admm.advance(1, &labels, &loss, &threads, &mut Stops(3)), 0);
         assert!(admm.dual(&labels, &loss, &mut Stops(3)).is_none());
         assert_eq!(admm.advance(1, &labels, &loss, &threads, &mut Stops(99)), 1);
         assert!(admm.dual(&labels, &loss, &mut Stops(99)).is_some());
+    }
+
+    /// A rank that is not worth it is foreseen after a few columns, and nothing goes on when asked to stop.
+    #[test]
+    fn a_root_of_too_many_columns_is_given_up_early() {
+        const COUNT: usize = 300;
+        let indicator: Vec<u8> = (0..COUNT * Q).map(|k| u8::from(k % Q == 0)).collect();
+        let labels = Labels::new(&indicator, Q, 1.0).unwrap();
+        let mut kernel = vec![0.5; COUNT * COUNT];
+        (0..COUNT).for_each(|i| kernel[i * COUNT + i] = 1.0);
+        let mut scores = StoredKernel::new(&kernel, COUNT, Q).unwrap();
+        let (threads, tuning) = (Threads::default(), Leaping::default());
+        let beside = (Beside::Direction(0.0), &[1.0; COUNT][..]);
+        let asked = std::cell::RefCell::new(Vec::new());
+        let worth = |rank| {
+            asked.borrow_mut().push(rank);
+            false
+        };
+        let mut root =
+            |worth: &dyn Fn(usize) -> bool, tuning: &Leaping, monitor: &mut dyn Monitor| {
+                let scores = &mut scores;
+                Root::new(&labels, scores, beside, worth, tuning, &threads, monitor)
+                    .map(|root| root.rank)
+            };
+        let found = root(&worth, &tuning, &mut ());
+        let Err(NoRoot::Dear(needed)) = found else {
+            panic!("{found:?}");
+        };
+        // The first column explains half of everything, and the others as much as is left to each.
+        assert!((tuning.probed..COUNT).contains(&needed), "{needed}");
+        assert_eq!(*asked.borrow(), [needed]);
+        assert_eq!(root(&|_| true, &tuning, &mut ()), Ok(COUNT));
+        let interrupted = root(&|_| true, &tuning, &mut Stops(3));
+        assert_eq!(interrupted, Err(NoRoot::Interrupted));
+        let few = Leaping {
+            rank: 70,
+            ..tuning.clone()
+        };
+        let mut looks = Stops(1000);
+        assert_eq!(root(&|_| true, &few, &mut looks), Err(NoRoot::Never));
+        assert!(looks.0 > 900);
     }
 
     #[test]
@@ -646,7 +766,7 @@ mod tests {
             multiply((size, size, size), view.transposed(), view, &mut matrix);
             (0..size).for_each(|k| matrix[k * (size + 1)] += 0.1);
             let mut inverse = matrix.clone();
-            assert!(invert(&mut inverse, size));
+            assert!(invert(&mut inverse, size, &mut ()));
             let mut product = vec![0.0; size * size];
             let [left, right] = [View::rows(&matrix, size), View::rows(&inverse, size)];
             multiply((size, size, size), left, right, &mut product);
@@ -655,7 +775,7 @@ mod tests {
                 assert!((value - expected).abs() < 1e-9, "{size} {k} {value}");
             }
             matrix[size * size - 1] = -1.0;
-            assert!(!invert(&mut matrix, size));
+            assert!(!invert(&mut matrix, size, &mut ()));
         }
     }
 

@@ -50,7 +50,9 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
             break (Status::Interrupted, known(f64::INFINITY, bound, 0.0));
         }
         rule.update(engine, Moment::Epoch);
-        let sums = engine.certify();
+        let Some(sums) = engine.certify(monitor) else {
+            break (Status::Interrupted, known(f64::INFINITY, bound, 0.0));
+        };
         let mut point = rule.point(engine, &sums);
         if let Some(at_zero) = engine.diverged(point.dual) {
             engine.iterate.move_to_zero(monitor);

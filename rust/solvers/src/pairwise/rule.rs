@@ -107,8 +107,10 @@ pub(super) trait Rule<S: Scores + ?Sized, T: Step> {
         monitor: &mut dyn Monitor,
     ) {
         let due = asked.worth != Worth::ByGap || point.gap <= asked.tolerance;
-        if due && engine.iterate.recompute(monitor) {
-            let sums = engine.certify();
+        if due
+            && engine.iterate.recompute(monitor)
+            && let Some(sums) = engine.certify(monitor)
+        {
             *point = self.point(engine, &sums);
         }
     }

@@ -146,7 +146,11 @@ impl Team {
         // left `work`. `Recall` ends the job and waits until none works, before this function returns or unwinds.
         let job: Job = unsafe { std::mem::transmute(work) };
         let recall = Recall(&self.shared);
-        self.shared.announce(|state| state.job = Some(job));
+        self.shared.announce(|state| {
+            // Of a call in which this thread panicked as well.
+            state.panic = None;
+            state.job = Some(job);
+        });
         work();
         drop(recall);
         let panic = self.shared.lock().panic.take();
@@ -240,6 +244,18 @@ mod tests {
                 if std::thread::current().id() == caller {
                     panic!("in the caller");
                 }
+            });
+        }));
+        assert!(panic.is_err());
+        // Both at once: one panic is reported, and none is left for the next call.
+        let both = AtomicUsize::new(0);
+        let panic = catch_unwind(AssertUnwindSafe(|| {
+            team.run(&|| {
+                both.fetch_add(1, Ordering::AcqRel);
+                while both.load(Ordering::Acquire) < 2 {
+                    std::thread::yield_now();
+                }
+                panic!("everywhere");
             });
         }));
         assert!(panic.is_err());

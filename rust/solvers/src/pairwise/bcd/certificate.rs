@@ -4,9 +4,9 @@ use super::iterate::Iterate;
 use crate::linalg::rows::Rows;
 use crate::memory;
 use crate::pairwise::loss::Loss;
-use crate::pairwise::scores::Scores;
+use crate::pairwise::scores::{self, Scores};
 use crate::parallel::threads::CHUNK;
-use crate::report::rounding_of;
+use crate::report::{Monitor, rounding_of};
 
 /// Scores that a certificate holds at a time: few enough for the cache.
 const CERTIFIED_SCORES: usize = 1 << 17;
@@ -49,10 +49,15 @@ impl Certificate {
 }
 
 impl<S: Scores + ?Sized> Iterate<'_, S> {
-    /// The certificate, by the scores of all labels.
-    pub fn certify(&mut self, loss: &impl Loss) -> Certificate {
+    /// The certificate, by the scores of all labels; `None` when interrupted, see [`Self::certify_each`].
+    pub fn certify(
+        &mut self,
+        loss: &impl Loss,
+        rows: Option<usize>,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Certificate> {
         let (labels, q, bias) = (self.labels(), self.labels().count(), self.bias());
-        let parts = self.certify_each(CHUNK, |at, mut first, gaps| {
+        let certify = |at: &Self, mut first: usize, gaps: &mut [f64]| {
             let together = (CERTIFIED_SCORES / q.max(1)).clamp(1, gaps.len());
             let mut rows = memory::matrix(together, q);
             let (mut scratch, mut of_dual) = (Vec::new(), Vec::new());
@@ -60,7 +65,7 @@ impl<S: Scores + ?Sized> Iterate<'_, S> {
             let mut part = Certificate::default();
             for gaps in gaps.chunks_mut(together) {
                 let rows = &mut rows[..gaps.len() * q];
-                let instances: Vec<u32> = (first as u32..(first + gaps.len()) as u32).collect();
+                let instances = scores::instances(first..first + gaps.len());
                 at.scores().open(&instances, rows, &mut [], &mut scratch);
                 let rows = gaps.iter_mut().zip(rows.chunks_exact_mut(q));
                 for (i, (gap, row)) in (first..).zip(rows) {
@@ -89,9 +94,10 @@ impl<S: Scores + ?Sized> Iterate<'_, S> {
                 first += gaps.len();
             }
             part
-        });
+        };
+        let parts = self.certify_each(CHUNK, rows, certify, monitor)?;
         let mut total = Certificate::default();
         parts.iter().for_each(|part| total.add(part));
-        total.of(self)
+        Some(total.of(self))
     }
 }

@@ -8,6 +8,7 @@ use super::local_scores::LocalScores;
 use super::step::{Block, Step};
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
+use crate::memory;
 use crate::pairwise::scores::Scores;
 use crate::tuning::Tuning;
 
@@ -72,8 +73,14 @@ fn joint_step<S: Scores + ?Sized, T: Step>(
         secured += probes.secured;
         curvature += probes.curvature;
     }
+    share_of_way(slope, secured, curvature)
+}
+
+/// How far to go along a move that gains so much and of which so much is secured: to its best point where it has overshot,
+/// and not at all where moves that gain nothing cancel each other.
+fn share_of_way(slope: f64, secured: f64, curvature: f64) -> f64 {
     if slope - 0.5 * curvature < 0.5 * secured {
-        (slope / curvature).clamp(0.0, 1.0)
+        (slope / curvature.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
     } else {
         1.0
     }
@@ -203,16 +210,16 @@ impl<T: Step> Chain<T> {
         let (labels, scores) = (around.at.labels(), around.at.scores());
         let (q, count) = (labels.count(), instances.len());
         let buffers = &mut self.buffers;
-        buffers.kernel.resize(count * count, 0.0);
-        buffers.known.resize(count * q, 0);
-        buffers.dual.resize(count * q, 0.0);
+        memory::resize(&mut buffers.kernel, count * count, 0.0);
+        memory::resize(&mut buffers.known, count * q, 0);
+        memory::resize(&mut buffers.dual, count * q, 0.0);
         buffers.current.resize(q, 0.0);
         buffers.new_dual.resize(q, 0.0);
         self.terms.clear();
         self.moves.clear();
         self.probes.clear();
         self.visits.clear();
-        buffers.opened.resize(count * q, 0.0);
+        memory::resize(&mut buffers.opened, count * q, 0.0);
         scores.open(
             instances,
             &mut buffers.opened,
@@ -339,7 +346,7 @@ impl<T: Step> Chain<T> {
         let probes = &mut self.probes;
         let first = probes.changes.len();
         probes.instances.push(instance);
-        probes.changes.resize(first + q, 0.0);
+        memory::grow(&mut probes.changes, q);
         let changes = &mut probes.changes[first..];
         for (&label, &change) in known[k * q..].iter().zip(change) {
             changes[label as usize] = change;
@@ -361,7 +368,7 @@ impl<T: Step> Chain<T> {
         for (k, &i) in instances.iter().enumerate() {
             let known = &known[k * q..][..labels.known(i as usize)];
             let first = moves.rows.len();
-            moves.rows.resize(first + q, 0.0);
+            memory::grow(&mut moves.rows, q);
             let new = &mut moves.rows[first..];
             for (&label, &dual) in known.iter().zip(&dual[k * q..]) {
                 new[label as usize] = dual;
@@ -371,9 +378,8 @@ impl<T: Step> Chain<T> {
                 moves.rows.truncate(first);
             } else {
                 moves.instances.push(i);
-                moves
-                    .changes
-                    .extend(new.iter().zip(old).map(|(new, old)| new - old));
+                let changes = new.iter().zip(old).map(|(new, old)| new - old);
+                memory::extend(&mut moves.changes, changes);
             }
         }
     }
@@ -392,5 +398,22 @@ impl<T: Step> Chain<T> {
             axpy(at.sigma() * at.factors()[i as usize], sum, row);
         }
         probes.curvature += dot(rows, &probes.changes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_go_to_the_best_point_of_their_way() {
+        assert_eq!(share_of_way(4.0, 1.0, 2.0), 1.0);
+        assert_eq!(share_of_way(1.0, 1.0, 4.0), 0.25);
+        assert_eq!(share_of_way(-1.0, 1.0, 4.0), 0.0);
+        assert_eq!(share_of_way(0.4, 1.0, 0.0), 1.0);
+        // 0/0: moves of rows that are alike, which cancel.
+        assert_eq!(share_of_way(0.0, 1.0, 0.0), 0.0);
+        // An epoch in which nothing moves.
+        assert_eq!(share_of_way(0.0, 0.0, 0.0), 1.0);
     }
 }

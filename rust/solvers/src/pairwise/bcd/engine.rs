@@ -2,7 +2,7 @@
 
 use super::certificate::Certificate;
 use super::chain::Chain;
-use super::iterate::{Iterate, Moves};
+use super::iterate::{Checkpoint, Iterate, Moves};
 use super::shortlist::Shortlists;
 use super::step::Step;
 use crate::labels::Labels;
@@ -13,6 +13,9 @@ use crate::report::{Monitor, ROUNDING, Settings, rounding_of};
 
 /// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
 const PROMPT_ENTRIES: usize = 500_000;
+
+/// Multiplications, in those of a product of dense matrices, between two questions to the monitor.
+const PROMPT_WORK: f64 = 5e8;
 
 /// Whether a certificate takes so long that an interrupted fit goes without one.
 pub(crate) fn certifies_slowly(labels: &Labels) -> bool {
@@ -229,13 +232,32 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         self.may_list && enabled && self.lists_labels()
     }
 
-    /// Computes every instance's gap term at the current scores.
-    pub fn certify(&mut self) -> Certificate {
+    /// Computes every instance's gap term at the current scores; `None` when interrupted, where that takes long.
+    pub fn certify(&mut self, monitor: &mut dyn Monitor) -> Option<Certificate> {
         self.shortlists = None;
-        let by_hard_labels = self.has_shortlists().then(|| self.certify_hard_labels());
-        by_hard_labels
-            .flatten()
-            .unwrap_or_else(|| self.iterate.certify(self.chains[0].loss()))
+        if self.has_shortlists()
+            && let Some(found) = self.certify_hard_labels(monitor)
+        {
+            return Some(found);
+        }
+        let (rows, loss) = (self.rows_between_questions(), self.chains[0].loss());
+        self.iterate.certify(loss, rows, monitor)
+    }
+
+    /// How many rows a certificate takes between two questions to the monitor; `None` where it asks nobody.
+    pub(super) fn rows_between_questions(&self) -> Option<usize> {
+        let labels = self.iterate.labels();
+        certifies_slowly(labels).then(|| {
+            let of_row = self.iterate.scores().work() / labels.instances() as f64;
+            let rows = (PROMPT_WORK / of_row) as usize;
+            rows.max(CHUNK) * self.iterate.threads().count()
+        })
+    }
+
+    /// Goes back to a point, of which no shortlists are known.
+    pub fn roll_back(&mut self, point: &Checkpoint<S>) {
+        self.shortlists = None;
+        self.iterate.roll_back(point);
     }
 
     /// Chooses the instances of the next epoch: those whose gap terms matter for a gap of `tolerated`.
@@ -303,5 +325,49 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             chain.restart();
         }
         self.wake_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::features::Dense;
+    use crate::pairwise::bcd::Proximal;
+    use crate::pairwise::loss::Hinge;
+    use crate::pairwise::scores::LinearDense;
+    use crate::parallel::threads::Threads;
+    use crate::report::{Poll, Record};
+
+    /// Asks to stop after some looks.
+    struct Stops(usize);
+
+    impl Monitor for Stops {
+        fn poll(&mut self) -> Poll {
+            self.0 = self.0.saturating_sub(1);
+            if self.0 == 0 {
+                Poll::Interrupted { at_once: true }
+            } else {
+                Poll::Go
+            }
+        }
+        fn epoch(&mut self, _record: &Record) {}
+    }
+
+    /// A certificate that takes long asks now and then, whatever the number of threads, and one that is quick never does.
+    #[test]
+    fn long_certificates_are_asked_between() {
+        const D: usize = 1000;
+        for (n, q, asks) in [(1700, 300, true), (300, 30, false)] {
+            let x = vec![0.0; n * D];
+            let indicator: Vec<u8> = (0..n * q).map(|k| u8::from(k % q == 0)).collect();
+            let labels = Labels::new(&indicator, q, 1.0).unwrap();
+            let (settings, threads) = (Settings::default(), Threads::new(2));
+            let mut scores = LinearDense::new(Dense::new(&x, n, D).unwrap(), q);
+            let dual = vec![0.0; n * q];
+            let iterate = Iterate::new(&labels, &mut scores, None, dual, 0.0, &threads);
+            let mut engine = Engine::new(iterate, Proximal::new(Hinge), &settings);
+            assert_eq!(engine.certify(&mut Stops(2)).is_none(), asks);
+            assert!(engine.certify(&mut Stops(1000)).is_some());
+        }
     }
 }

@@ -8,13 +8,14 @@
 use super::certificate::Certificate;
 use super::hardest::Hardest;
 use super::shortlist::Shortlists;
-use super::{Engine, Step};
+use super::{Engine, Iterate, Step};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, size_of_terms};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::{Few, Scores};
 use crate::parallel::threads::CHUNK;
+use crate::report::Monitor;
 use crate::tuning::Shortlisting;
 
 /// What the scores are made of.
@@ -78,14 +79,19 @@ impl Point<'_> {
 }
 
 impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
-    /// The certificate and the shortlists by hard labels; `None` where these are not few.
-    pub(super) fn certify_hard_labels(&mut self) -> Option<Certificate> {
+    /// The certificate and the shortlists by hard labels; `None` where these are not few, or when interrupted.
+    pub(super) fn certify_hard_labels(&mut self, monitor: &mut dyn Monitor) -> Option<Certificate> {
         let labels = self.iterate.labels();
         let (q, bias) = (labels.count(), self.iterate.bias());
         let (loss, tuning) = (self.chains[0].loss(), &self.settings.tuning.shortlists);
-        let share = labels.instances().div_ceil(self.iterate.threads().count());
-        let held = share.next_multiple_of(CHUNK).min(tuning.held);
-        let parts = self.iterate.certify_each(held, |at, first, gaps| {
+        let threads = self.iterate.threads().count();
+        let mut held = labels.instances().div_ceil(threads).min(tuning.held);
+        let rows = self.rows_between_questions();
+        if let (Some(rows), Some(few)) = (rows, self.iterate.scores().few()) {
+            held = held.min((rows / threads).max(few.rows_at_once()));
+        }
+        let held = held.next_multiple_of(CHUNK);
+        let certify = |at: &Iterate<'_, S>, first: usize, gaps: &mut [f64]| {
             let point = Point {
                 labels,
                 few: at.scores().few()?,
@@ -128,7 +134,8 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
                 lists.list(labels, i, &active, hardest);
             }
             Some((sums, lists))
-        });
+        };
+        let parts = self.iterate.certify_each(held, rows, certify, monitor)?;
         let (mut total, mut all) = (Certificate::default(), Shortlists::default());
         for part in parts {
             let (sums, lists) = part?;

@@ -64,9 +64,9 @@ impl Moves {
 
     /// Adds the moves of other instances.
     pub fn append(&mut self, others: &Self) {
-        self.instances.extend_from_slice(&others.instances);
-        self.rows.extend_from_slice(&others.rows);
-        self.changes.extend_from_slice(&others.changes);
+        memory::append(&mut self.instances, &others.instances);
+        memory::append(&mut self.rows, &others.rows);
+        memory::append(&mut self.changes, &others.changes);
     }
 }
 
@@ -294,19 +294,30 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.dual.replace(i, q, places, values);
     }
 
-    /// Writes the gap terms of all instances, of so many together, and returns what else `certify` gives.
+    /// Writes the gap terms of all instances, of so many together, and returns what else `certify` gives; `None` when
+    /// interrupted, of which the monitor is asked after so many rows, if at all.
     pub(super) fn certify_each<R: Send>(
         &mut self,
         together: usize,
+        rows: Option<usize>,
         certify: impl Fn(&Self, usize, &mut [f64]) -> R + Sync,
-    ) -> Vec<R> {
+        monitor: &mut dyn Monitor,
+    ) -> Option<Vec<R>> {
         let mut gaps = std::mem::take(&mut self.gaps);
-        let at = &*self;
-        let found = at.threads.map_chunks(&mut gaps, together, |chunk, gaps| {
-            certify(at, chunk * together, gaps)
-        });
+        let (at, mut found) = (&*self, Vec::new());
+        let group = rows.unwrap_or(gaps.len()).max(1).next_multiple_of(together);
+        let mut complete = true;
+        for (first, gaps) in (0..).step_by(group).zip(gaps.chunks_mut(group)) {
+            if rows.is_some() && monitor.poll().is_interrupted() {
+                complete = false;
+                break;
+            }
+            found.append(&mut at.threads.map_chunks(gaps, together, |chunk, gaps| {
+                certify(at, first + chunk * together, gaps)
+            }));
+        }
         self.gaps = gaps;
-        found
+        complete.then_some(found)
     }
 
     /// Gives the scores the constant `b` and the curvature `sigma`.

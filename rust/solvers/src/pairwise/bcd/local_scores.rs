@@ -1,5 +1,6 @@
 //! The scores of a chain's instances while it solves them.
 
+use crate::memory;
 use multiversion::multiversion;
 
 /// Instances whose scores are updated by a loop of fixed length.
@@ -17,7 +18,7 @@ impl LocalScores {
     /// Takes scores that are row-major by instance.
     pub fn set(&mut self, rows: &[f64], labels: usize) {
         self.instances = rows.len() / labels;
-        self.values.resize(rows.len(), 0.0);
+        memory::resize(&mut self.values, rows.len(), 0.0);
         for (k, row) in rows.chunks_exact(labels).enumerate() {
             for (label, &score) in row.iter().enumerate() {
                 self.values[label * self.instances + k] = score;

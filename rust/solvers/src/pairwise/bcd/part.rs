@@ -140,7 +140,9 @@ pub fn improve_part<'a, T: Step>(
     let PartState { dual, dual_terms } = start;
     let iterate = Iterate::new(labels, &mut scores, None, dual, sigma, threads);
     let mut engine = Engine::new(iterate.of_part(common.offset, dual_terms), step, settings);
-    let certificate = engine.certify();
+    let Some(certificate) = engine.certify(monitor) else {
+        return Ok(None);
+    };
     let size = engine.iterate.size() / common.growth.sqrt();
     engine.choose_active(tolerated);
     let active = engine.active();

@@ -380,10 +380,10 @@ mod tests {
         let mut engine = Engine::new(iterate, step, &settings).with_shortlists();
         (0..5).for_each(|_| assert_eq!(engine.epoch(&mut ()), Epoch::Moved));
         let objective = |engine: &mut Engine<'_, _, _>| {
-            let sums = engine.certify();
+            let sums = engine.certify(&mut ()).unwrap();
             assert!(engine.shortlists.is_some());
             let gaps = engine.iterate.gaps().to_vec();
-            let of_all = engine.iterate.certify(&Hinge);
+            let of_all = engine.iterate.certify(&Hinge, None, &mut ()).unwrap();
             let close = |few: f64, all: f64| assert!((few - all).abs() < 1e-12 * of_all.loss);
             close(sums.loss, of_all.loss);
             close(sums.dual_terms, of_all.dual_terms);
@@ -410,6 +410,13 @@ mod tests {
         for (kept, anew) in engine.iterate.dual_terms().iter().zip(terms) {
             assert!((kept - anew).abs() < 1e-12);
         }
+        // The way back from another point has none of that point's lists.
+        let kept = engine.iterate.checkpoint();
+        engine.certify(&mut ()).unwrap();
+        assert!(engine.shortlists.is_some());
+        engine.roll_back(&kept);
+        assert_eq!(engine.visit_hardest(&mut ()), None);
+        engine.certify(&mut ()).unwrap();
         // Another dual matrix has dual variables at labels that no list has.
         assert!(engine.shortlists.is_some());
         engine.restart();
@@ -418,6 +425,6 @@ mod tests {
         let mut bias = vec![0.0; Q];
         bias[17] = f64::NAN;
         engine.iterate.set_bias(bias, 1.0);
-        assert!(engine.certify().gap.is_nan());
+        assert!(engine.certify(&mut ()).unwrap().gap.is_nan());
     }
 }

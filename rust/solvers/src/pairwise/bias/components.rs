@@ -4,6 +4,7 @@
 //! the pairs inside components alone, and the biases then lift the components apart, so that the pairs across cost nothing.
 
 use super::repair::centred;
+use crate::memory;
 
 /// The strongly connected components of the labels' network.
 pub(super) struct Components {
@@ -26,7 +27,7 @@ impl Components {
         }
         // A set comes after those that it leads to, of which all is known then.
         let words = sets.len().div_ceil(64);
-        let (mut reached, mut reach) = (vec![0_u64; sets.len() * words], vec![0; q]);
+        let (mut reached, mut reach) = (memory::filled(0_u64, sets.len() * words), vec![0; q]);
         for (index, set) in sets.iter().enumerate() {
             let (before, rest) = reached.split_at_mut(index * words);
             let own = &mut rest[..words];
@@ -84,7 +85,7 @@ impl Components {
             });
             widest = widest.max(high - low);
         }
-        let mut levels = self.reach.clone();
+        let mut levels = memory::copied(&self.reach);
         levels.sort_unstable();
         levels.dedup();
         for (b, reach) in bias.iter_mut().zip(&self.reach) {

@@ -278,8 +278,8 @@ impl Free<'_> {
                 there.map(|(dual, bias)| (hinge_dual_terms(self.labels, &dual), dual, bias));
             if let Some((terms, dual, bias)) = there
                 && engine.iterate.replace_even(dual, terms, bias, monitor)
+                && let Some(sums) = engine.certify(monitor)
             {
-                let sums = engine.certify();
                 let found = Point::certified(&sums, sums.quadratic);
                 // A bound above the objective is rounding, or that of an indefinite kernel.
                 if found.dual <= found.primal {
@@ -294,10 +294,10 @@ impl Free<'_> {
                     best = Some((found, engine.iterate.checkpoint()));
                 }
             }
-            engine.iterate.roll_back(kept);
+            engine.roll_back(kept);
         }
         let (found, point) = best?;
-        engine.iterate.roll_back(&point);
+        engine.roll_back(&point);
         Some(found)
     }
 }
@@ -357,7 +357,7 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
             Some(found) if last || good(&found) => *point = found,
             Some(_) => {
                 self.better_bias = Some(engine.iterate.bias());
-                engine.iterate.roll_back(&kept);
+                engine.roll_back(&kept);
             }
             None if last => {
                 (point.dual, point.certified) = (self.bound, true);
@@ -419,7 +419,7 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
         );
         let found = found.filter(|found| good(found.dual));
         if found.is_none() {
-            engine.iterate.roll_back(&kept);
+            engine.roll_back(&kept);
         }
         found.map(|found| found.dual)
     }

@@ -130,6 +130,10 @@ impl Scores for KernelBlocks<'_> {
         &self.diagonal
     }
 
+    fn work(&self) -> f64 {
+        (self.diagonal.len() as f64).powi(2) * (self.gram.features() + self.labels + 16) as f64
+    }
+
     fn chain_length(&self) -> usize {
         // At most about 2e9 operations a block, so that an interruption is answered promptly.
         let row = (self.gram.features() + self.labels + 8) * self.diagonal.len().max(1);
@@ -175,7 +179,7 @@ impl Scores for KernelBlocks<'_> {
             }
             changes.clear();
             for &i in instances {
-                changes.extend_from_slice(&dual[i as usize * q..(i as usize + 1) * q]);
+                memory::append(&mut changes, &dual[i as usize * q..(i as usize + 1) * q]);
             }
             let moved = Moved {
                 instances,

@@ -1,6 +1,6 @@
 //! Scores of a linear model on dense features: `F = X W`, `W = X^T B`.
 
-use super::{Moved, SLAB, Scores};
+use super::{Moved, SLAB, Scores, VISITS};
 use crate::linalg::features::{Dense, Features};
 use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::memory;
@@ -83,6 +83,10 @@ impl Scores for LinearDense<'_> {
 
     fn is_linear(&self) -> bool {
         true
+    }
+
+    fn work(&self) -> f64 {
+        VISITS * (self.features.data().len() * self.labels) as f64
     }
 
     fn chain_length(&self) -> usize {

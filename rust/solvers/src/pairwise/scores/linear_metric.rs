@@ -7,7 +7,7 @@
 
 use super::linear_dense::LinearDense;
 use super::linear_sparse::LinearSparse;
-use super::{Moved, SLAB, Scores};
+use super::{Moved, SLAB, SPARSE, Scores, VISITS};
 use crate::error::{SolverError, refused};
 use crate::linalg::features::Sparse;
 use crate::memory;
@@ -91,6 +91,10 @@ impl Scores for LinearMetric<'_> {
         true
     }
 
+    fn work(&self) -> f64 {
+        VISITS * (SPARSE * self.features.nonzeros() * self.labels) as f64
+    }
+
     fn chain_length(&self) -> usize {
         32
     }
@@ -111,7 +115,7 @@ impl Scores for LinearMetric<'_> {
         let mut panel = std::mem::take(&mut self.panel);
         panel.clear();
         for &i in moved.instances {
-            panel.extend_from_slice(self.image(i));
+            memory::append(&mut panel, self.image(i));
         }
         LinearDense::add(&mut self.weights, &panel, moved.changes, d, q, threads);
         self.panel = panel;

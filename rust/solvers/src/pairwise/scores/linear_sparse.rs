@@ -1,6 +1,6 @@
 //! Scores of a linear model on sparse features: `F = X W`, `W = X^T B`, in time proportional to the nonzeros.
 
-use super::{Few, Moved, SLAB, Scores};
+use super::{Few, Moved, SLAB, SPARSE, Scores, VISITS};
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::rows::{Rows, find_nonzeros};
 use crate::linalg::vector::axpy;
@@ -21,6 +21,9 @@ const GATHERED: usize = 8;
 
 /// Weights that are computed anew at a time, so that there are never two of all.
 const ANEW: usize = 1 << 24;
+
+/// A scan multiplies each weight that it copies so many times.
+const COPIED: usize = 8;
 
 /// A change that touches fewer than one in so many numbers of a row is added one by one.
 const SCATTERED: usize = 8;
@@ -148,6 +151,10 @@ impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
         true
     }
 
+    fn work(&self) -> f64 {
+        VISITS * (SPARSE * self.features.nonzeros() * self.labels) as f64
+    }
+
     fn chain_length(&self) -> usize {
         (self.labels / 4).clamp(1, 16)
     }
@@ -232,6 +239,14 @@ impl<T: Number, D: Rows> Few for LinearSparse<'_, T, D> {
             }
             out.copy_from_slice(&sums[..out.len()]);
         }
+    }
+
+    fn rows_at_once(&self) -> usize {
+        let nonzeros = self
+            .features
+            .nonzeros()
+            .div_ceil(self.features.rows().max(1));
+        COPIED * self.features.columns() / nonzeros.max(1)
     }
 
     /// The weights of the labels are copied together, so that they stay in the cache.

@@ -30,6 +30,12 @@ use std::ops::Range;
 /// Rows that are multiplied between two questions to the monitor.
 const SLAB: usize = 256;
 
+/// How often the visits of an epoch and its certificate meet the features of a row.
+const VISITS: f64 = 3.0;
+
+/// By how much a multiplication of a sparse row takes longer than one of a product of dense matrices.
+const SPARSE: usize = 6;
+
 /// The change of one instance's row of `B` within a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved<'a> {
@@ -45,6 +51,9 @@ pub struct Moved<'a> {
 pub trait Few: Sync {
     /// Writes the scores of some labels of instance `i`.
     fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]);
+
+    /// How many rows a scan has to take at least to be worth its preparation.
+    fn rows_at_once(&self) -> usize;
 
     /// Calls `each` with every one of some instances and its scores of some consecutive labels, until it says no. Returns
     /// whether it never did.
@@ -74,6 +83,13 @@ pub trait Scores: Sync {
     /// solutions take a good part of the time: the update of all scores does elsewhere.
     fn is_linear(&self) -> bool {
         false
+    }
+
+    /// About how many multiplications it takes to visit all instances but for their solutions, in those of a product of dense
+    /// matrices.
+    fn work(&self) -> f64 {
+        // The matrix is read from memory, however few the labels.
+        (self.diagonal().len() as f64).powi(2) * self.labels().max(16) as f64
     }
 
     /// How many instances to solve in turn before the other scores are updated.
@@ -114,14 +130,23 @@ pub type DenseScores<'a> = dyn Scores<Dual = Vec<f64>, Number = f64> + 'a;
 
 /// The scores of all instances, row-major.
 pub(crate) fn all<S: Scores + ?Sized>(scores: &S, threads: &Threads) -> Vec<f64> {
+    of(scores, &instances(0..scores.diagonal().len()), threads)
+}
+
+/// Consecutive instances.
+pub(crate) fn instances(range: Range<usize>) -> Vec<u32> {
+    memory::collected(range.start as u32..range.end as u32)
+}
+
+/// The scores of some instances, row-major.
+pub(crate) fn of<S: Scores + ?Sized>(scores: &S, of: &[u32], threads: &Threads) -> Vec<f64> {
     let q = scores.labels();
-    let mut all = memory::matrix(scores.diagonal().len(), q);
-    threads.for_each_chunk(&mut all, CHUNK * q, |chunk, out| {
-        let first = (chunk * CHUNK) as u32;
-        let instances: Vec<u32> = (first..first + (out.len() / q) as u32).collect();
-        scores.open(&instances, out, &mut [], &mut Vec::new());
+    let mut rows = memory::matrix(of.len(), q);
+    threads.for_each_chunk(&mut rows, CHUNK * q, |chunk, out| {
+        let some = &of[chunk * CHUNK..][..out.len() / q];
+        scores.open(some, out, &mut [], &mut Vec::new());
     });
-    all
+    rows
 }
 
 /// `sum_i ||beta_i|| sqrt(K_ii)` at `B`, of a kernel from which this much may have been taken: its square is the size of the

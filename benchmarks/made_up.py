@@ -1,0 +1,42 @@
+"""Made-up data of kinds that no data set at hand has."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler, normalize
+
+
+def moderation(rows: int = 8000) -> tuple[Any, Any]:
+    """Short texts, as of alerts or comments: six labels, each of 2 % of the rows; 89 % have none.
+
+    Words have Zipf's frequencies, a label has 40 words and shares others, and noise weighs twice
+    as much as they do.
+    """
+    words, labels, own = 24_082, 6, 40
+    random = np.random.default_rng(0)
+    frequency = 1.0 / (np.arange(words) + 6.0)
+    lengths = np.maximum(5, random.lognormal(np.log(12.0), 0.6, rows).astype(int))
+    chosen = random.choice(words, lengths.sum(), p=frequency / frequency.sum())
+    places = (np.repeat(np.arange(rows), lengths), chosen)
+    counts = sparse.csr_matrix((np.ones(len(chosen)), places), shape=(rows, words))
+    counts.data = 1.0 + np.log(counts.data)
+    X = normalize(counts)
+    topics = np.zeros((words, labels))
+    for topic in topics.T:
+        topic[random.choice(np.arange(50, 3000), own, replace=False)] = 1.0
+    topics += 0.5 * topics[:, :1]
+    signal = X @ topics
+    scores = 0.5 * signal / signal.std(axis=0) + random.normal(size=signal.shape)
+    return X, (scores > np.quantile(scores, 0.98, axis=0)).astype(np.int64)
+
+
+def columns(rows: int, features: int, labels: int) -> tuple[Any, Any]:
+    """Dense columns of mean 0 and variance 1; rows have about four labels, by a noisy rule."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(rows, features)) @ random.normal(size=(features, features))
+    X = StandardScaler().fit_transform(X)
+    scores = X @ random.normal(size=(features, labels)) / np.sqrt(features)
+    scores += random.normal(size=(rows, labels)) * scores.std()
+    share = min(0.5, 4.0 / labels)
+    return X, (scores > np.quantile(scores, 1.0 - share)).astype(np.int64)

@@ -1,0 +1,182 @@
+"""Each function of the extension under falling limits on memory: an answer, or a MemoryError.
+
+Arrays here are larger than the reserve of 64 MB that allocations of the solvers' own steps may
+take, so that one that cannot fail ends the process.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("resource")
+
+PROGRAM = """
+import os, resource
+import numpy as np
+from scipy import sparse
+from multimargin import _rust
+
+n, d, q = {shape}
+random = np.random.default_rng(0)
+indicator = (np.arange(n)[:, None] * 7 + np.arange(q)) % max(q // 2, 2) == 0
+indicator = np.ascontiguousarray(indicator.astype(np.uint8))
+X = random.normal(size=(n, d))
+csr = sparse.random_array((n, d), density=0.05, rng=random, format="csr")
+S = csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32), d
+rows = lambda count, width: np.full((count, width), 0.01)
+kernel = dict(gamma=1.0, degree=2, coef0=0.0)
+short = dict(seconds=0.0, tolerance=1e-9)
+pairwise = dict(c=1.0, loss="hinge", solver="bcd", max_epochs=1, **kernel, **short)
+part = dict(pair_weights=np.ones(n), dual=np.zeros((n, q)), weights=np.zeros((d, q)))
+part |= dict(offset=np.zeros(q), loss="hinge")
+flow = dict(part, threads=1, bands=np.full(q, 0.1))
+mlrl = dict(lam=0.01, kernel_name="linear", ridge=0.0, max_rounds=1, cache_bytes=0)
+mlrl |= dict(kernel, **short)
+simplex = dict(c=1.0, kernel_name="linear", absolute=False, max_epochs=1, cache_bytes=0)
+simplex |= dict(kernel, **short)
+llsf = dict(sums=(rows(q, d), np.ones(q)), beta=0.1, convex=True, lipschitz=1.0)
+llsf |= dict(max_epochs=1, **short)
+call = lambda: {call}
+
+def outcome(limit):
+    child = os.fork()
+    if child == 0:
+        code = 9
+        try:
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            call()
+            code = 0
+        except MemoryError:
+            code = 1
+        except BaseException as error:
+            print(type(error), error, flush=True)
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+# The reserve is kept from the first call on.
+_rust.kernel_matrix(X[:2], None, name="rbf", threads=1, **kernel)
+first = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+outcomes = [outcome(first + mega * 10**6) for mega in {mega}]
+print("outcomes", *outcomes, flush=True)
+"""
+
+WIDE = (12_000, 20, 720)
+ENTRIES = {
+    "solve_mlrl": (WIDE, "_rust.solve_mlrl(indicator, X, solver='splitting', **mlrl)"),
+    "solve_mlrl, fixed": (
+        WIDE,
+        "_rust.solve_mlrl(indicator, X, solver='splitting', covariance=np.eye(q) / q, **mlrl)",
+    ),
+    "solve_mlrl, alternating": (
+        WIDE,
+        "_rust.solve_mlrl(indicator, X, solver='alternating', **mlrl)",
+    ),
+    "solve_simplex": (WIDE, "_rust.solve_simplex(indicator, X, **simplex)"),
+    "solve_pairwise, dense": (
+        WIDE,
+        "_rust.solve_pairwise(indicator, X, kernel_name='linear', bias='free', **pairwise)",
+    ),
+    "solve_pairwise, sparse": (
+        WIDE,
+        "_rust.solve_pairwise(indicator, S, kernel_name='linear', bias='penalized', **pairwise)",
+    ),
+    "solve_pairwise, compact": (
+        WIDE,
+        "_rust.solve_pairwise(indicator, S, kernel_name='linear', bias='none', storage='single', "
+        "**pairwise)",
+    ),
+    "solve_pairwise, kernel": (
+        (4000, 10, 2500),
+        "_rust.solve_pairwise(indicator, X, kernel_name='rbf', bias='none', "
+        "cache_bytes=10**9, **pairwise)",
+    ),
+    "solve_pairwise, blocks": (
+        (4000, 10, 2500),
+        "_rust.solve_pairwise(indicator, X, kernel_name='rbf', bias='penalized', "
+        "cache_bytes=10**8, **pairwise)",
+    ),
+    "solve_pairwise, one block": (
+        WIDE,
+        "_rust.solve_pairwise(indicator, X, kernel_name='linear', bias='none', block_size=12_000, "
+        "**pairwise)",
+    ),
+    "improve_part": (
+        WIDE,
+        "_rust.improve_part(indicator, X, theta=0.0, mu=1.0, sigma=1.0, growth=2.0, "
+        "tolerated=0.0, epochs=0, seed=0, **part)",
+    ),
+    "split_part": (
+        WIDE,
+        "_rust.split_part(indicator, X, theta=0.0, mu=1.0, rho=1.0, length=1.0, beside=0.0, "
+        "**part)",
+    ),
+    "pairs_near_margin": (WIDE, "_rust.pairs_near_margin(indicator, X, **flow)"),
+    "mixed_rows": (WIDE, "_rust.mixed_rows(indicator, X, prices=np.zeros(q), **flow)"),
+    "best_bias_without_features": (
+        (2, 2, 3500),
+        "_rust.best_bias_without_features(rows(q, q))",
+    ),
+    "route_label_sums": ((2, 2, 3500), "_rust.route_label_sums(np.zeros(q), rows(q, q))"),
+    "solve_label": (
+        (3000, 2, 2),
+        "_rust.solve_label(rows(n, n), np.where(indicator[:, 0] == 1, 1.0, -1.0), np.ones(n), "
+        "np.zeros(n), scale=1.0, tolerance=0.1, steps=1)",
+    ),
+    "solve_label_features, cd": (
+        (3000, 3000, 4000),
+        "_rust.solve_label_features(X, solver='cd', **llsf)",
+    ),
+    "solve_label_features, apg": (
+        (300, 3000, 4000),
+        "_rust.solve_label_features(X, solver='apg', **llsf)",
+    ),
+    "kernel_matrix": (
+        (4000, 3, 2),
+        "_rust.kernel_matrix(X, None, name='rbf', threads=1, **kernel)",
+    ),
+    "kernel_product": (
+        WIDE,
+        "_rust.kernel_product(X, X[:5], rows(5, q), name='rbf', threads=1, **kernel)",
+    ),
+    "loss_prox": (WIDE, "_rust.loss_prox(indicator, rows(n, q), 1.0, loss='squared_hinge')"),
+    "sparse_product": (
+        (12_000, 20, 3000),
+        "_rust.sparse_product(S, rows(d, q).astype(np.float32), 1)",
+    ),
+    "total_loss": (
+        WIDE,
+        "_rust.total_loss(indicator, rows(n, q), np.ones(n), loss='squared_hinge')",
+    ),
+}
+FEW = ("solve_mlrl", "solve_simplex", "solve_pairwise, sparse", "sparse_product")
+
+
+def outcomes(name, mega):
+    shape, call = ENTRIES[name]
+    child = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(shape=shape, call=call, mega=mega)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "131072"},
+    )
+    assert child.returncode == 0, child.stderr
+    found = [int(word) for word in child.stdout.splitlines()[-1].split()[1:]]
+    assert set(found) <= {0, 1}, f"{found}\n{child.stdout}\n{child.stderr[-2000:]}"
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+@pytest.mark.parametrize("name", FEW)
+def test_an_entry_raises_memory_error(name):
+    assert 1 in outcomes(name, [2, 100, 240, 380, 520])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_answers_or_raises_memory_error(name):
+    assert outcomes(name, [*range(30, 1000, 90), 8000])[-1] == 0
