@@ -4,7 +4,7 @@
 
 Labels are predicted for one row of the test part, again and again, and for all of it at once; one
 thread, medians in turn, so that a loaded machine slows all alike. Text has rows of unit length, the
-other features lie in [0, 1]. Ours, the same model in onnxruntime (with dense rows), and one-vs-rest
+other features lie in [0, 1]. `LabelRankerCV` as it is, a single method, each as the same model in onnxruntime (with dense rows), and one-vs-rest
 `LinearSVC` or `SVC` of scikit-learn at the same kernel. C is that of the defaults of each side
 unless `PROBLEMS` says otherwise. The file is the pickle, of onnxruntime the ONNX file. The ranking
 loss is that of the test part.
@@ -29,7 +29,7 @@ from sklearn.preprocessing import MinMaxScaler, normalize
 from sklearn.svm import SVC, LinearSVC
 
 from common import in_turn, load_official, print_table
-from multimargin import MLODM, RankSVM
+from multimargin import MLODM, LabelRankerCV, RankSVM
 from multimargin.baselines import WithOneClassLabels
 from multimargin.datasets import load_debian_tags
 from multimargin.measures import ranking_loss
@@ -82,33 +82,30 @@ def lines(name: str) -> list[tuple[str, ...]]:
     """Fit both sides of one data set and time their predictions in turn."""
     given = problem(name)
     peer_model = WithOneClassLabels(OneVsRestClassifier(given.peer)).fit(given.X, given.Y)
-    model = given.ours.fit(given.X, given.Y)
+    models = [LabelRankerCV(random_state=0), given.ours]
     rows = given.X_test.toarray() if sparse.issparse(given.X_test) else given.X_test
     one, one_dense = given.X_test[:1], rows[:1].copy()
-    with tempfile.TemporaryDirectory() as folder:
-        runtime, onnx_bytes = in_onnxruntime(model, folder)
-        singly = in_turn(
-            partial(model.predict, one),
-            partial(runtime, one_dense),
-            partial(peer_model.predict, one),
-            repeats=CALLS,
-        )
-        batch = in_turn(
-            partial(model.predict, given.X_test),
-            partial(runtime, rows),
-            partial(peer_model.predict, given.X_test),
-            repeats=BATCHES,
-        )
-    if not np.array_equal(batch[0][1], batch[1][1]):
-        print(f"{name}: onnxruntime predicts other labels", file=sys.stderr)
-    ours_loss = ranking_loss(given.Y_test, model.label_scores(given.X_test))
-    peer_loss = ranking_loss(given.Y_test, peer_model.decision_function(given.X_test))
-    sizes = [len(pickle.dumps(model)), onnx_bytes, len(pickle.dumps(peer_model))]
-    names = (
-        type(model).__name__,
-        "the same in onnxruntime",
-        f"one-vs-rest {type(given.peer).__name__}",
-    )
+    singly, batch, names, sizes, losses = [], [], [], [], []
+    for model in models:
+        model.fit(given.X, given.Y)
+        with tempfile.TemporaryDirectory() as folder:
+            runtime, onnx_bytes = in_onnxruntime(model, folder)
+            singly += in_turn(
+                partial(model.predict, one), partial(runtime, one_dense), repeats=CALLS
+            )
+            batch += in_turn(
+                partial(model.predict, given.X_test), partial(runtime, rows), repeats=BATCHES
+            )
+        if not np.array_equal(batch[-2][1], batch[-1][1]):
+            print(f"{name}: onnxruntime predicts other labels", file=sys.stderr)
+        names += [type(model).__name__, "the same in onnxruntime"]
+        sizes += [len(pickle.dumps(model)), onnx_bytes]
+        losses += [ranking_loss(given.Y_test, model.label_scores(given.X_test))] * 2
+    singly += in_turn(partial(peer_model.predict, one), repeats=CALLS)
+    batch += in_turn(partial(peer_model.predict, given.X_test), repeats=BATCHES)
+    names.append(f"one-vs-rest {type(given.peer).__name__}")
+    sizes.append(len(pickle.dumps(peer_model)))
+    losses.append(ranking_loss(given.Y_test, peer_model.decision_function(given.X_test)))
     n, q = given.Y_test.shape
     return [
         (
@@ -119,9 +116,7 @@ def lines(name: str) -> list[tuple[str, ...]]:
             f"{1e-6 * size:.2f} MB",
             f"{loss:.4f}",
         )
-        for k, (title, size, loss) in enumerate(
-            zip(names, sizes, (ours_loss, ours_loss, peer_loss), strict=True)
-        )
+        for k, (title, size, loss) in enumerate(zip(names, sizes, losses, strict=True))
     ]
 
 
