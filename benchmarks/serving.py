@@ -4,10 +4,10 @@
 
 Labels are predicted for one row of the test part, again and again, and for all of it at once; one
 thread, medians in turn, so that a loaded machine slows all alike. Text has rows of unit length, the
-other features lie in [0, 1]. `LabelRankerCV` as it is, a single method, each as the same model in onnxruntime (with dense rows), and one-vs-rest
-`LinearSVC` or `SVC` of scikit-learn at the same kernel. C is that of the defaults of each side
-unless `PROBLEMS` says otherwise. The file is the pickle, of onnxruntime the ONNX file. The ranking
-loss is that of the test part.
+other features lie in [0, 1]. `LabelRankerCV` as it is, a single method, each as the same model in
+onnxruntime (with dense rows), and one-vs-rest `LinearSVC` or `SVC` of scikit-learn at the same
+kernel. C is that of the defaults of each side. The file is the pickle, of onnxruntime the ONNX
+file. The ranking loss is that of the test part.
 """
 
 import pickle

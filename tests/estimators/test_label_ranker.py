@@ -21,6 +21,7 @@ from multimargin import (
     load_model,
     save_model,
 )
+from multimargin.estimators.label_ranker import estimator
 from multimargin.estimators.label_ranker import search as searching
 from multimargin.measures import (
     get_scorer,
@@ -533,3 +534,26 @@ def test_an_interruption_of_the_stack_keeps_the_ranker_that_is_fitted(monkeypatc
     alone = clone(model.ranker_).fit(X, y)
     np.testing.assert_allclose(model.ranker_.label_scores(X), alone.label_scores(X))
     assert model.predict_proba(X).shape == y.shape
+
+
+def test_without_time_for_a_calibration_the_rough_one_is_kept(monkeypatch):
+    X, y = problem(8)
+    monkeypatch.setattr(estimator, "_short_of", lambda seconds, end: True)
+    with warnings.catch_warnings():
+        # The stack is left out.
+        warnings.simplefilter("ignore", UserWarning)
+        model = LabelRankerCV([1.0], kernel="linear", **{**QUICK, "stack": ["lift"]}).fit(X, y)
+    assert (model.status_, model.ranker_.status_) == ("time_limit", "converged")
+    assert model.left_out_ == {"lift": "no time left of max_time"}
+    assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+    assert model.predict_proba(X).shape == y.shape
+
+
+def test_a_kernel_whose_first_epochs_take_too_long_is_not_tried(monkeypatch):
+    X, y = problem(8)
+    assert LabelRankerCV([1.0], max_time=1e6, **QUICK).fit(X, y).cv_results_["params"][0][
+        "kernel"
+    ] == ("rbf")
+    monkeypatch.setattr(estimator, "_OPERATIONS", 1.0)
+    tried = LabelRankerCV([1.0], max_time=1e6, **QUICK).fit(X, y).cv_results_["params"]
+    assert {one["kernel"] for one in tried} == {"linear"}

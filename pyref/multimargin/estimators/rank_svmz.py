@@ -124,7 +124,7 @@ class RankSVMz(PairwiseClassifier):
         Ctrl-C; ``objective_`` of a large problem is then infinite, to return at once).
     history_ : dict of ndarray
         One entry per certificate: "epoch", "seconds", "primal", "dual". There is one after each
-        epoch; iterations on all rows at once, of which a slow problem makes up to 20 in a row, count
+        epoch; iterations on all rows at once, up to 20 in a row where a problem is slow, count
         as epochs without a certificate.
 
     Notes
