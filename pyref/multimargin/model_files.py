@@ -485,6 +485,6 @@ def _check_table(table: dict[str, Any]) -> None:
     """Check what a header says about the columns of a table."""
     if not set(table["kinds"].values()) <= set(KINDS):
         raise ValueError("kinds are none of tables")
-    for name in ("tags_column", "separator", "blank", "decimal"):
+    for name in ("tags_column", "one_tag_a_row", "separator", "blank", "decimal"):
         if not isinstance(table.get(name), str | None):
             raise TypeError(f"{name} is {table[name]!r}")

@@ -11,7 +11,7 @@ from multimargin.cli.options import Data, Json, MethodName, Scale, Settings, Tim
 from multimargin.cli.table_options import ColumnOptions, PartsOfData
 
 if TYPE_CHECKING:
-    from multimargin.datasets.tables import TableColumns
+    from multimargin.datasets.table_columns import TableColumns
     from multimargin.interrupts import Interrupts
 
 

@@ -235,7 +235,8 @@ def _unlabelled_table(
     import numpy as np
 
     from multimargin.datasets.table_columns import as_text_column, chosen_columns
-    from multimargin.datasets.tables import Table, features_of, read_parts, table_files
+    from multimargin.datasets.table_files import table_files
+    from multimargin.datasets.tables import Table, features_of, read_parts
 
     parts = table_files(source)
     if parts is None:

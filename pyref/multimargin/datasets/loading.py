@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from multimargin.checks.paths import check_source, existing_file
+from multimargin.datasets._reading import uncompressed
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.files import KINDS, Labels, load_file, load_folder
+from multimargin.datasets.files import KINDS, Labels, load_file, load_folder, load_table
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.public import available, fetch, local_folder, unknown_name
+from multimargin.datasets.table_files import TABLE_KINDS, table_files
 
 # Data that come with the package, or with scikit-learn.
 _OWN = {"debian-tags": load_debian_tags, "digits": load_digit_attributes}
@@ -28,11 +30,10 @@ def load(
     Parameters
     ----------
     source : str or path-like
-        A file that ends in .arff, .npz, .svm, .svmlight, .libsvm, .csv, .tsv, .json, .jsonl,
-        .parquet or .txt (of fastText or the Extreme Classification Repository), the texts also
-        compressed; a folder, see Notes; "debian-tags" or "digits", which need no file; or one of
-        the names that `available` lists, of which those of OpenML are downloaded once, without
-        official parts.
+        A table, see `load_table`; a file that ends in .arff, .npz, .svm, .svmlight, .libsvm or .txt
+        (of fastText or the Extreme Classification Repository), the texts also compressed; a folder,
+        see Notes; "debian-tags" or "digits", which need no file; or one of the names that
+        `available` lists, of which those of OpenML are downloaded once, without official parts.
     labels : str, path-like, int or None, default=None
         Attributes of an ARFF file that are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the
@@ -63,7 +64,7 @@ def load(
     Notes
     -----
     A folder holds two files whose names end in "train" and "test", as MULAN's do, or one data file,
-    or several of which one is named like the folder.
+    or several of which one is named like the folder, or the numbered parts of one table.
 
     Examples
     --------
@@ -74,6 +75,9 @@ def load(
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"source is a {type(source).__name__}; expected a path or a name")
     path = Path(source)
+    # Standard input, or a pattern.
+    if not (path.is_file() or path.is_dir()) and table_files(source) is not None:
+        return load_table(source, labels=labels, test=test, name=name, **options)
     if test is not None and not Path(test).is_file():
         raise FileNotFoundError(f"test: there is no file {str(test)!r}")
     if path.is_file():
@@ -106,5 +110,8 @@ def files_of(source: str) -> list[Path]:
     if not path.exists():
         path = local_folder(source) or path
     if path.is_dir():
-        return [file for file in path.iterdir() if file.suffix.lower() in (*KINDS, ".xml")]
-    return [path, *path.parent.glob("*.xml")] if path.exists() else []
+        kinds = (*KINDS, *TABLE_KINDS, ".xml")
+        return [file for file in path.iterdir() if uncompressed(file).suffix.lower() in kinds]
+    if not path.exists():
+        return [file for file in path.parent.glob(path.name or "*") if file.is_file()]
+    return [path, *path.parent.glob("*.xml")]
