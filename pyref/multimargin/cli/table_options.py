@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
-from multimargin.cli.options import Labels, WrongUsage, as_number
+from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_of
 
 if TYPE_CHECKING:
     from multimargin.datasets import MultilabelData
@@ -77,27 +77,27 @@ Nominal = Annotated[
 ]
 Analyzer = Annotated[
     str,
-    typer.Option(
+    one_of(
         "--analyzer",
-        metavar="word|char",
-        help="What counts of text: its words, or runs of characters, for text without blanks say.",
+        ("word", "char"),
+        "What counts of text: its words, or runs of characters, for text without blanks say.",
     ),
 ]
 Blank = Annotated[
     str | None,
-    typer.Option(
+    one_of(
         "--blank",
-        metavar="0|unknown",
-        help="What an empty cell of a label is; by default unknown, but 0 where no label is 0.",
+        ("0", "unknown"),
+        "What an empty cell of a label is; by default unknown, but 0 where no label is 0.",
         show_default=False,
     ),
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option(
+    one_of(
         "--decimal",
-        metavar=".|,",
-        help="The decimal mark of the numbers of a table; found by default.",
+        (".", ","),
+        "The decimal mark of the numbers of a table; found by default.",
         show_default=False,
     ),
 ]
@@ -105,18 +105,19 @@ MinCount = Annotated[
     int,
     typer.Option(
         "--min-count",
+        min=1,
         metavar="N",
         help="Of a table: leave out labels that are relevant in fewer rows.",
     ),
 ]
 Holdout = Annotated[
     float | None,
-    typer.Option(
+    inside(
         "--holdout",
-        metavar="SHARE",
-        help="Put this share of the rows aside as the part test, 0.25 say, the same rows each "
+        "SHARE",
+        "Put this share of the rows aside as the part test, 0.25 say, the same rows each "
         "time: every label keeps its share of both parts.",
-        show_default=False,
+        highest=1.0,
     ),
 ]
 Group = Annotated[
@@ -147,10 +148,8 @@ class ColumnOptions:
     decimal: Decimal = None
     min_count: MinCount = 1
 
-    def columns(self, group: str | None = None) -> "TableColumns":
-        """Say which columns are what; raises WrongUsage if the options contradict each other."""
-        from multimargin.datasets.table_columns import TableColumns
-
+    def check(self) -> None:
+        """Raise WrongUsage if the options contradict each other."""
         if self.labels is not None and self.tags_column is not None:
             raise WrongUsage("--labels and --tags-column are both given; expected one of them")
         for option, value in (
@@ -159,6 +158,12 @@ class ColumnOptions:
         ):
             if value is not None and self.tags_column is None:
                 raise WrongUsage(f"{option} is given without --tags-column, the column of the tags")
+
+    def columns(self, group: str | None = None) -> "TableColumns":
+        """Say which columns are what; raises WrongUsage if the options contradict each other."""
+        self.check()
+        from multimargin.datasets.table_columns import TableColumns
+
         return TableColumns(
             labels=as_number(self.labels),
             tags_column=self.tags_column,

@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import as_utf8, not_utf8
+from multimargin.datasets.file_kinds import DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
 
-_DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|", ".txt": "\t|;,", ".psv": "|\t;,"}
-TEXTS = tuple(_DELIMITERS)
-"""Endings of files of text with a delimiter."""
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
@@ -99,7 +97,7 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def _delimiter(lines: Sequence[str], ending: str) -> str:
     """Return what stands between the names of the columns and, as often, in the rows below."""
     found, best = _NONE, -1.0
-    for delimiter in _DELIMITERS[ending]:
+    for delimiter in DELIMITERS[ending]:
         (names, *rows) = _rows(lines, delimiter) or [[]]
         if len(names) < 2:
             continue

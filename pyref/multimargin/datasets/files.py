@@ -9,17 +9,16 @@ from multimargin.datasets._reading import check_label_cells, reading, uncompress
 from multimargin.datasets.arff import load_arff, names_labels_in_header
 from multimargin.datasets.extreme import load_extreme
 from multimargin.datasets.fasttext import load_fasttext, starts_with_label
+from multimargin.datasets.file_kinds import KINDS, SVMLIGHT
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
 from multimargin.datasets.table_columns import TableColumns
-from multimargin.datasets.table_files import PARTS, TABLE_KINDS, files_in, table_files
+from multimargin.datasets.table_files import PARTS, files_in, table_files
 from multimargin.datasets.tables import naming_parts, read_table
 
 Labels = str | os.PathLike[str] | int | None
 
-_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-KINDS = (".arff", ".npz", *_SVMLIGHT, *(kind for kind in TABLE_KINDS if kind != ".txt"))
 _OF_SVMLIGHT = ("zero_based", "labels_zero_based", "n_features", "n_labels")
 # In a folder, a text need not be data.
 _READ = (*KINDS, ".txt")
@@ -181,7 +180,7 @@ def _read(
         # How svmlight is to be read is said of every file of a model, whatever its kind.
         of_arff = {key: value for key, value in options.items() if key not in _OF_SVMLIGHT}
         return load_arff(file, found, test=test, name=name, **of_arff)
-    if kind in _SVMLIGHT:
+    if kind in SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
     if kind == ".txt":
         return _load_text(file, test, name)

@@ -5,16 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from multimargin.checks.paths import check_source, existing_file
-from multimargin.datasets._reading import uncompressed
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.files import KINDS, Labels, load_file, load_folder, load_table
+from multimargin.datasets.files import Labels, load_file, load_folder, load_table
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.datasets.public import available, fetch, local_folder, unknown_name
-from multimargin.datasets.table_files import TABLE_KINDS, table_files
+from multimargin.datasets.public import fetch
+from multimargin.datasets.public_names import OWN, is_known, unknown_name
+from multimargin.datasets.table_files import table_files
 
-# Data that come with the package, or with scikit-learn.
-_OWN = {"debian-tags": load_debian_tags, "digits": load_digit_attributes}
+_LOADERS = dict(zip(OWN, (load_debian_tags, load_digit_attributes), strict=True))
 
 
 def load(
@@ -90,8 +89,7 @@ def load(
     if path.exists():
         existing_file(path, "source")
     text = str(source).strip()
-    own = _OWN.get(text.lower().replace("_", "-"))
-    known = own is not None or text.lower() in {name.lower() for name in available()}
+    own, known = _LOADERS.get(text.lower().replace("_", "-")), is_known(text)
     if known and labels is not None:
         raise ValueError(
             f"labels is {labels!r} for {text!r}; expected it for ARFF files and tables only"
@@ -101,17 +99,4 @@ def load(
     if known:
         return fetch(text)
     check_source(source)
-    raise FileNotFoundError(unknown_name(text, tuple(_OWN)))
-
-
-def files_of(source: str) -> list[Path]:
-    """Return the files that `load` may read for a path or a name, XML files beside them too."""
-    path = Path(source)
-    if not path.exists():
-        path = local_folder(source) or path
-    if path.is_dir():
-        kinds = (*KINDS, *TABLE_KINDS, ".xml")
-        return [file for file in path.iterdir() if uncompressed(file).suffix.lower() in kinds]
-    if not path.exists():
-        return [file for file in path.parent.glob(path.name or "*") if file.is_file()]
-    return [path, *path.parent.glob("*.xml")]
+    raise FileNotFoundError(unknown_name(text, OWN))

@@ -21,12 +21,9 @@ from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import as_utf8, opened, reading, uncompressed, unpacked
-from multimargin.datasets.delimited import TEXTS, pattern_of, read_delimited
+from multimargin.datasets.delimited import pattern_of, read_delimited
+from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
 
-_LINES = (".jsonl", ".ndjson")
-_OBJECTS = (".json", *_LINES)
-TABLE_KINDS = (*TEXTS, *_OBJECTS, ".parquet", ".xlsx")
-"""Endings of files with tables, all of which may be compressed."""
 PARTS = ("train", "test")
 _STANDARD_INPUT = ("-", "/dev/stdin")
 # What a file begins with that comes without a name.
@@ -208,7 +205,7 @@ def _read_file(file: Path) -> Any:
         elif kind == ".parquet":
             _imported("duckdb", what)
             frame = _read_parquet(plain, pandas)
-        elif kind in _OBJECTS:
+        elif kind in OBJECTS:
             with as_utf8(plain, file):
                 frame = frame_of(_read_objects(plain, kind, file))
         else:
@@ -318,7 +315,7 @@ def _name_classes(columns: dict[str, Any], told: Mapping[str, Any]) -> None:
 def _read_objects(file: Path, kind: str, shown: Path) -> dict[str, NDArray[Any]]:
     """Read a file with a JSON object in each line, or a list of them, a row each."""
     with file.open(encoding="utf-8-sig") as stream:
-        if kind in _LINES:
+        if kind in LINES:
             rows = list(_lines_of(shown, stream))
         else:
             text = stream.read()
