@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from multimargin.cli.compare import MEASURES, TUNE_SCORES
 from multimargin.compare import read_results
+from multimargin.compare.experiment.tuning import scorer_of
+from multimargin.compare.measured import MEASURED
 from tests.support.files import write_arff
 
 
@@ -113,6 +116,20 @@ def test_wrong_command_lines(command, folder):
         assert "Traceback" not in answer.err, line
         assert (folder / "small.arff").read_bytes() == before
     assert command("compare").code == 2
+
+
+def test_the_measures_that_are_known_are_those_of_the_library():
+    assert sorted(MEASURES) == sorted(MEASURED)
+    assert all(scorer_of(name) for name in TUNE_SCORES)
+
+
+def test_names_are_whole_where_the_output_is_piped(command, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    methods = "rank-svm:C=8:gamma=0.5:tol=0.01,ovr-logistic:C=2"
+    answer = compare(command, "--methods", methods, "--cv", 2, "--report", "r.md")
+    for name in methods.split(","):
+        assert name in answer.out
+        assert name in (folder / "r.md").read_text()
 
 
 def test_tuning_is_nested_in_the_splits(command, folder):

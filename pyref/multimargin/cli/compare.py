@@ -23,6 +23,31 @@ from multimargin.cli.table_options import ColumnOptions, Group, Holdout
 if TYPE_CHECKING:
     from multimargin.compare import Result
 
+# Those of the library, which takes a second to load.
+MEASURES = (
+    *("ranking_loss", "one_error", "coverage", "average_precision", "is_error", "hamming_loss"),
+    *("exact_match", "jaccard", "example_f1", "macro_f1", "micro_f1", "precision_at_5"),
+    *("ndcg_at_5", "auc_macro", "auc_micro", "fit_seconds", "predict_seconds"),
+)
+TUNE_SCORES = ("ranking_average_precision", "ranking_hamming", *MEASURES[:-2])
+
+
+def _known_measures(measures: str) -> str:
+    for name in measures.split(","):
+        if name.strip() not in (*MEASURES, "all"):
+            raise WrongUsage(
+                f"--measures has {name.strip()!r}; expected some of {', '.join(MEASURES)}, or all"
+            )
+    return measures
+
+
+def _known_score(score: str) -> str:
+    name = score.replace("-", "_").removeprefix("neg_")
+    if name not in TUNE_SCORES:
+        raise WrongUsage(f"--tune-score is {score!r}; expected one of {', '.join(TUNE_SCORES)}")
+    return name
+
+
 # Help breaks lines at blanks only.
 _SHOWN_MEASURES = "ranking_loss, one_error, average_precision, hamming_loss, macro_f1"
 
@@ -48,10 +73,9 @@ class Tuning:
         typer.Option(
             "--tune-score",
             metavar="MEASURE",
-            help="What to tune by: ranking_average_precision, ranking_loss, one_error, coverage, "
-            "is_error, precision_at_5, ndcg_at_5, auc_macro, auc_micro, hamming_loss, exact_match, "
-            "jaccard, example_f1, macro_f1, micro_f1, or ranking_hamming, the mean of ranking loss "
-            "and Hamming loss.",
+            callback=_known_score,
+            help=f"What to tune by: {', '.join(TUNE_SCORES)}; ranking_hamming is the mean of "
+            "ranking loss and Hamming loss.",
         ),
     ] = "ranking_average_precision"
 
@@ -102,7 +126,12 @@ class Shown:
 
     measures: Annotated[
         str,
-        typer.Option("--measures", metavar="MEASURE,...|all", help="What tables and reports show."),
+        typer.Option(
+            "--measures",
+            metavar="MEASURE,...|all",
+            callback=_known_measures,
+            help="What tables and reports show.",
+        ),
     ] = _SHOWN_MEASURES
     reference: Annotated[
         str | None,
@@ -274,7 +303,6 @@ def command(
     estimators, grids = _estimators(typed, running.time_limit)
     _check_choices(shown, list(estimators))
     chosen = columns.columns(splits.group)
-    score = _check_score(tuning.tune_score) if tuning.tune else tuning.tune_score
     data = [_load(source, chosen, splits.holdout) for source in sources]
     from multimargin.compare import run_experiment
 
@@ -284,7 +312,7 @@ def command(
             estimators,
             tune=grids if tuning.tune else False,
             tune_folds=tuning.tune_folds,
-            tune_score=score,
+            tune_score=tuning.tune_score,
             cv=folds,
             scaling=splits.scale,
             seed=splits.seed,
@@ -386,18 +414,6 @@ def _grid(method: Any, fixed: dict[str, str], tried: dict[str, list[str]]) -> di
     order = sorted(method.grid, key=lambda name: name == "C")
     papers = {name: list(method.grid[name]) for name in order if name not in held}
     return {**papers, **typed} if typed.keys() <= papers.keys() else {**typed, **papers}
-
-
-def _check_score(score: str) -> str:
-    """Return the name of a measure as the library has it."""
-    from multimargin.compare.experiment.tuning import scorer_of
-
-    name = score.replace("-", "_").removeprefix("neg_")
-    try:
-        scorer_of(name)
-    except ValueError as error:
-        raise WrongUsage(f"--{str(error).replace('_', '-', 1)}") from error
-    return name
 
 
 def _load(source: str, columns: Any, holdout: float | None) -> Any:

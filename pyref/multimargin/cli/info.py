@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from multimargin.datasets import Description
+    from multimargin.datasets.table_kinds import Kind
 
 # Enough to recognise them; --json has all.
 _MAX_NAMES = 8
@@ -52,10 +53,16 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
         _show_columns(source, tables or {}, as_json=as_json)
         return
     description = describe_table(data) if is_table(data) else describe(data)
+    decisions = data.decisions if is_table(data) else {}
     if as_json:
-        print_json(description)
+        held = [
+            {"name": name, "taken_for": kind.name, "reason": kind.reason}
+            for name, kind in decisions.items()
+        ]
+        print_json({**vars(description), **({"columns": held} if held else {})})
     else:
         _show(description)
+        _show_decisions(decisions)
 
 
 def _show(description: "Description") -> None:
@@ -72,6 +79,23 @@ def _show(description: "Description") -> None:
             out.print(f"\nabsent from {part.name}: {shown}{more}", markup=False)
     for warning in description.warnings:
         out.print(f"\nwarning: {warning}", style="yellow", markup=False, soft_wrap=True)
+
+
+def _show_decisions(decisions: "Mapping[str, Kind]") -> None:
+    """Show what each column of features is taken for, and why."""
+    from rich.text import Text
+
+    from multimargin.cli.output import console, plain_table
+
+    if not decisions:
+        return
+    table = plain_table("column", "taken for", "because")
+    for column in table.columns[1:]:
+        column.justify = "left"
+    for name, kind in decisions.items():
+        table.add_row(*map(Text, (_cut(name), kind.name, kind.reason)))
+    console().print()
+    console().print(table)
 
 
 def _show_columns(source: str, tables: "Mapping[str, Path]", *, as_json: bool) -> None:

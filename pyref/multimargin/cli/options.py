@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from multimargin.checks.paths import check_source, existing_file
+from multimargin.checks.paths import check_model, check_source
 from multimargin.cli import USAGE
 from multimargin.datasets.public_names import OWN, is_known, unknown_name
 from multimargin.methods import METHODS, find_method
@@ -44,8 +44,8 @@ def existing(source: Any) -> Any:
 
 
 def existing_model(path: str) -> str:
-    """Refuse a file of a model that is not there."""
-    existing_file(path, "path")
+    """Refuse a file that is no model, or is not there."""
+    check_model(path, "path")
     return path
 
 

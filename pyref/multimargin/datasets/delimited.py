@@ -129,14 +129,14 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
         numbered = tuple(f"column{number}" for number in range(1, len(names) + 1))
         return _Dialect(delimiter, numbered, skipped)
     longer = bool(rows) and all(len(row) == len(names) + 1 for row in rows)
+    if longer and not any(row[-1].strip() for row in rows):
+        # DuckDB takes a delimiter at the end of a row, and no blanks after it.
+        names = [*names, ""] if any(row[-1] for row in rows) else names
+        longer = False
     # In quotes, unless R is told otherwise; text with a comma has a blank after it.
-    row_names = (
-        longer
-        and any(row[-1].strip() for row in rows)
-        and (
-            all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
-            or not any(cell.startswith(" ") for row in rows for cell in row)
-        )
+    row_names = longer and (
+        all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
+        or not any(cell.startswith(" ") for row in rows for cell in row)
     )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
 
@@ -173,16 +173,17 @@ def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[list[Any], _Diale
         if not others:
             warn("quotation marks within texts have a backslash before them")
             return found, dialect
-    if not _is_row_by_row(path, dialect):
+    plain = replace(dialect, quote="", escape="")
+    found, others = _strictly(path, plain) if _is_row_by_row(path, dialect) else ([], [()])
+    if others:
         if rejected:
             _refuse(path, rejected, dialect, shown)
         return cells, dialect
-    plain = replace(dialect, quote="", escape="")
     warn(
         "quotation marks are read as they stand: some are not closed, and without them every line "
         f"has the {len(dialect.names)} cells of a row"
     )
-    return _strictly(path, plain)[0], plain
+    return found, plain
 
 
 def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:

@@ -225,14 +225,16 @@ def _label_value(text: str) -> float | None:
 
 def feature_kinds(
     features: Any, uses: Mapping[str, Sequence[str]], columns: TableColumns, *, as_text: bool
-) -> tuple[dict[str, str], str]:
+) -> tuple[dict[str, str], str, dict[str, Kind]]:
     """Find out what the features of each column are, and the decimal mark of its numbers.
 
     That is "number", "nominal" or, for columns of text, "text" or "characters". Dates and lists of
     numbers become several features. `as_text` says that the table comes from a file without types.
+    The last value is what was found out of each column.
     """
     check_choice("analyzer", columns.analyzer, ("word", "char"))
-    said = {column for use in ("text", "nominal") for column in uses[use]}
+    said_uses = ("text", "nominal")
+    said = {column for use in said_uses for column in uses[use]}
     open_ = [
         Cells(column, features[column], as_text)
         for column in features.columns
@@ -240,7 +242,7 @@ def feature_kinds(
     ]
     mark = decimal_mark(open_, columns.decimal)
     found = {
-        cells.name: Kind("number", "as said")
+        cells.name: Kind("number", "as asked for")
         if cells.name in uses["number"]
         else kind_of(cells, mark)
         for cells in open_
@@ -264,7 +266,8 @@ def feature_kinds(
     for cells in open_:
         if found[cells.name].name == "nominal":
             warn_of_names(cells, mark)
-    return kinds, mark
+    asked_for = {column: Kind(use, "as asked for") for use in said_uses for column in uses[use]}
+    return kinds, mark, {column: {**found, **asked_for}[column] for column in features.columns}
 
 
 def feature_names(column: str, kind: Kind) -> list[str]:

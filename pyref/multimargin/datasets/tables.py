@@ -33,6 +33,7 @@ from multimargin.datasets.table_files import (
     stem_of,
     with_plain_names,
 )
+from multimargin.datasets.table_kinds import Kind
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
 
@@ -53,6 +54,7 @@ class Table:
     blank: str = "unknown"  # What an empty cell of a label is
     decimal: str = "."  # The decimal mark of numbers
     n_rare: int = 0  # Number of labels that are left out, with fewer rows than asked for
+    decisions: Mapping[str, Kind] = field(default_factory=dict)  # What columns are taken for
 
     @property
     def n_samples(self) -> int:
@@ -193,7 +195,7 @@ def table_of(
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
         deciding = features if rows is None else features.iloc[rows]
-        kinds, mark = feature_kinds(deciding, uses, columns, as_text=as_text)
+        kinds, mark, found["decisions"] = feature_kinds(deciding, uses, columns, as_text=as_text)
         X = features_of(frame, kinds, name, mark)
     else:
         X = features_of(frame, kinds, name, model_mark=mark)
