@@ -29,8 +29,10 @@ _STANDARD_INPUT = ("-", "/dev/stdin")
 # What a file begins with that comes without a name.
 _MAGIC = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
 _PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-# "part-00003-4f2a-c000": what the files of one table have in common.
-_NUMBER = re.compile(r"[-_. ]*[0-9]+(-of-[0-9]+)?([-_.][0-9a-f]{2,}|[-_.]c[0-9]+)*$", re.IGNORECASE)
+# "part-00003-4f2a-c000", "3.part": what the files of one table do not have in common.
+_NUMBER = re.compile(
+    r"^[0-9]+[.]|[-_. ]*[0-9]+(-of-[0-9]+)?([-_.][0-9a-f]{2,}|[-_.]c[0-9]+)*$", re.IGNORECASE
+)
 
 
 def kind_of_file(path: Path) -> str:
@@ -200,8 +202,7 @@ def _read_file(file: Path) -> Any:
     with reading(file, "path"), unpacked(file) as plain:
         if kind == ".xlsx":
             _imported("python_calamine", what)
-            frame = pandas.read_excel(plain, engine="calamine")
-            frame.columns = ["" if str(c).startswith("Unnamed: ") else c for c in frame.columns]
+            frame = _read_workbook(plain, pandas)
         elif kind == ".parquet":
             _imported("duckdb", what)
             frame = _read_parquet(plain, pandas)
@@ -243,6 +244,15 @@ def with_plain_names(frame: Any, what: str) -> Any:
         raise ValueError(f"{what} has several columns named {repeated!r}; expected different names")
     frame.columns = found
     return frame
+
+
+def _read_workbook(file: Path, pandas: Any) -> Any:
+    """Read the first sheet of a workbook; its first row names the columns."""
+    from python_calamine import CalamineWorkbook
+
+    names, *rows = CalamineWorkbook.from_path(file).get_sheet_by_index(0).to_python() or [[]]
+    cells = [[None if cell == "" else cell for cell in row] for row in rows]
+    return pandas.DataFrame(cells, columns=names, dtype=object)
 
 
 def _read_parquet(file: Path, pandas: Any) -> Any:

@@ -348,9 +348,16 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
         wrong = [item for item in items if is_missing(item) or isinstance(item, list | np.ndarray)]
         if wrong:
             raise TypeError(f"{wrong[0]!r:.40}")
-        found = [_names_in(i, others) if isinstance(i, Mapping) else [i] for i in items]
+        found = [
+            _names_in(_annotation(i), others) if isinstance(i, Mapping) else [i] for i in items
+        ]
         return [one for some in found for one in some]
     return [cell] if str(cell).strip() else []
+
+
+def _annotation(item: Mapping[str, Any]) -> Any:
+    """Return what an object in a list says, which is one of several: a label, not marks of all."""
+    return next((item[key] for key in _KEYS_OF_NAMES if key in item), item)
 
 
 def _are_marks(marks: Mapping[str, Any]) -> bool:
