@@ -32,7 +32,7 @@ _HEAD_BYTES, _HEAD_ROWS = 2**18, 200
 
 @dataclass(frozen=True)
 class _Dialect:
-    """How a file is written."""
+    """Dialect of a file."""
 
     delimiter: str
     names: tuple[str, ...]  # What the columns are called, as it stands

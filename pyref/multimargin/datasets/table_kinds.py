@@ -1,4 +1,4 @@
-"""What the columns of a table hold, decided in one place, with the reason.
+"""Kinds of the columns of a table, decided in one place, with the reason.
 
 In this order: lists and objects, numbers and amounts, dates, few names, text. What no rule takes
 without doubt is asked about.
@@ -71,7 +71,7 @@ _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds."""
+    """Contents of a column."""
 
     name: str  # "number", "nominal", "date", "vector", or what it is asked about as
     reason: str
