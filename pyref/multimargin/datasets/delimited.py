@@ -27,6 +27,8 @@ from multimargin.notices import warn
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
+# Bytes of a line, unless one is longer; DuckDB reads as many at a time.
+_LONGEST = 2**21
 _HEAD_BYTES, _HEAD_ROWS = 2**18, 200
 
 
@@ -83,7 +85,7 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     """Return the first rows of some lines, without blank ones."""
     rows: list[list[str]] = []
     try:
-        for row in csv.reader(lines, delimiter=delimiter):
+        for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
             if row:
                 rows.append(row)
             if len(rows) == _HEAD_ROWS:
@@ -131,12 +133,13 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     longer = bool(rows) and all(len(row) == len(names) + 1 for row in rows)
     if longer and not any(row[-1].strip() for row in rows):
         # DuckDB takes a delimiter at the end of a row, and no blanks after it.
-        names = [*names, ""] if any(row[-1] for row in rows) else names
+        blanks = any(line.rstrip() != line.rstrip("\r\n") for line in lines[blank + 1 :])
+        names = [*names, ""] if blanks else names
         longer = False
     # In quotes, unless R is told otherwise; text with a comma has a blank after it.
     row_names = longer and (
         all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
-        or not any(cell.startswith(" ") for row in rows for cell in row)
+        or not any(f"{delimiter} " in line for line in lines)
     )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
 
@@ -166,7 +169,7 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[list[Any], _Dialect]:
     """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
     cells, rejected = _strictly(path, dialect)
-    if not rejected and not _swallows(cells, dialect.delimiter):
+    if not rejected and not _swallows(path, cells, dialect):
         return cells, dialect
     if rejected:
         found, others = _strictly(path, replace(dialect, escape="\\"))
@@ -194,15 +197,23 @@ def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
         return count > 0 and all(line.count(between) == count for line in lines if line.strip())
 
 
-def _swallows(cells: Sequence[Any], delimiter: str) -> bool:
+def _swallows(path: Path, cells: Sequence[Any], dialect: _Dialect) -> bool:
     """Return whether a text has a line break and the delimiter: it may be several rows."""
-    if len(cells) < 2:
+    with path.open("rb") as stream:
+        n_lines = sum(piece.count(b"\n") for piece in iter(lambda: stream.read(2**20), b""))
+    if len(cells) < 2 or n_lines <= len(cells[0]) + dialect.skipped:
         return False
-    return any("\n" in cell and delimiter in cell for column in cells for cell in column.tolist())
+    between = dialect.delimiter
+    return any("\n" in cell and between in cell for column in cells for cell in column.tolist())
 
 
-def _strictly(path: Path, dialect: _Dialect) -> tuple[list[Any], list[tuple[Any, ...]]]:
-    """Return the columns of a file, and its first rows that do not fit the dialect."""
+def _strictly(
+    path: Path, dialect: _Dialect, longest: int = _LONGEST
+) -> tuple[list[Any], list[tuple[Any, ...]]]:
+    """Return the columns of a file, and its first rows that do not fit the dialect.
+
+    `longest` are the bytes of its longest line.
+    """
     import duckdb
 
     count = len(dialect.names) + dialect.row_names
@@ -213,13 +224,16 @@ def _strictly(path: Path, dialect: _Dialect) -> tuple[list[Any], list[tuple[Any,
             found = connection.execute(
                 f"SELECT {chosen} FROM read_csv($path, auto_detect=false, header=false, "
                 f"skip=$skip, delim=$delimiter, quote=$quote, escape=$escape, columns={columns}, "
-                "strict_mode=true, null_padding=false, store_rejects=true, rejects_limit=20)",
+                "strict_mode=true, null_padding=false, store_rejects=true, rejects_limit=20, "
+                "max_line_size=$longest, buffer_size=$buffer)",
                 {
                     "path": pattern_of(path),
                     "skip": dialect.skipped,
                     "delimiter": dialect.delimiter,
                     "quote": dialect.quote,
                     "escape": dialect.escape,
+                    "longest": longest,
+                    "buffer": 16 * longest if longest == _LONGEST else 2 * longest,
                 },
             ).fetchnumpy()
             rejected = connection.execute(
@@ -233,6 +247,8 @@ def _strictly(path: Path, dialect: _Dialect) -> tuple[list[Any], list[tuple[Any,
             copy = Path(folder, path.name)
             copy.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
             return _strictly(copy, dialect)
+    if longest == _LONGEST and any("LINE SIZE" in kind for _, kind, _ in rejected):
+        return _strictly(path, dialect, max(path.stat().st_size, longest + 1))
     return [np.asarray(column, dtype=object) for column in found.values()], rejected
 
 

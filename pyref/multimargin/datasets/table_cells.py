@@ -41,6 +41,8 @@ _NO_NUMBER = {
 }
 # The same among numbers alone; of a label, a dash may mean that it does not apply.
 _DASHES = {"-", "--", "."}
+# Rows by which it is told what a column is like.
+_HEAD = 50
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
 
@@ -66,6 +68,22 @@ class Cells:
     def texts(self) -> list[str]:
         """The different cells that are not blank."""
         return [text for text in self._found[1] if text is not None]
+
+    @cached_property
+    def first(self) -> list[str]:
+        """Cells of the first rows that are not blank: most columns of numbers need no others."""
+        head = (_text_of(cell) for cell in self.values[:_HEAD].tolist() if not is_missing(cell))
+        return [text for text in head if text is not None] or self.texts[:1]
+
+    def plain_numbers(self, mark: str = ".") -> NDArray[np.float64] | None:
+        """Return a column of texts as numbers, if all of them are digits alone."""
+        if mark not in self._plain:
+            self._plain[mark] = plain_numbers(self.values, mark)
+        return self._plain[mark]
+
+    @cached_property
+    def _plain(self) -> dict[str, NDArray[np.float64] | None]:
+        return {}
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -146,8 +164,9 @@ def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
     others = lines.encode("utf-8", "replace").translate(None, signs)
     if others or _LINE_WITH_ZEROS.search(lines):
         return None
+    cells = values.to_numpy(dtype=object)
     try:
-        return np.array([float(text) if text else np.nan for text in texts])
+        return np.asarray(np.where(cells == "", "nan", cells).astype(np.float64))
     except ValueError:
         return None
 
@@ -203,7 +222,7 @@ def numbers_of(cells: Cells, mark: str = ".") -> NDArray[np.float64]:
     """Return a column as numbers; raise ValueError where one is none."""
     if cells.values.dtype.kind in "buif":
         return np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
-    plain = plain_numbers(cells.values, mark)
+    plain = cells.plain_numbers(mark)
     return cells.mapped(lambda text: number_of(text, mark)) if plain is None else plain
 
 

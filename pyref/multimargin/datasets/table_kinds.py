@@ -25,7 +25,6 @@ from multimargin.datasets.table_cells import (
     is_number,
     number_of,
     numbers_of,
-    plain_numbers,
     units_of,
     zeros_in_front,
 )
@@ -97,7 +96,11 @@ def _some(texts: Sequence[str]) -> str:
 def _lists_or_objects(cells: Cells) -> Kind | None:
     """Judge lists and objects, also lists of numbers in a text."""
     as_lists = any(issubclass(type_, LISTING) for type_ in cells.types)
-    in_text = cells.types == {str} and bool(cells.texts)
+    in_text = (
+        cells.types == {str}
+        and bool(cells.first)
+        and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.first))
+    )
     if not as_lists and not (in_text and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.texts))):
         return None
     filled = cells.filled() if as_lists else cells.texts
@@ -125,13 +128,14 @@ def vector_of(cell: Any) -> NDArray[np.float64]:
 
 
 def _numbers(cells: Cells, mark: str) -> Kind | None:
-    values, texts = cells.values, cells.texts
-    if values.dtype.kind in "buif" or (cells.as_text and plain_numbers(values, mark) is not None):
-        return _codes(cells, mark) or Kind("number", f"numbers, {_some(texts)}")
+    values = cells.values
+    if values.dtype.kind in "buif" or (cells.as_text and cells.plain_numbers(mark) is not None):
+        return _codes(cells, mark) or Kind("number", f"numbers, {_some(cells.first)}")
     if hasattr(values.dtype, "categories") or kind_of_type(values.dtype) is not None:
         return None
     if not cells.as_text and all(issubclass(t, Real | Decimal | np.bool_) for t in cells.types):
-        return _codes(cells, mark) or Kind("number", f"numbers, {_some(texts)}")
+        return _codes(cells, mark) or Kind("number", f"numbers, {_some(cells.first)}")
+    texts = cells.texts
     units = units_of(texts, mark)
     if units is None:
         return None
@@ -157,11 +161,10 @@ def _codes(cells: Cells, mark: str) -> Kind | None:
         return Kind("postal codes", told, ask="--nominal")
     if cells.values.dtype.kind in "bf" and not cells.as_text:
         return None
-    first = cells.texts[:20]
-    if len(first) < 2 or not all(re.fullmatch("[0-9]{10}|[0-9]{13}", text) for text in first):
+    first = cells.first
+    if len(set(first)) < 2 or not all(re.fullmatch("[0-9]{10}|[0-9]{13}", text) for text in first):
         return None
-    numbers = numbers_of(cells, mark)
-    seconds = numbers / (1.0 if len(first[0]) == 10 else 1000.0)
+    seconds = numbers_of(cells, mark) / (1.0 if len(first[0]) == 10 else 1000.0)
     if np.all((seconds >= _EPOCH[0]) & (seconds <= _EPOCH[1]) | np.isnan(seconds)):
         told = f"whole numbers, {_some(first)}, that are seconds since 1970 of recent years"
         return Kind("moments", told, ask="--drop")
@@ -294,8 +297,9 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     for cells in columns:
         if cells.values.dtype.kind in "buif" or (not cells.as_text):
             continue
-        if plain_numbers(cells.values) is not None:
-            points = points or next((text for text in cells.texts if "." in text), "")
+        numbers = cells.plain_numbers()
+        if numbers is not None:
+            points = points or ("." if np.any(numbers % 1.0 > 0.0) else "")
             continue
         fits = {mark: units_of(cells.texts, mark) is not None for mark in ".,"}
         if fits["."] and fits[","]:
