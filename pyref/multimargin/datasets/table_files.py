@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.given import column_of
+from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
@@ -149,10 +150,12 @@ def _standard_input() -> Path:
 
 def read_frame(path: Path) -> Any:
     """Read a table; the names of its columns are texts, and so are cells of files without types."""
-    frames = [_read_file(file) for file in _files_of(path)]
+    files = _files_of(path)
+    check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
+    frames = [_read_file(file) for file in files]
     first = frames[0]
-    for file, frame in zip(_files_of(path), frames, strict=True):
-        check_same_columns(str(_files_of(path)[0]), first, str(file), frame)
+    for file, frame in zip(files, frames, strict=True):
+        check_same_columns(str(files[0]), first, str(file), frame)
     frame = first if len(frames) == 1 else stacked(frames)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
