@@ -409,6 +409,33 @@ def test_all_undecided_columns_are_asked_about_at_once(tmp_path):
     assert data.feature_names == ("day: year", "day: month", "day: day", "day: weekday", "x")
 
 
+def test_the_decimal_mark_is_one_for_all_columns_or_asked_about(tmp_path):
+    def read(*columns, **options):
+        rows = zip(
+            *(column * 30 for column in columns), ["1", "0"] * 30, ["0", "1"] * 30, strict=True
+        )
+        lines = [";".join(row) for row in rows]
+        names = [f"c{k}" for k in range(len(columns))]
+        (tmp_path / "t.csv").write_text("\n".join([";".join([*names, "x", "y"]), *lines]))
+        return load_table(tmp_path / "t.csv", labels="x,y", **options)
+
+    point, comma, doubt = ["1,234.50", "7.5"], ["1.234,50", "7,5"], ["1,234", "56,789"]
+    with pytest.warns(UserWarning, match="a comma is taken for the decimal mark, as in '1.234,50'"):
+        assert read(comma).X[:2, 0].tolist() == [1234.5, 7.5]
+    assert read(point).X[:2, 0].tolist() == [1234.5, 7.5]
+    # Another column settles it.
+    assert read(point, doubt).X[0].tolist() == [1234.5, 1234]
+    with pytest.warns(UserWarning, match="a comma is taken for the decimal mark"):
+        assert read(comma, doubt).X[0].tolist() == [1234.5, 1.234]
+    with pytest.raises(ValueError, match="'c0' has numbers such as '1,234', whose comma may be"):
+        read(doubt)
+    assert read(doubt, decimal=".").X[0, 0] == 1234
+    assert read(doubt, decimal=",").X[0, 0] == 1.234
+    with pytest.raises(UndecidedColumns, match="'c1' holds numbers with ',' for the decimal mark"):
+        read(point, comma)
+    assert "c1_7,5" in read(point, comma, nominal="c1").feature_names
+
+
 RECORDS = [
     {"key": 9007199254740993, "size": 1.5, "about": "red fox", "tags": ["x", "y"]},
     {"key": 3, "size": None, "about": "blue fox", "tags": []},

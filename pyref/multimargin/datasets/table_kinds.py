@@ -138,6 +138,10 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
     texts = cells.texts
     units = units_of(texts, mark)
     if units is None:
+        other = "," if mark == "." else "."
+        if cells.as_text and units_of(texts, other) is not None and zeros_in_front(texts) is None:
+            told = f"numbers with {other!r} for the decimal mark, {_some(texts)}, unlike others"
+            return Kind("other numbers", told, ask="--nominal")
         return None
     amounts = [text for text in texts if has_marks(text, mark)]
     if not (amounts or cells.as_text):
@@ -293,52 +297,42 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     """Return the decimal mark of a file: a comma where that alone makes numbers of columns."""
     if given is not None:
         return check_choice("decimal", given, (".", ","))
-    points, commas, doubtful = "", "", ""
+    has_points = False
+    with_commas: list[Cells] = []
+    in_doubt: list[Cells] = []
     for cells in columns:
-        if cells.values.dtype.kind in "buif" or (not cells.as_text):
+        if not cells.as_text:
             continue
         numbers = cells.plain_numbers()
         if numbers is not None:
-            points = points or ("." if np.any(numbers % 1.0 > 0.0) else "")
+            has_points = has_points or bool(np.any(numbers % 1.0 > 0.0))
             continue
-        fits = {mark: units_of(cells.texts, mark) is not None for mark in ".,"}
-        if fits["."] and fits[","]:
-            # "1,234" may be either.
-            doubtful = doubtful or _in_doubt(cells)
-        elif fits["."]:
-            points = points or cells.name
-        elif fits[","]:
-            commas = commas or cells.name
-    if commas and not points:
-        example = next(
-            text for cells in columns if cells.name == commas for text in cells.texts if "," in text
-        )
+        fits_point, fits_comma = (units_of(cells.texts, mark) is not None for mark in ".,")
+        if fits_point and fits_comma:
+            in_doubt += [cells] if _is_in_doubt(cells) else []
+        elif fits_comma:
+            with_commas.append(cells)
+        has_points = has_points or (fits_point and not fits_comma)
+    if has_points or not (with_commas or in_doubt):
+        return "."
+    found = (with_commas or in_doubt)[0]
+    example = next(text for text in found.texts if "," in text)
+    if with_commas:
         warn(
-            f"a comma is taken for the decimal mark, as in {example!r} of column {commas!r}; "
-            "decimal='.' (--decimal .) takes such cells for names"
+            f"a comma is taken for the decimal mark, as in {example!r} of column {found.name!r}; "
+            "decimal='.' (--decimal .) says that it is none"
         )
         return ","
-    if doubtful and not points:
-        example = next(
-            text
-            for cells in columns
-            if cells.name == doubtful
-            for text in cells.texts
-            if "," in text
-        )
-        raise ValueError(
-            f"decimal: the column {doubtful!r} has numbers such as {example!r}, whose comma may "
-            "be the decimal mark or stand between thousands; expected decimal=',' (--decimal ,), "
-            "numbers without commas, or decimal='.' (--decimal .) for commas between thousands"
-        )
-    return "."
+    raise ValueError(
+        f"decimal: the column {found.name!r} has numbers such as {example!r}, whose comma may "
+        "be the decimal mark or stand between thousands; expected decimal=',' (--decimal ,), "
+        "numbers without commas, or decimal='.' (--decimal .) for commas between thousands"
+    )
 
 
-def _in_doubt(cells: Cells) -> str:
-    for text in cells.texts:
-        if "," in text and number_of(text, ".") != number_of(text, ","):
-            return cells.name
-    return ""
+def _is_in_doubt(cells: Cells) -> bool:
+    """Return whether a comma may be either, as in "1,234"."""
+    return any("," in text and number_of(text) != number_of(text, ",") for text in cells.texts)
 
 
 def warn_of_names(cells: Cells, mark: str) -> None:
