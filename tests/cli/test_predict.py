@@ -291,6 +291,10 @@ def test_dates_amounts_and_lists_of_new_rows_are_read_as_in_the_fit(command, tmp
     scores = load_model(model).decision_function(expected)
     rows = command("predict", model, tmp_path / "new.csv").rows
     assert_allclose([[float(row["score: x"]), float(row["score: y"])] for row in rows], scores)
+    (tmp_path / "new.csv").write_text("when;price;vector\n;1,5;[1, 2]\n2024-01-01;2,5;\n")
+    answer = command("predict", model, tmp_path / "new.csv")
+    told = "1 missing value, filled in by the median of the column\n"
+    assert answer.err == f"when: {told}vector: {told}"
     (tmp_path / "new.csv").write_text("when;price\n2024-01-01;1\n")
     answer = command("predict", model, tmp_path / "new.csv")
     assert "lacks 1 of the 3 columns of features: 'vector'" in answer.err

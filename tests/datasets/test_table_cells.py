@@ -121,7 +121,7 @@ def test_what_a_text_is_taken_for(text, expected):
         ([1j, 2.0, 3.0], "complex numbers"),
         ([1j, "a", None], "nominal"),
         (["3 days late", "4 days", "5 days"], "dates and others"),
-        ([datetime.timedelta(1), 1.0, 2.0], "nominal"),
+        ([datetime.timedelta(1), 1.0, 2.0], "numbers and others"),
         (pd.array([True, False, None], dtype="boolean"), "number"),
         ([Decimal("0.5"), Decimal(1), None], "number"),
         ([None, None, None], "number"),
@@ -135,6 +135,18 @@ def test_what_a_text_is_taken_for(text, expected):
 )
 def test_what_a_typed_column_is_taken_for(column, expected):
     assert kind_of(Cells("c", pd.Series(column))).name == expected
+
+
+def test_columns_of_which_half_are_numbers_are_asked_about():
+    for cells, asked in (
+        (["1", "2", "a", "b"], True),
+        (["$1", "2", "x", "y", "z"], True),
+        (["1", *"abcdefghij"], False),
+        (["a", *map(str, range(10))], False),
+        (["true", "false", "maybe"], False),
+    ):
+        kind = kind_of(Cells("c", pd.Series(cells, dtype=object), as_text=True))
+        assert bool(kind.ask) == asked, cells
 
 
 def test_postal_codes_and_moments_are_asked_about():

@@ -169,7 +169,7 @@ def test_words_among_numbers_are_told(form):
         ({k: f"{k},5" for k in range(40)}, "in 40 of 40 rows, first '0,5' in row 0"),
         ({}, None),
         ({3: None}, None),
-        ({k: "word" for k in range(20)}, None),
+        ({k: "word" for k in range(35)}, None),
     ):
         column = form([words.get(k, str(k)) for k in range(40)])
         frame = pd.DataFrame({"c": column, "x": [0, 1] * 20, "y": [1, 0] * 20}, index=[7] * 40)

@@ -336,7 +336,9 @@ def say_what_is_missing(table: Any, rows: Any) -> None:
             advice = option("--drop", [column])
             tell(f"{column}: no value at all; a fit needs no such column ({advice})")
         else:
-            tell(f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}")
+            tell(
+                f"{column}: {counted(count, 'missing value')}, {ways[table.kinds.get(column, 'number')]}"
+            )
 
 
 def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:

@@ -25,6 +25,7 @@ from multimargin.datasets.table_cells import (
     is_number,
     number_of,
     numbers_of,
+    unit_of,
     units_of,
     zeros_in_front,
 )
@@ -32,6 +33,8 @@ from multimargin.notices import warn
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
+# Of the cells, a share that is neither few nor most.
+_SOME = 0.25
 # Names have no more words than this, text has more.
 _FEW_WORDS = 3
 # What `TfidfVectorizer` takes for one.
@@ -85,7 +88,7 @@ def kind_of(cells: Cells, mark: str = ".") -> Kind:
         or _numbers(cells, mark)
         or _dates(cells)
         or _versions(cells)
-        or _names_or_text(cells)
+        or _names_or_text(cells, mark)
     )
 
 
@@ -272,7 +275,7 @@ def _versions(cells: Cells) -> Kind | None:
     return None
 
 
-def _names_or_text(cells: Cells) -> Kind:
+def _names_or_text(cells: Cells, mark: str) -> Kind:
     texts, n_rows = cells.texts, len(cells.values)
     count = len(texts)
     told = f"{count} different values in {n_rows} rows, {_some(texts)}"
@@ -285,6 +288,11 @@ def _names_or_text(cells: Cells) -> Kind:
     dates = sum(_kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
         return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
+    amounts = np.array([unit_of(text, mark) is not None for text in texts], dtype=bool)
+    share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
+    if _SOME <= share <= 1.0 - _SOME:
+        told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
+        return Kind("numbers and others", told, ask="--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")
 
 

@@ -80,7 +80,8 @@ class Table:
         """Count the missing values of some rows in columns that have some; of text, empty ones."""
         values = self.X.iloc[rows]
         counts = (values.isna() | (values == "")).sum()
-        return {name: int(count) for name, count in counts.items() if count}
+        # Of a date and of a list all parts are missing.
+        return {column_of_feature(name): int(count) for name, count in counts.items() if count}
 
     def numbers(self) -> dict[str, Any]:
         """Return the fields of a `MultilabelData`, by an encoder fitted to the training part."""
