@@ -330,15 +330,15 @@ def say_what_is_missing(table: Any, rows: Any) -> None:
         "number": "filled in by the median of the column",
         "nominal": "a value of its own",
         "text": "read as no words",
+        "characters": "read as no characters",
     }
     for column, count in table.missing(rows).items():
         if count == len(rows):
             advice = option("--drop", [column])
             tell(f"{column}: no value at all; a fit needs no such column ({advice})")
         else:
-            tell(
-                f"{column}: {counted(count, 'missing value')}, {ways[table.kinds.get(column, 'number')]}"
-            )
+            way = ways[table.kinds.get(column, "number")]
+            tell(f"{column}: {counted(count, 'missing value')}, {way}")
 
 
 def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:

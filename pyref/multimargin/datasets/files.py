@@ -36,9 +36,9 @@ def load_table(
     number: str | Sequence[str] = (),
     analyzer: str = "word",
     blank: str | None = None,
+    one_tag_a_row: str | None = None,
     decimal: str | None = None,
     min_count: int = 1,
-    one_tag_a_row: str | None = None,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> MultilabelData:

@@ -109,7 +109,7 @@ _ALL = (
     Method(
         "ovr-boosting",
         "one-vs-rest gradient boosting",
-        "one HistGradientBoostingClassifier a label",
+        "one HistGradientBoostingClassifier a label, of dense features",
         _wrapped(
             _one_vs_rest(new("sklearn.ensemble:HistGradientBoostingClassifier", random_state=0))
         ),
