@@ -33,8 +33,8 @@ from multimargin.notices import warn
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
-# Of the cells, a share that is neither few nor most.
-_SOME = 0.25
+# Of the cells, a share that is about half.
+_SOME = 0.4
 # Names have no more words than this, text has more.
 _FEW_WORDS = 3
 # What `TfidfVectorizer` takes for one.
