@@ -121,7 +121,7 @@ def test_what_a_text_is_taken_for(text, expected):
         ([1j, 2.0, 3.0], "complex numbers"),
         ([1j, "a", None], "nominal"),
         (["3 days late", "4 days", "5 days"], "dates and others"),
-        ([datetime.timedelta(1), 1.0, 2.0], "numbers and others"),
+        ([datetime.timedelta(1), 1.0, 2.0], "nominal"),
         (pd.array([True, False, None], dtype="boolean"), "number"),
         ([Decimal("0.5"), Decimal(1), None], "number"),
         ([None, None, None], "number"),
