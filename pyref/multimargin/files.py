@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,9 +19,13 @@ _NO_REGULAR_FILE = "is no regular file; expected a file to write"
 def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path:
     """Return what the caller passed as `argument` as a `Path`, if a file can be written there.
 
-    With `streams` it may be a pipe or a device, such as /dev/stdout.
+    With `streams` it may be a pipe or a device, such as /dev/stdout, or ``-`` for standard output.
     """
     file = as_path(path, argument)
+    if str(path) == "-":
+        if not streams:
+            raise ValueError(f"{argument}: - is standard output; expected a file to write")
+        return file
     if file.is_dir():
         raise IsADirectoryError(f"{argument}: {str(file)!r} is a folder; expected a file to write")
     if file.exists() and not file.is_file():
@@ -73,6 +78,9 @@ def replacing(
     if "b" not in mode:
         options = {"encoding": "utf-8"} | options
     file = Path(path)
+    if streams and str(path) == "-":
+        yield sys.stdout
+        return
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):
             if not streams:

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin import __version__
 from multimargin.checks.arrays import check_readable
-from multimargin.checks.paths import existing_file
+from multimargin.checks.paths import MAGIC, check_model, existing_file
 from multimargin.datasets.npz import check_size_of_array
 from multimargin.datasets.table_encoder import KINDS, Places
 from multimargin.estimators import MajorityClass
@@ -35,7 +35,6 @@ from multimargin.methods import METHODS
 from multimargin.notices import silenced, warn
 from multimargin.thresholds import Threshold
 
-_MAGIC = b"multimargin model\n"
 _FORMAT = 1
 # Trees: their arrays are indices that scikit-learn follows without a check, so that a forged one
 # reads memory that is not its own. skops leaves all but the last to the caller.
@@ -145,7 +144,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, info: ModelInfo | No
     header = {"format": _FORMAT, "scikit-learn": version("scikit-learn")} | asdict(info)
     header["sha256"] = _digest(header, content)
     with replacing(file, "wb") as stream:
-        stream.write(_MAGIC)
+        stream.write(MAGIC)
         stream.write(json.dumps(header).encode() + b"\n")
         stream.write(content)
 
@@ -439,10 +438,8 @@ def _packed(content: bytes) -> bytes:
 
 
 def _read_header(stream: BinaryIO, file: Path) -> tuple[dict[str, Any], ModelInfo]:
-    if stream.read(len(_MAGIC)) != _MAGIC:
-        raise ValueError(
-            f"path: {file} is no model of multimargin; expected a file that multimargin fit wrote"
-        )
+    check_model(file, "path")
+    stream.seek(len(MAGIC))
     try:
         header = json.loads(stream.readline(_MAX_HEADER))
         found = header["format"]
@@ -485,6 +482,6 @@ def _check_table(table: dict[str, Any]) -> None:
     """Check what a header says about the columns of a table."""
     if not set(table["kinds"].values()) <= set(KINDS):
         raise ValueError("kinds are none of tables")
-    for name in ("tags_column", "separator", "blank", "decimal"):
+    for name in ("tags_column", "one_tag_a_row", "separator", "blank", "decimal"):
         if not isinstance(table.get(name), str | None):
             raise TypeError(f"{name} is {table[name]!r}")

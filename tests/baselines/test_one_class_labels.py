@@ -48,7 +48,8 @@ def test_one_label_left_is_a_binary_problem():
     np.testing.assert_array_equal(model.predict(X)[:, 1], binary.predict(X))
 
 
-@pytest.mark.parametrize("name", NAMES)
+# HistGradientBoostingClassifier takes no sparse rows.
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "ovr-boosting"])
 def test_sparse_rows(name):
     dense, stored = (make_method(name).fit(rows, Y).predict(rows) for rows in (X, csr_array(X)))
     assert (dense == stored).mean() > 0.98

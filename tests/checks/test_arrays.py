@@ -197,6 +197,8 @@ def parts_of(matrix):
 THIN = sparse.csr_array(np.where(np.abs(X) > 0.4, X, 0.0))
 SETTINGS = {"Cs": [1.0], "top_k": None, "n_epochs": 2}
 EVERY_METHOD = {**METHODS, **BASELINES}
+# HistGradientBoostingClassifier takes no sparse rows.
+SPARSE = sorted(EVERY_METHOD.keys() - {"ovr-boosting"})
 BY_FOLDS = [
     ThresholdedClassifier(RankSVM(random_state=0, kernel="linear"), threshold="features", cv=2),
     CalibratedClassifier(RankSVM(random_state=0), cv=2),
@@ -212,7 +214,7 @@ def seeded(model):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
-    "model", [*(method.make() for method in EVERY_METHOD.values()), *BY_FOLDS], ids=str
+    "model", [*(EVERY_METHOD[name].make() for name in SPARSE), *BY_FOLDS], ids=str
 )
 def test_a_sparse_matrix_is_the_same_however_it_is_stored(model):
     model = seeded(model)

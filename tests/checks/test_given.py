@@ -67,7 +67,9 @@ def test_of_a_row_without_a_list_nothing_is_known() -> None:
 def test_blanks_around_names_and_empty_names_are_left_out_and_told() -> None:
     for rows in ([["a ", ""], [" a", "b"]], [{"a", ""}, {"a", "\tb "}], [["a", " "], ["a", "b"]]):
         with case(rows):
-            with pytest.warns(UserWarning, match="empty or have blanks around them in [12] of 2"):
+            with pytest.warns(
+                UserWarning, match="are empty, or have blanks around them .* in [12] of 2"
+            ):
                 found = check_targets(rows)
             assert found.label_names is not None
             assert found.label_names.tolist() == ["a", "b"]

@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from multimargin.cli.compare import MEASURES, TUNE_SCORES
 from multimargin.compare import read_results
+from multimargin.compare.experiment.tuning import scorer_of
+from multimargin.compare.measured import MEASURED
 from tests.support.files import write_arff
 
 
@@ -91,11 +94,11 @@ def test_wrong_command_lines(command, folder):
         ("--group x", 2, "--group is given without --holdout"),
         ("--official-split", 1, "has no split 'train'"),
         ("--measures f1", 2, "--measures has 'f1'; expected some of ranking_loss"),
-        ("--reference knn", 2, "--reference is 'knn'; expected one of 'rank-svm'"),
-        ("--test z", 2, "--test is 'z'; expected one of 'corrected', 'paired', 'none'"),
-        ("--alpha 2", 2, "--alpha is 2.0; expected a finite number above 0 and below 1"),
-        ("--scale log", 2, "--scale is 'log'; expected one of 'minmax'"),
-        ("--seed -1", 2, "--seed is -1; expected an integer of at least 0"),
+        ("--reference knn", 2, "--reference is 'knn'; expected one of 'label-ranker'"),
+        ("--test z", 2, "--test is 'z'; expected one of corrected, paired, none"),
+        ("--alpha 2", 2, "--alpha is 2; expected a number between 0 and 1"),
+        ("--scale log", 2, "--scale is 'log'; expected one of minmax"),
+        ("--seed -1", 2, "'--seed'"),
         ("--jobs 0", 2, "--jobs is 0; expected a positive number"),
         ("--cv 2 --results .", 1, "--results: '.' is a folder; expected a file to write"),
         ("--cv 2 --results small.arff", 1, "--results: 'small.arff' is read by this command"),
@@ -113,6 +116,20 @@ def test_wrong_command_lines(command, folder):
         assert "Traceback" not in answer.err, line
         assert (folder / "small.arff").read_bytes() == before
     assert command("compare").code == 2
+
+
+def test_the_measures_that_are_known_are_those_of_the_library():
+    assert sorted(MEASURES) == sorted(MEASURED)
+    assert all(scorer_of(name) for name in TUNE_SCORES)
+
+
+def test_names_are_whole_where_the_output_is_piped(command, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    methods = "rank-svm:C=8:gamma=0.5:tol=0.01,ovr-logistic:C=2"
+    answer = compare(command, "--methods", methods, "--cv", 2, "--report", "r.md")
+    for name in methods.split(","):
+        assert name in answer.out
+        assert name in (folder / "r.md").read_text()
 
 
 def test_tuning_is_nested_in_the_splits(command, folder):

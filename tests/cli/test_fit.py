@@ -75,7 +75,7 @@ def test_errors(command, folder):
         ("-m mlodn", 2, "there is no method 'mlodn' (did you mean 'mlodm'?)"),
         ("--set gama=1", 2, "--set: rank-svm has no parameter 'gama' (did you mean 'gamma'?)"),
         ("--C 8", 2, "No such option: --C; a parameter of the method is given by --set NAME=VALUE"),
-        ("--scale x", 2, "--scale is 'x'; expected one of 'minmax'"),
+        ("--scale x", 2, "--scale is 'x'; expected one of minmax, standard"),
         ("--split x", 2, "--split is 'x'; expected one of train, test, all for small"),
         ("--set C=-8", 1, "C is -8.0; expected a finite number above 0 "),
         ("--set C=nan", 1, "C is nan; expected a finite number above 0 "),
@@ -84,7 +84,7 @@ def test_errors(command, folder):
         ("--set kernel=precomputed", 1, "X has shape (90, 32); expected a square kernel"),
         ("-o no/where", 1, "--output: there is no folder 'no'"),
         ("-o .", 1, "--output: '.' is a folder"),
-        ("--time-limit 0", 2, "--time-limit is 0; expected a positive number of seconds"),
+        ("--time-limit 0", 2, "--time-limit is 0; expected a positive number"),
         ("-m knn --time-limit 1", 2, "--time-limit is given, but knn is a baseline, whose fits"),
     ):
         answer = fit(command, folder, f"-m rank-svm {arguments} --json")

@@ -75,8 +75,10 @@ def test_columns_to_ask_about_are_shown(command, tmp_path):
     write_tickets(tmp_path / "t.csv")
     answer = command("info", tmp_path / "t.csv", "--tags-column", "tags", "--separator", ";")
     assert answer.code == 0
-    assert "'opened at' holds dates" in answer.err
-    assert "--drop 'opened at'" in answer.err
+    assert "'message text' holds 80 different values" in answer.err
+    assert "--text 'message text'" in answer.err
+    # Decisions come with their reasons.
+    assert "dates, such as" in answer.out
     assert "lists of tags" in answer.out
 
 

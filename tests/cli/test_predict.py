@@ -1,12 +1,13 @@
 """Predictions by name, also where the data have another order or no labels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from multimargin import RankSVM, explain
 from multimargin.datasets import MultilabelData
-from multimargin.model_files import load_model, save_model
+from multimargin.model_files import load_model, read_info, save_model
 from tests.support.files import write_arff, write_svmlight
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -193,3 +194,109 @@ def test_probabilities(command, model, folder, small, tmp_path):
     assert csv[0] == "row,tags,probabilities"
     answer = command("predict", model, folder, "--probabilities")
     assert (answer.code, "gives no probabilities; expected" in answer.err) == (1, True)
+
+
+@pytest.fixture
+def sizes(command, tmp_path):
+    """A model of a table of sizes, calibrated, and the folder that it is in."""
+    lines = [f"{k % 7},{k % 2},{k // 2 % 2}" for k in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["size,x,y", *lines]) + "\n")
+    fit = ("fit", tmp_path / "t.csv", "--labels", "x,y", "-m", "rank-svm", "-o")
+    assert command(*fit, tmp_path / "m.model").code == 0
+    return tmp_path
+
+
+KEYS = ["-73.5", "+2.25", "-1e5", "-.5", "-Qk001", "=1+1", "a-b", "@x", "-12%", "- 3", "007"]
+
+
+def test_columns_that_are_kept_are_as_they_are_but_for_formulas(command, sizes):
+    lines = [f"{key},{k}" for k, key in enumerate(KEYS)]
+    (sizes / "new.csv").write_text("\n".join(["key,size", *lines]) + "\n")
+    predict = ("predict", sizes / "m.model", sizes / "new.csv", "--keep", "key")
+    answer = command(*predict)
+    formulas = {"-Qk001", "=1+1", "@x", "- 3"}
+    expected = [f"'{key}" if key in formulas else key for key in KEYS]
+    assert [row["key"] for row in answer.rows] == expected
+    told = "4 cells of --keep, such as '-Qk001', would be computed by a spreadsheet and get an"
+    assert told in " ".join(answer.err.split())
+    answer = command(*predict, "--as-is")
+    assert [row["key"] for row in answer.rows] == KEYS
+    assert answer.err == ""
+    assert [row["key"] for row in command(*predict, "--json").json["rows"]] == KEYS
+
+
+def test_a_dash_is_standard_output(command, sizes, monkeypatch):
+    monkeypatch.chdir(sizes)
+    expected = command("predict", "m.model", "t.csv", "--top", "1")
+    for more in ((), ("--json",)):
+        answer = command("predict", "m.model", "t.csv", "--top", "1", *more, "-o", "-")
+        assert answer.out == command("predict", "m.model", "t.csv", "--top", "1", *more).out
+    assert not (sizes / "-").exists()
+    assert len(expected.rows) == 60
+
+
+def test_there_is_a_row_for_each_line(command, tmp_path):
+    texts = ["red fish", "blue sea", "red sea", "green tree"] * 8
+    pairs = zip(texts, ["a", "b", "a,b", ""] * 8, strict=True)
+    lines = [f'{text},"{tags}"' for text, tags in pairs]
+    (tmp_path / "t.csv").write_text("\n".join(["text,tags", *lines]) + "\n")
+    fit = ("fit", tmp_path / "t.csv", "--tags-column", "tags", "--text", "text", "-m", "rank-svm")
+    assert command(*fit, "-o", tmp_path / "m.model").code == 0
+    (tmp_path / "new.csv").write_text("text\nred fish\n\nblue, sea\n")
+    rows = command("predict", tmp_path / "m.model", tmp_path / "new.csv", "--top", "1").rows
+    assert [row["row"] for row in rows] == ["0", "1", "2"]
+    assert [rows[0]["tags"], rows[2]["tags"]] == ["a", "b"]
+
+
+def test_the_best_labels_have_probabilities_where_there_are_some(command, sizes):
+    few = "--set Cs=[1] --set stack=None --set loss=hinge --set class_weight=None --set top_k=None"
+    model = sizes / "p.model"
+    fit = ("fit", sizes / "t.csv", "--labels", "x,y", *few.split(), "-o", model)
+    assert command(*fit).code == 0
+    rows = command("predict", model, sizes / "t.csv", "--top", "1").rows
+    expected = load_model(model).predict_proba(pd.read_csv(sizes / "t.csv")[["size"]])
+    found = [float(row["probabilities"]) for row in rows]
+    assert_allclose(found, expected.max(axis=1), atol=1e-4)
+    rows = command("predict", sizes / "m.model", sizes / "t.csv", "--top", "1").rows
+    assert "scores" in rows[0]
+
+
+def test_dates_amounts_and_lists_of_new_rows_are_read_as_in_the_fit(command, tmp_path):
+    def write(name, rows, labels=True):
+        lines = []
+        for k in rows:
+            price = f"{1000 * k + 0.5:,.2f}".replace(",", " ").replace(".", ",").replace(" ", ".")
+            cells = [f"2024-0{1 + k % 9}-1{k % 7}", f"{price} €", f"[{k}, {k / 8}]"]
+            lines.append(";".join([*cells, *([str(k % 2), str(k // 2 % 2)] if labels else [])]))
+        head = "when;price;vector" + (";x;y" if labels else "")
+        (tmp_path / name).write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+
+    write("t.csv", range(40))
+    write("new.csv", range(3), labels=False)
+    model = tmp_path / "m.model"
+    fit = ("fit", tmp_path / "t.csv", "--labels", "x,y", "-m", "rank-svm", "-o", model)
+    answer = command(*fit)
+    assert answer.code == 0, answer.err
+    parts = [f"when: {part}" for part in ("year", "month", "day", "weekday")]
+    names = (*parts, "price", "vector[0]", "vector[1]")
+    assert read_info(model).feature_names == names
+    expected = pd.DataFrame(
+        [
+            [2024, 1 + k % 9, 10 + k % 7, weekday, 1000 * k + 0.5, k, k / 8]
+            for k, weekday in zip(range(3), (2, 6, 1), strict=True)
+        ],
+        columns=names,
+        dtype=float,
+    )
+    scores = load_model(model).decision_function(expected)
+    rows = command("predict", model, tmp_path / "new.csv").rows
+    assert_allclose([[float(row["score: x"]), float(row["score: y"])] for row in rows], scores)
+    (tmp_path / "new.csv").write_text("when;price;vector\n;1,5;[1, 2]\n2024-01-01;2,5;\n")
+    answer = command("predict", model, tmp_path / "new.csv")
+    told = "1 missing value, filled in by the median of the column\n"
+    assert answer.err == f"when: {told}vector: {told}"
+    (tmp_path / "new.csv").write_text("when;price\n2024-01-01;1\n")
+    answer = command("predict", model, tmp_path / "new.csv")
+    assert "lacks 1 of the 3 columns of features: 'vector'" in answer.err
+    exported = command("export", model, "-o", tmp_path / "m.onnx", "--json").json
+    assert exported["inputs"] == {"X": ["double", 7]}

@@ -125,6 +125,15 @@ def test_other_commands_take_tables(command, files, tmp_path):
     assert "length: 12 missing values" in compared.err
 
 
+def test_characters_may_be_missing(command, files, tmp_path):
+    table = pd.read_csv(files / "old.csv")
+    table.loc[3, "about"] = None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    answer = command("fit", tmp_path / "t.csv", *COLUMNS, "--analyzer", "char", *FIT)
+    assert answer.code == 0, answer.err
+    assert "about: 1 missing value, read as no characters" in answer.err
+
+
 def test_messages(command, files, monkeypatch):
     monkeypatch.chdir(files)
     tags = "fit old.csv --tags-column tags"

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multimargin.datasets.table_cells import (
-    has_zeros_in_front,
-    holds_no_numbers,
-    holds_numbers,
+    Cells,
     is_number,
     number_of,
     numbers_of,
     plain_numbers,
     stands_for_nothing,
+    zeros_in_front,
 )
+from multimargin.datasets.table_kinds import date_parts, kind_of
 
 PIECES = st.sampled_from(
     ["0", "1", "7", "12", ".", ",", "+", "-", "e", "E", " ", "x", "", "\n", "_"]
@@ -33,7 +33,7 @@ def test_columns_of_digits_are_read_as_others_are(rows):
         found = plain_numbers(values, mark)
         if found is not None:
             assert all(is_number(text, mark) for text in rows)
-            assert not has_zeros_in_front(rows)
+            assert zeros_in_front(rows) is None
             np.testing.assert_array_equal(found, [number_of(text, mark) for text in rows])
 
 
@@ -47,29 +47,61 @@ def test_columns_of_digits_are_found():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("2024-01-05", True),
-        ("2024-01-05T10:00:00Z", True),
-        ("2024-01-05 10:00:00.123 +01:00", True),
-        ("05/01/24", True),
-        ("5 January 2024", True),
-        ("05-Jan-2024", True),
-        ("Jan 5, 2024", True),
-        ("Fri, 05 Jan 2024 10:00:00 GMT", True),
-        ("1/5/2024 3:30 PM", True),
-        ("12:30", True),
-        ("23:59:59.5", True),
-        ("9:05 pm", True),
-        ("5 apples", False),
-        ("5:4", False),
-        ("Mar 5", False),
-        ("may", False),
-        ("1.2.3", False),
-        ("2024", False),
+        ("2024-01-05", (2024, 1, 5, 4, 0)),
+        ("2024/1/5", (2024, 1, 5, 4, 0)),
+        ("2024-01-05T10:00:00Z", (2024, 1, 5, 4, 10)),
+        # By the clock of the place.
+        ("2024-01-05 23:30:00.123 +01:00", (2024, 1, 5, 4, 23)),
+        ("5.1.2024", (2024, 1, 5, 4, 0)),
+        ("5 January 2024", (2024, 1, 5, 4, 0)),
+        ("05-Jan-2024", (2024, 1, 5, 4, 0)),
+        ("Jan 5, 24", (2024, 1, 5, 4, 0)),
+        ("Fri, 05 Jan 1990 12:00:00 GMT", (1990, 1, 5, 4, 12)),
+        ("Jan 5, 2024 3:30 PM", (2024, 1, 5, 4, 15)),
+        ("Jan 5, 2024 12:30 am", (2024, 1, 5, 4, 0)),
     ],
 )
-def test_dates_are_found(text, expected):
-    found = holds_no_numbers(pd.Series([text, text, ""], dtype=object))
-    assert found == ("dates or times" if expected else None)
+def test_dates_become_numbers(text, expected):
+    values = pd.Series([text, text, ""], dtype=object)
+    kind = kind_of(Cells("c", values, as_text=True))
+    assert kind.name == "date"
+    assert not kind.ask
+    np.testing.assert_array_equal(date_parts(values)[0], expected)
+    assert np.isnan(date_parts(values)[2]).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # The fifth of January, or the first of May.
+        ("05/01/24", "dates or times"),
+        ("1/5/2024 3:30 PM", "dates or times"),
+        ("12:30", "dates or times"),
+        ("9:05 pm", "dates or times"),
+        ("23:59:59.5", "dates or times"),
+        ("3 days 01:02:03.5", "durations"),
+        ("5 apples", "nominal"),
+        ("5:4", "nominal"),
+        ("Mar 5", "nominal"),
+        ("may", "nominal"),
+        ("1.2.3", "versions"),
+        ("v2.10", "versions"),
+        ("10.0.0.1", "versions"),
+        ("2024", "number"),
+        ("$1,234.50", "number"),
+        ("45 %", "number"),
+        ("1 234.50 EUR", "number"),
+        ("(12.50)", "number"),
+        ("[0.5, -1e-3]", "vector"),
+        ("[a, b]", "nominal"),
+        ("007", "nominal"),
+    ],
+)
+def test_what_a_text_is_taken_for(text, expected):
+    kind = kind_of(Cells("c", pd.Series([text, text, ""], dtype=object), as_text=True))
+    assert kind.name == expected
+    assert bool(kind.ask) == (expected in ("dates or times", "durations", "versions"))
+    assert kind.reason
 
 
 @pytest.mark.parametrize(
@@ -79,31 +111,98 @@ def test_dates_are_found(text, expected):
         (pd.to_timedelta(range(3), unit="h").astype(str), "durations"),
         (["1 day, 0:00:02", "-2 days +01:00:00", "3 days 01:02:03.5"], "durations"),
         ([datetime.timedelta(1), None, datetime.timedelta(2)], "durations"),
-        (pd.date_range("2020", periods=3, tz="Europe/Berlin"), "dates or times"),
-        ([datetime.date(2020, 1, 1), None, "2020-01-02"], "dates or times"),
+        (pd.date_range("2020", periods=3, tz="Europe/Berlin"), "date"),
+        ([datetime.date(2020, 1, 1), None, "2020-01-02"], "date"),
         ([datetime.time(10), datetime.time(11), None], "dates or times"),
-        (pd.Categorical(pd.date_range("2020", periods=3)), "dates or times"),
+        (pd.Categorical(pd.date_range("2020", periods=3)), "date"),
         (pd.period_range("2020", periods=3, freq="M"), "periods"),
         (pd.interval_range(0, 3), "intervals"),
-        (pd.cut([1, 2, 3], 3), None),
+        (pd.cut([1, 2, 3], 3), "nominal"),
         ([1j, 2.0, 3.0], "complex numbers"),
-        ([1j, "a", None], None),
-        (["3 days late", "4 days", "5 days"], None),
-        ([datetime.timedelta(1), 1.0, 2.0], None),
-        (pd.array([True, False, None], dtype="boolean"), None),
-        ([Decimal("0.5"), Decimal(1), None], None),
-        ([None, None, None], None),
+        ([1j, "a", None], "nominal"),
+        (["3 days late", "4 days", "5 days"], "dates and others"),
+        ([datetime.timedelta(1), 1.0, 2.0], "nominal"),
+        (pd.array([True, False, None], dtype="boolean"), "number"),
+        ([Decimal("0.5"), Decimal(1), None], "number"),
+        ([None, None, None], "number"),
+        (["1", "2", "3"], "nominal"),
+        (["$1", "$2.50", None], "number"),
+        ([[1.0, 2], np.array([3, 4]), None], "vector"),
+        ([[1.0], [2.0, 3.0]], "lists"),
+        ([["a"], ["b"]], "lists"),
+        ([{"a": 1}, None], "objects"),
     ],
 )
-def test_what_is_no_number_is_found(column, expected):
-    assert holds_no_numbers(pd.Series(column)) == expected
+def test_what_a_typed_column_is_taken_for(column, expected):
+    assert kind_of(Cells("c", pd.Series(column))).name == expected
+
+
+def test_columns_of_which_half_are_numbers_are_asked_about():
+    for cells, asked in (
+        (["1", "2", "a", "b"], True),
+        (["$1", "2", "x", "y", "z"], True),
+        (["1", *"abcdefghij"], False),
+        # Rooms, most of which have a number: told, and names.
+        (["1", "2", "3", "annex"], False),
+        (["a", *map(str, range(10))], False),
+        (["true", "false", "maybe"], False),
+    ):
+        kind = kind_of(Cells("c", pd.Series(cells, dtype=object), as_text=True))
+        assert bool(kind.ask) == asked, cells
+
+
+def test_postal_codes_and_moments_are_asked_about():
+    codes = pd.Series(["10115", "80331", "20095"] * 3, dtype=object)
+    assert kind_of(Cells("plz", codes, as_text=True)).ask == "--nominal"
+    assert kind_of(Cells("price", codes, as_text=True)).name == "number"
+    seconds = pd.Series([1_700_000_000 + 86_400 * k for k in range(9)])
+    for values in (seconds, seconds * 1000, seconds.astype(str).astype(object)):
+        kind = kind_of(Cells("created", values, as_text=values.dtype == object))
+        assert (kind.name, kind.ask) == ("moments", "--drop")
+    assert kind_of(Cells("created", seconds - 1_500_000_000)).name == "number"
+
+
+def test_amounts_of_two_units_are_asked_about():
+    for cells in (["$5", "€6"], ["45%", "0.45"]):
+        values = pd.Series(cells, dtype=object)
+        assert kind_of(Cells("c", values, as_text=True)).name == "amounts"
+    values = pd.Series(["$5.99", "5.00", "-$3", "", "n/a"], dtype=object)
+    assert kind_of(Cells("c", values, as_text=True)).name == "number"
+    expected = [5.99, 5.0, -3.0, np.nan, np.nan]
+    np.testing.assert_array_equal(numbers_of(Cells("c", values)), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "expected"),
+    [
+        ("1,234.50", ".", 1234.5),
+        ("1.234,50", ",", 1234.5),
+        ("1 234,5 €", ",", 1234.5),
+        ("12,34,567.8", ".", 1234567.8),
+        ("1'234", ".", 1234.0),
+        ("45%", ".", 45.0),
+        ("(1,234.50)", ".", -1234.5),
+        ("-$5.99", ".", -5.99),
+        ("$ -5.99", ".", -5.99),
+        ("US$ 3", ".", 3.0),
+    ],
+)
+def test_amounts(text, mark, expected):
+    assert number_of(text, mark) == expected
+
+
+@pytest.mark.parametrize("text", ["1,23.5", "1,2345", "$", "%", "5 $ 6", "1,234,5", "(5", "5 kg"])
+def test_what_is_no_amount(text):
+    with pytest.raises(ValueError, match="is no number"):
+        number_of(text)
 
 
 @pytest.mark.parametrize("sign", ["?", "-", "--", ".", "NA", "n/a", "#N/A", "NULL", "none", "nan"])
 def test_signs_for_nothing_among_numbers_are_no_numbers(sign):
     values = pd.Series(["1.5", sign, "", "-2"], dtype=object)
-    assert holds_numbers(values, as_text=True)
-    np.testing.assert_array_equal(numbers_of(values), [1.5, np.nan, np.nan, -2.0])
+    cells = Cells("c", values, as_text=True)
+    assert kind_of(cells).name == "number"
+    np.testing.assert_array_equal(numbers_of(cells), [1.5, np.nan, np.nan, -2.0])
 
 
 def test_a_question_mark_is_an_unknown_label_and_a_dash_is_none():

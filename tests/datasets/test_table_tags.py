@@ -130,3 +130,163 @@ def test_nominal_features_and_keys_stay_as_they_are(tmp_path):
                 tmp_path / "t.csv", tags_column="tags", separator=";", nominal="zip", drop="key"
             )
         assert {"zip_007", "zip_010"} <= set(data.feature_names)
+
+
+TEXTS = ["red fish", "blue sea", "red sea", "green tree"] * 3
+Y = [[1, 0], [0, 1], [1, 1], [0, 0]] * 3
+
+
+def of_lines(path, tags, **columns):
+    """Tags of JSON lines, with a text in each."""
+    rows = [
+        {"text": text, "tags": tag, **columns} for text, tag in zip(TEXTS, tags * 3, strict=True)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return load_table(path, tags_column="tags", text="text", drop=list(columns))
+
+
+def choices(*names):
+    return [{"result": [{"value": {"choices": [name]}, "type": "choices"} for name in names]}]
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        # spaCy, with and without those that do not apply.
+        [{"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 1.0}, {"a": 0.0, "b": 0.0}],
+        [{"a": True}, {"b": True}, {"a": 0.9, "b": 0.5}, {"a": 0.1, "b": 0.4}],
+        # One name or a list, as programs make of XML, and Label Studio of choices.
+        ["a", "b", ["a", "b"], []],
+        ["a", "b", {"choices": ["a", "b"]}, ""],
+        [choices("a"), choices("b"), choices("a", "b"), []],
+        # doccano.
+        [[{"label": "a"}], [{"label": "b"}], [{"label": "a"}, {"label": "b"}], []],
+        [["a"], ["b"], ["b", "a"], []],
+        # The same as texts.
+        ['{"a": 1.0, "b": 0.0}', '{"b": 1.0}', '{"a": 1.0, "b": 1.0}', "{'a': 0.0, 'b': 0.0}"],
+        ["a", "b", '{"choices": ["a", "b"]}', ""],
+    ],
+)
+def test_objects_and_lists_of_annotation_programs(tmp_path, tags):
+    data = of_lines(tmp_path / "t.jsonl", tags, meta={"source": "web"}, options=[{"id": 1}])
+    assert data.label_names == ("a", "b")
+    np.testing.assert_array_equal(data.Y, Y)
+
+
+def test_numbers_of_annotations_are_names(tmp_path):
+    tags = [[{"label": 1, "user": 1}], [{"label": 2, "user": 1}], [{"label": 1}, {"label": 2}], []]
+    data = of_lines(tmp_path / "t.jsonl", tags)
+    assert data.label_names == ("1", "2")
+    np.testing.assert_array_equal(data.Y, Y)
+
+
+def test_a_label_that_applies_nowhere_is_known_by_its_mark(tmp_path):
+    data = of_lines(
+        tmp_path / "t.jsonl", [{"a": 1, "b": 0, "c": 0}, {"b": 1}, {"a": 1, "b": 1}, {}]
+    )
+    assert data.label_names == ("a", "b", "c")
+    np.testing.assert_array_equal(data.Y[:, :2], Y)
+    assert not data.Y[:, 2].any()
+
+
+def test_objects_of_something_else_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"lists \{'x': 'y'\} in row 2; expected names"):
+        of_lines(tmp_path / "t.jsonl", [["a"], ["b"], {"x": "y"}, []])
+
+
+COMBINATIONS = [
+    [name for k, name in enumerate(("music", "film", "book")) if (number >> k) & 1]
+    for number in range(1, 8)
+] * 6
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *(
+            mark.join
+            for mark in ("\u3001", "\uff0c", "\uff1b", "#", " > ", "~", "\u2022", " | ", "$")
+        ),
+        lambda tags: "".join(f"<{tag}>" for tag in tags),
+        lambda tags: "".join(f"#{tag}" for tag in tags),
+    ],
+)
+def test_separators_of_other_tables(tmp_path, written):
+    cells = [written(row[::-1] if k % 3 == 0 else row) for k, row in enumerate(COMBINATIONS)]
+    assert read(tmp_path / "t.csv", cells) == [set(row) for row in COMBINATIONS]
+    with pytest.warns(UserWarning, match="is taken to be it, between 3 different tags"):
+        tags = indicator_of_tags(pd.Series(cells, name="tags"), None)
+    again = [joined(row, tags.separator) for row in COMBINATIONS]
+    assert read(tmp_path / "t.csv", again) == [set(row) for row in COMBINATIONS]
+
+
+def test_a_tag_in_each_of_several_columns(tmp_path):
+    padded = [[*row, "", ""][:3] for row in COMBINATIONS]
+    frame = pd.DataFrame(padded, columns=["tag1", "tag2", "tag3"])
+    frame.insert(0, "size", np.arange(len(frame)) % 5)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for columns in ("tag1,tag2,tag3", "tag*", ["tag1", "tag2", "tag3"], " tag1, tag2 , tag3"):
+        data = load_table(tmp_path / "t.csv", tags_column=columns)
+        assert data.label_names == ("book", "film", "music")
+        assert data.feature_names == ("size",)
+        names = np.array(data.label_names)
+        assert [set(names[row == 1]) for row in data.Y] == [set(row) for row in COMBINATIONS]
+
+
+def test_a_table_with_a_row_for_each_tag(tmp_path):
+    rows = [
+        (key, f"text of {key}", tag)
+        for key, row in enumerate(COMBINATIONS)
+        for tag in (row or [""])
+    ]
+    long = pd.DataFrame(rows, columns=["id", "text", "tag"]).sample(frac=1, random_state=0)
+    long.to_csv(tmp_path / "t.csv", index=False)
+    arguments = {"tags_column": "tag", "one_tag_a_row": "id", "text": "text"}
+    data = load_table(tmp_path / "t.csv", **arguments)
+    order = long["id"].drop_duplicates().tolist()
+    names = np.array(data.label_names)
+    found = [set(names[row == 1]) for row in data.Y]
+    assert found == [set(COMBINATIONS[key]) for key in order]
+    long.iloc[0, 1] = "another text"
+    long.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match="rows of one 'id' differ in the column 'text'; the first"):
+        load_table(tmp_path / "t.csv", **arguments)
+    with pytest.raises(ValueError, match="one_tag_a_row is given without tags_column"):
+        load_table(tmp_path / "t.csv", labels="tag", one_tag_a_row="id")
+
+
+def test_names_that_look_the_same_are_one_and_others_are_told(tmp_path):
+    spelled = [
+        "caf\u00e9",
+        "cafe\u0301",
+        "\u200bbar",
+        "bar\ufeff",
+        "\u00a0bar ",
+        "Sci Fi",
+        "sci-fi",
+    ]
+    with pytest.warns(UserWarning, match="names that differ by capital letters or blanks alone"):
+        tags = indicator_of_tags(pd.Series(spelled, name="tags"), ",")
+    assert tags.names == ["Sci Fi", "bar", "caf\u00e9", "sci-fi"]
+    assert tags.Y.sum(axis=0).tolist() == [1, 3, 2, 1]
+
+
+def test_names_are_the_same_in_tables_lists_and_y(tmp_path):
+    from multimargin.checks.targets import check_targets
+
+    spelled = [["caf\u00e9", " b"], ["cafe\u0301"], ["b\u200b"]] * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert check_targets(spelled).label_names.tolist() == ["b", "caf\u00e9"]
+        assert (
+            read(tmp_path / "t.csv", list(map(json.dumps, spelled)))
+            == [{"b", "caf\u00e9"}, {"caf\u00e9"}, {"b"}] * 2
+        )
+    with pytest.warns(UserWarning, match="'Drama' and 'drama'"):
+        check_targets([["Drama"], ["drama"], ["Horror"]])
+    assert check_targets([[3.0], [5.0, 3.0]]).label_names.tolist() == [3, 5]
+    lines = "".join(
+        json.dumps({"x": k**2, "tags": [3.0, 5.0][: 1 + k % 2]}) + "\n" for k in range(4)
+    )
+    (tmp_path / "t.jsonl").write_text(lines)
+    assert load_table(tmp_path / "t.jsonl", tags_column="tags").label_names == ("3", "5")

@@ -13,15 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load, load_table
-from multimargin.datasets.table_columns import UndecidedColumns
+from multimargin.datasets.table_columns import TableColumns, UndecidedColumns
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
-from multimargin.datasets.tables import (
-    TableColumns,
-    read_frame,
-    table_files,
-    table_of,
-    warn_of_row_numbers,
-)
+from multimargin.datasets.table_files import read_frame, table_files
+from multimargin.datasets.tables import table_of, warn_of_row_numbers
 from tests.support.cases import case
 
 pd = pytest.importorskip("pandas")
@@ -129,7 +124,6 @@ def test_messages():
         ({"labels": "tag:*", "drop": "id,size,kind,about,z"}, "no column is left"),
         ({"labels": "tag:*", "tags_column": "kind"}, "labels and tags_column are both given"),
         ({"tags_column": "kind", "separator": ""}, "separator is empty"),
-        ({"tags_column": "kin*"}, r"tags_column is 'kin\*'; expected the name of one"),
     ):
         with case(arguments), pytest.raises(ValueError, match=message):
             MultilabelData.from_frame(FRAME, **arguments)
@@ -175,8 +169,7 @@ def test_words_among_numbers_are_told(form):
         ({k: f"{k},5" for k in range(40)}, "in 40 of 40 rows, first '0,5' in row 0"),
         ({}, None),
         ({3: None}, None),
-        ({k: "word" for k in range(20)}, None),
-        ({k: f"{k}.0.1" for k in range(40)}, None),
+        ({k: "word" for k in range(35)}, None),
     ):
         column = form([words.get(k, str(k)) for k in range(40)])
         frame = pd.DataFrame({"c": column, "x": [0, 1] * 20, "y": [1, 0] * 20}, index=[7] * 40)
@@ -191,9 +184,9 @@ def test_words_among_numbers_are_told(form):
 
 def test_columns_that_are_no_features():
     for column, message in (
-        (pd.date_range("2020-01-01", periods=60), r"'c' holds dates.*--drop c"),
-        (pd.to_timedelta(range(60), unit="h"), r"'c' holds durations; expected.*--drop c"),
-        ([f"name {k}" for k in range(60)], r"in the 60 rows of 'c' \(60, such as 'name 0'\)"),
+        (pd.date_range("2020-01-01", periods=60).time, r"'c' holds dates or times.*--drop c"),
+        (pd.to_timedelta(range(60), unit="h"), r"'c' holds durations, such as.*--drop c"),
+        ([f"name {k}" for k in range(60)], r"'c' holds 60 different values in 60 rows, such as 'n"),
         ([np.inf] + [0.0] * 59, "'c' is infinite in row 0"),
     ):
         frame = pd.DataFrame({"c": column, "x": [0, 1] * 30, "y": [1, 0] * 30})
@@ -205,9 +198,9 @@ def test_one_message_settles_all_columns():
     frame = pd.DataFrame({"x": [0, 1] * 30, "y": [1, 0] * 30})
     frame["id"], frame["source"] = [[f"{name} {k}" for k in range(60)] for name in "ab"]
     frame["about"] = frame["title"] = [f"a text of several words {k}" for k in range(60)]
-    with pytest.raises(ValueError, match=r"'id' \(60, such as 'a 0'\), 'source'") as found:
+    with pytest.raises(ValueError, match=r"'id' holds 60 different values .*; 'source'") as found:
         MultilabelData.from_frame(frame, "x,y", text="title")
-    assert str(found.value).endswith("such as --text title,about --drop id,source")
+    assert str(found.value).endswith("for example --text title,about --drop id,source")
     MultilabelData.from_frame(frame, "x,y", text="title,about", drop="id,source")
 
 
@@ -292,7 +285,7 @@ def test_files_that_are_no_tables(ending, tmp_path):
     file = tmp_path / f"t{ending}"
     for content, message in (
         (b"", " is empty; expected names of columns in its first row"),
-        (b"x,a,b\n1,0,1\n2,1,0,7\n", " has rows of different lengths: Expected 3 fields in line 3"),
+        (b"x,a,b\n1,0,1\n2,1,0,7\n", ", line 3: rows of different lengths: more cells than the 3"),
         ("café,a,b\n".encode("latin-1"), r" is no text in UTF-8 \(byte 3\); .*iconv -f LATIN1 "),
         ("ä,a,b\n1,0,1\n".encode("utf-16"), " is no text in UTF-8 .*iconv -f UTF-16 -t UTF-8"),
         ("ä,a,b\n1,0,1\n".encode("utf-16-le"), " is no text in UTF-8 .*iconv -f UTF-16 "),
@@ -406,12 +399,41 @@ def test_all_undecided_columns_are_asked_about_at_once(tmp_path):
     rows = [f"A{k:04d},2024-01-{1 + k % 28:02d},1{k % 7}:30,{k % 9},{k % 2},1" for k in range(60)]
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["key,day,time,x,a,b", *rows]), encoding="utf-8")
-    with pytest.raises(UndecidedColumns, match="--drop day,time,key") as asked:
+    with pytest.raises(UndecidedColumns, match="--drop key,time") as asked:
         load_table(path, labels=["a", "b"])
-    for found in ("'day' holds dates or times", "'time' holds", "of 'key' "):
+    for found in ("'time' holds dates or times", "'key' holds 60 different values"):
         assert found in str(asked.value)
-    with pytest.raises(UndecidedColumns, match=r"drop them \(--drop day,time\)"):
+    with pytest.raises(UndecidedColumns, match=r"--drop time"):
         load_table(path, labels=["a", "b"], nominal="key")
+    data = load_table(path, labels=["a", "b"], drop="key,time")
+    assert data.feature_names == ("day: year", "day: month", "day: day", "day: weekday", "x")
+
+
+def test_the_decimal_mark_is_one_for_all_columns_or_asked_about(tmp_path):
+    def read(*columns, **options):
+        rows = zip(
+            *(column * 30 for column in columns), ["1", "0"] * 30, ["0", "1"] * 30, strict=True
+        )
+        lines = [";".join(row) for row in rows]
+        names = [f"c{k}" for k in range(len(columns))]
+        (tmp_path / "t.csv").write_text("\n".join([";".join([*names, "x", "y"]), *lines]))
+        return load_table(tmp_path / "t.csv", labels="x,y", **options)
+
+    point, comma, doubt = ["1,234.50", "7.5"], ["1.234,50", "7,5"], ["1,234", "56,789"]
+    with pytest.warns(UserWarning, match="a comma is taken for the decimal mark, as in '1.234,50'"):
+        assert read(comma).X[:2, 0].tolist() == [1234.5, 7.5]
+    assert read(point).X[:2, 0].tolist() == [1234.5, 7.5]
+    # Another column settles it.
+    assert read(point, doubt).X[0].tolist() == [1234.5, 1234]
+    with pytest.warns(UserWarning, match="a comma is taken for the decimal mark"):
+        assert read(comma, doubt).X[0].tolist() == [1234.5, 1.234]
+    with pytest.raises(ValueError, match="'c0' has numbers such as '1,234', whose comma may be"):
+        read(doubt)
+    assert read(doubt, decimal=".").X[0, 0] == 1234
+    assert read(doubt, decimal=",").X[0, 0] == 1.234
+    with pytest.raises(UndecidedColumns, match="'c1' holds numbers with ',' for the decimal mark"):
+        read(point, comma)
+    assert "c1_7,5" in read(point, comma, nominal="c1").feature_names
 
 
 RECORDS = [
@@ -424,12 +446,17 @@ RECORDS = [
 def test_objects_in_lines_or_in_a_list_are_the_same_table(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS))
     (tmp_path / "t.jsonl").write_text(lines)
-    for name, text in (("t.json", json.dumps(RECORDS, indent=2)), ("u.json", json.dumps(RECORDS))):
+    texts = {
+        "t.json": json.dumps(RECORDS, indent=2),
+        "u.json": json.dumps(RECORDS),
+        "v.json": lines,
+    }
+    for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8-sig")
         with (tmp_path / name).open("rb") as plain, gzip.open(tmp_path / f"{name}.gz", "wb") as to:
             to.write(plain.read())
     expected = read_frame(tmp_path / "t.jsonl")
-    for name in ("t.json", "u.json", "t.json.gz"):
+    for name in ("t.json", "u.json", "v.json", "t.json.gz"):
         pd.testing.assert_frame_equal(read_frame(tmp_path / name), expected)
     table = load_table(tmp_path / "t.json", tags_column="tags", text="about", drop="key")
     assert table.label_names == ("x", "y")
@@ -438,10 +465,9 @@ def test_objects_in_lines_or_in_a_list_are_the_same_table(tmp_path):
 def test_what_is_no_list_of_objects_is_named(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS))
     for name, text, message in (
-        ("a.json", lines, r"a\.json is no JSON: Extra data: .*; with an object in each line, end"),
+        ("a.json", "{" + lines, r"a\.json, line 1 is no JSON: Expecting property name"),
         ("b.json", json.dumps(RECORDS[0]), r"b\.json holds no JSON list; expected one of objects"),
         ("c.json", "[{}, 3]", r"c\.json, element 2 is no JSON object"),
-        ("d.json", '[{"a": {"b": 1}}]', r"d\.json, element 1 has an object in 'a'; expected num"),
         ("e.json", "[]", r"e\.json has no rows"),
         ("f.json", "", r"f\.json is no JSON"),
         ("g.jsonl", json.dumps(RECORDS), r"g\.jsonl, line 1 is no JSON object"),

@@ -1,6 +1,7 @@
 """Measures of each label and of each row, against scikit-learn's."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
@@ -26,6 +27,17 @@ def test_against_scikit_learn(weights):
     np.testing.assert_allclose(found["predicted"], counts @ predicted)
     assert np.mean(found["f1"]) == pytest.approx(macro_f1(Y, predicted, sample_weight=weights))
     assert np.mean(found["auc"]) == pytest.approx(auc_macro(Y, SCORES, sample_weight=weights))
+
+
+def test_a_data_frame_keeps_its_names():
+    predicted = (SCORES > 0.4).astype(int)
+    expected = label_measures(Y, predicted, SCORES)
+    frame = pd.DataFrame(Y, columns=list("abcde"))
+    for truth, guess in ((frame, predicted), (Y, 0 * frame + predicted)):
+        found = label_measures(truth, guess, SCORES)
+        assert found.index.tolist() == list("abcde")
+        for name, values in expected.items():
+            np.testing.assert_array_equal(found[name], values)
 
 
 def test_unknown_labels_are_left_out():

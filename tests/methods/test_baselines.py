@@ -53,7 +53,7 @@ def many_labels(dtype):
 
 # 45,000 pairs, and epochs: their labels take the
 # way of the other estimators of `multimargin.baselines`.
-SLOW = {"clr", "bp-mll"}
+SLOW = {"clr", "bp-mll", "ovr-boosting"}
 
 
 # Sums of labels by counting, by products and by classifiers of several kinds.

@@ -206,9 +206,8 @@ def _kind_of_cells(rows: Any, cells: list[list[Any] | None], of_cells: bool) -> 
     if any(isinstance(label, (*_LISTS, np.ndarray)) for label in _labels_of(cells)):
         return "nested" if of_cells else "matrix"
     if not all(isinstance(label, _NUMBERS) or is_missing(label) for label in _labels_of(cells)):
-        # Rows of one text each are a column of classes, unless they are cells of a column.
-        return "matrix" if lengths == {1} and not of_cells and not has_missing else "lists"
-    if len(lengths) == 1 and not of_cells:
+        return "lists"
+    if len(lengths) == 1 and lengths != {1} and not of_cells:
         return "indicator" if has_missing else "matrix"
     numbers = {float(label) for label in _labels_of(cells) if not is_missing(label)}
     is_coded = numbers <= {-1.0, 0.0, 1.0} or any(number % 1.0 for number in numbers)

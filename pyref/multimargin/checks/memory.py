@@ -1,6 +1,7 @@
 """Room for what ends the process where it finds none."""
 
 import mmap
+import os
 
 # OpenBLAS maps buffers of 32 MB for products of matrices, and exits where it cannot. SciPy has an
 # OpenBLAS of its own.
@@ -17,3 +18,16 @@ def check_room_for_products() -> None:
             f"less than {_BUFFERS // 10**6} MB of memory are free; expected room for products of "
             "matrices: try fewer rows, or free memory first"
         ) from error
+
+
+def check_file_fits(file: object, size: int) -> None:
+    """Raise MemoryError for a file of so many bytes, unpacked, that its table has no room."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # pragma: no cover - not on Windows
+        return
+    if 2 * size > memory:
+        raise MemoryError(
+            f"path: {file} has {size / 1e9:.1f} GB, more than half of the {memory / 1e9:.1f} GB of "
+            "memory; expected a smaller table: some of its rows, or a larger machine"
+        )

@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+MAGIC = b"multimargin model\n"
+"""What files of models begin with."""
+
 
 def existing_file(path: object, argument: str) -> Path:
     """Return what the caller passed as `argument` as a `Path`, if there is such a file."""
@@ -18,6 +21,17 @@ def existing_file(path: object, argument: str) -> Path:
     if not found.is_file():
         raise FileNotFoundError(f"{argument}: there is no file {str(found)!r}")
     return found
+
+
+def check_model(path: object, argument: str) -> None:
+    """Refuse a file that is no model, by the line that models begin with."""
+    file = existing_file(path, argument)
+    with file.open("rb") as stream:
+        if stream.read(len(MAGIC)) != MAGIC:
+            raise ValueError(
+                f"{argument}: {file} is no model of multimargin; expected a file that multimargin "
+                "fit wrote"
+            )
 
 
 def check_source(source: str | os.PathLike[str]) -> None:

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import naming
 from multimargin.checks.given import Given, column_of, is_missing, recognise
+from multimargin.checks.label_names import label_name, warn_of_lookalikes
 from multimargin.checks.labels import UNKNOWN, count_unknown, indicator_of, known_both
 from multimargin.checks.texts import warn_of_lists_in_texts
 from multimargin.notices import warn
@@ -183,6 +184,7 @@ def _listed(rows: list[list[Any] | None], *, unknown: bool) -> Targets:
             f"y lists labels of several types, which cannot be sorted ({error}); expected texts."
         ) from error
     names = column_of(binarizer.classes_.tolist())
+    warn_of_lookalikes([name for name in names if isinstance(name, str)], "y lists")
     if {str(one).lower() for one in names} <= _CODES and not any(map(_is_number, names)):
         raise ValueError(
             f"y lists the names {names.tolist()} alone, an indicator written as text; expected the "
@@ -197,9 +199,16 @@ def _listed(rows: list[list[Any] | None], *, unknown: bool) -> Targets:
 
 
 def names_in(rows: list[list[Any] | None]) -> list[list[Any]]:
-    """Return the names in lists, without blanks around them and without empty ones."""
-    stripped = ([one.strip() if isinstance(one, str) else one for one in row or ()] for row in rows)
-    return [[one for one in row if one != ""] for row in stripped]
+    """Return the names in lists as `label_name` makes them, without empty ones; numbers stay so."""
+    named = ([_name(one) for one in row or ()] for row in rows)
+    return [[one for one in row if one != ""] for row in named]
+
+
+def _name(one: Any) -> Any:
+    if isinstance(one, str):
+        return label_name(one)
+    is_whole = isinstance(one, float | np.floating) and float(one).is_integer()
+    return int(one) if is_whole else one
 
 
 def _warn_of_changed(rows: list[list[Any] | None], lists: list[list[Any]]) -> None:
@@ -207,9 +216,9 @@ def _warn_of_changed(rows: list[list[Any] | None], lists: list[list[Any]]) -> No
     changed = [k for k, row in enumerate(rows) if row is not None and row != lists[k]]
     if changed:
         warn(
-            f"y lists names that are empty or have blanks around them in {len(changed)} of "
-            f"{len(rows)} rows, such as {str(rows[changed[0]])[:60]} in row {changed[0]}; the "
-            "blanks are taken off, and empty names are left out."
+            "y lists names that are empty, or have blanks around them or what is invisible in "
+            f"them, in {len(changed)} of {len(rows)} rows, such as {str(rows[changed[0]])[:60]} in "
+            f"row {changed[0]}; these are taken off, and empty names are left out."
         )
 
 

@@ -31,12 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _code_of(arguments: Sequence[str]) -> int:
+    if list(arguments) == ["--version"]:
+        from multimargin import __version__
+
+        print(f"multimargin {__version__}")
+        return 0
     try:
         from multimargin.cli.run import run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
-        if list(arguments) == ["--version"]:
+        if list(arguments) == ["--versions"]:
             from multimargin.versions import show_versions
 
             show_versions()

@@ -19,6 +19,14 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from multimargin import __version__
+
+        typer.echo(f"multimargin {__version__}")
+        raise typer.Exit
+
+
+def _show_versions(wanted: bool) -> None:
+    if wanted:
         from multimargin.versions import show_versions
 
         show_versions()
@@ -34,7 +42,16 @@ def _options(
             "--version",
             callback=_show_version,
             is_eager=True,
-            help="Print the version, and what else a report of a fault should name.",
+            help="Print the version.",
+        ),
+    ] = False,
+    versions: Annotated[
+        bool,
+        typer.Option(
+            "--versions",
+            callback=_show_versions,
+            is_eager=True,
+            help="Print what a report of a fault should name: the versions of all packages, BLAS.",
         ),
     ] = False,
     debug: Annotated[

@@ -9,11 +9,44 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Json, Scale, TimeLimit, WrongUsage, by_subject, existing
+from multimargin.cli.options import (
+    Json,
+    Scale,
+    TimeLimit,
+    WrongUsage,
+    by_subject,
+    existing,
+    one_of,
+)
 from multimargin.cli.table_options import ColumnOptions, Group, Holdout
 
 if TYPE_CHECKING:
     from multimargin.compare import Result
+
+# Those of the library, which takes a second to load.
+MEASURES = (
+    *("ranking_loss", "one_error", "coverage", "average_precision", "is_error", "hamming_loss"),
+    *("exact_match", "jaccard", "example_f1", "macro_f1", "micro_f1", "precision_at_5"),
+    *("ndcg_at_5", "auc_macro", "auc_micro", "fit_seconds", "predict_seconds"),
+)
+TUNE_SCORES = ("ranking_average_precision", "ranking_hamming", *MEASURES[:-2])
+
+
+def _known_measures(measures: str) -> str:
+    for name in measures.split(","):
+        if name.strip() not in (*MEASURES, "all"):
+            raise WrongUsage(
+                f"--measures has {name.strip()!r}; expected some of {', '.join(MEASURES)}, or all"
+            )
+    return measures
+
+
+def _known_score(score: str) -> str:
+    name = score.replace("-", "_").removeprefix("neg_")
+    if name not in TUNE_SCORES:
+        raise WrongUsage(f"--tune-score is {score!r}; expected one of {', '.join(TUNE_SCORES)}")
+    return name
+
 
 # Help breaks lines at blanks only.
 _SHOWN_MEASURES = "ranking_loss, one_error, average_precision, hamming_loss, macro_f1"
@@ -40,10 +73,9 @@ class Tuning:
         typer.Option(
             "--tune-score",
             metavar="MEASURE",
-            help="What to tune by: ranking_average_precision, ranking_loss, one_error, coverage, "
-            "is_error, precision_at_5, ndcg_at_5, auc_macro, auc_micro, hamming_loss, exact_match, "
-            "jaccard, example_f1, macro_f1, micro_f1, or ranking_hamming, the mean of ranking loss "
-            "and Hamming loss.",
+            callback=_known_score,
+            help=f"What to tune by: {', '.join(TUNE_SCORES)}; ranking_hamming is the mean of "
+            "ranking loss and Hamming loss.",
         ),
     ] = "ranking_average_precision"
 
@@ -66,7 +98,8 @@ class Splits:
     ] = False
     scale: Scale = "minmax"
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seed of the folds and of the methods.")
+        int,
+        typer.Option("--seed", min=0, metavar="N", help="Seed of the folds and of the methods."),
     ] = 0
     holdout: Holdout = None
     group: Group = None
@@ -93,7 +126,12 @@ class Shown:
 
     measures: Annotated[
         str,
-        typer.Option("--measures", metavar="MEASURE,...|all", help="What tables and reports show."),
+        typer.Option(
+            "--measures",
+            metavar="MEASURE,...|all",
+            callback=_known_measures,
+            help="What tables and reports show.",
+        ),
     ] = _SHOWN_MEASURES
     reference: Annotated[
         str | None,
@@ -105,14 +143,19 @@ class Shown:
     ] = None
     test: Annotated[
         str,
-        typer.Option(
+        one_of(
             "--test",
-            metavar="corrected|paired|none",
-            help="Paired t-test over the folds: with the correction for overlapping training "
+            ("corrected", "paired", "none"),
+            "Paired t-test over the folds: with the correction for overlapping training "
             "parts, without it (as in many papers), or no test.",
         ),
     ] = "corrected"
     alpha: Annotated[float, typer.Option("--alpha", metavar="P", help="Level of all tests.")] = 0.05
+
+    def check(self) -> None:
+        """Raise WrongUsage for a level that is none."""
+        if not 0.0 < self.alpha < 1.0:
+            raise WrongUsage(f"--alpha is {self.alpha:g}; expected a number between 0 and 1")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -217,10 +260,11 @@ def command(
             "-m",
             metavar="METHOD,...",
             help="Methods (multimargin methods lists them) and baselines: ovr-svc, ovr-linear-svc, "
-            "classifier-chain, knn, random-forest, dummy. Parameters follow after colons: "
-            "rank-svm:C=8:gamma=2^-3; with --tune, values to try: rank-svm:C=1/8/64.",
+            "ovr-logistic, ovr-boosting, classifier-chain, knn, random-forest, dummy. "
+            "Parameters follow after colons: rank-svm:C=8:gamma=2^-3; with --tune, values to try: "
+            "rank-svm:C=1/8/64.",
         ),
-    ] = "rank-svm,mlodm,ovr-svc",
+    ] = "label-ranker,rank-svm,mlodm,ovr-svc",
     *,
     tuning: Tuning,
     splits: Splits,
@@ -245,25 +289,30 @@ def command(
     """
     from multimargin.cli import FAILED
     from multimargin.cli.output import check_ending, check_outputs
-    from multimargin.compare import run_experiment
 
-    estimators, grids = _estimators(methods, running.time_limit, tune=tuning.tune)
     folds = splits.folds()
-    _check_choices(shown, splits, running, list(estimators))
+    columns.check()
+    shown.check()
+    if running.jobs == 0:
+        raise WrongUsage("--jobs is 0; expected a positive number, or -1 for one a processor")
+    typed = _typed(methods, tune=tuning.tune)
     written = {"--results": running.results_file, "--report": files.report, "--csv": files.csv}
     check_outputs(written, sources, columns.labels)
     check_ending("--report", files.report, "Markdown")
     check_ending("--csv", files.csv, "CSV")
+    estimators, grids = _estimators(typed, running.time_limit)
+    _check_choices(shown, list(estimators))
     chosen = columns.columns(splits.group)
-    score = _check_score(tuning.tune_score) if tuning.tune else tuning.tune_score
     data = [_load(source, chosen, splits.holdout) for source in sources]
+    from multimargin.compare import run_experiment
+
     with _told_how_to_go_on(running.results_file):
         results = run_experiment(
             data,
             estimators,
             tune=grids if tuning.tune else False,
             tune_folds=tuning.tune_folds,
-            tune_score=score,
+            tune_score=tuning.tune_score,
             cv=folds,
             scaling=splits.scale,
             seed=splits.seed,
@@ -279,30 +328,51 @@ def command(
         raise typer.Exit(FAILED)
 
 
-def _estimators(
-    methods: str, time_limit: float | None, *, tune: bool
-) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
-    """Return the estimators by what was typed, and the values to try for their parameters."""
-    from multimargin.cli.options import limit_time
+@dataclass(frozen=True)
+class _Typed:
+    """A method as it was typed."""
+
+    text: str
+    method: Any
+    fixed: dict[str, str]
+    tried: dict[str, list[str]]
+
+
+def _typed(methods: str, *, tune: bool) -> list[_Typed]:
+    """Read what was typed for methods, before anything is imported that takes its time."""
     from multimargin.methods import find_method
 
-    estimators: dict[str, Any] = {}
-    grids: dict[str, dict[str, list[Any]]] = {}
+    found: list[_Typed] = []
     for text in (part.strip() for part in methods.split(",")):
         name, *assignments = text.split(":")
         if not name:
             raise WrongUsage(f"--methods is {methods!r}; expected names with commas between")
-        if text in estimators:
+        if text in [typed.text for typed in found]:
             raise WrongUsage(f"--methods has {text!r} twice; expected different methods")
         fixed, tried = _assigned(text, assignments, tune=tune)
         try:
-            method = find_method(name)
-            estimators[text] = method.make(**fixed)
-            grids[text] = _grid(method, fixed, tried)
+            found.append(_Typed(text, find_method(name), fixed, tried))
         except ValueError as error:
             raise WrongUsage(f"--methods: {error}") from error
-        if "max_time" in method.parameters:
-            limit_time(method, estimators[text], time_limit)
+    return found
+
+
+def _estimators(
+    typed: list[_Typed], time_limit: float | None
+) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
+    """Return the estimators by what was typed, and the values to try for their parameters."""
+    from multimargin.cli.options import limit_time
+
+    estimators: dict[str, Any] = {}
+    grids: dict[str, dict[str, list[Any]]] = {}
+    for one in typed:
+        try:
+            estimators[one.text] = one.method.make(**one.fixed)
+            grids[one.text] = _grid(one.method, one.fixed, one.tried)
+        except ValueError as error:
+            raise WrongUsage(f"--methods: {error}") from error
+        if "max_time" in one.method.parameters:
+            limit_time(one.method, estimators[one.text], time_limit)
     return estimators, grids
 
 
@@ -346,18 +416,6 @@ def _grid(method: Any, fixed: dict[str, str], tried: dict[str, list[str]]) -> di
     return {**papers, **typed} if typed.keys() <= papers.keys() else {**typed, **papers}
 
 
-def _check_score(score: str) -> str:
-    """Return the name of a measure as the library has it."""
-    from multimargin.compare.experiment.tuning import scorer_of
-
-    name = score.replace("-", "_").removeprefix("neg_")
-    try:
-        scorer_of(name)
-    except ValueError as error:
-        raise WrongUsage(f"--{str(error).replace('_', '-', 1)}") from error
-    return name
-
-
 def _load(source: str, columns: Any, holdout: float | None) -> Any:
     """Load a data set; of a table, say what is filled in."""
     import numpy as np
@@ -372,24 +430,16 @@ def _load(source: str, columns: Any, holdout: float | None) -> Any:
     return data
 
 
-def _check_choices(shown: Shown, splits: Splits, running: Running, methods: list[str]) -> None:
+def _check_choices(shown: Shown, methods: list[str]) -> None:
     """Refuse before hours of computation what could be refused after them."""
-    from multimargin.checks.parameters import check_choice, check_integer, check_real
-    from multimargin.compare.statistics.win_tie_loss import TESTS
-    from multimargin.scaling import SCALINGS
+    from multimargin.checks.parameters import check_choice
 
     try:
         shown.names()
         if shown.reference is not None:
             check_choice("reference", shown.reference, methods)
-        check_choice("test", shown.test, TESTS)
-        check_choice("scale", splits.scale, SCALINGS)
-        check_real("alpha", shown.alpha, above=0.0, below=1.0)
-        check_integer("seed", splits.seed, at_least=0)
     except ValueError as error:
         raise WrongUsage(f"--{error}") from error
-    if running.jobs == 0:
-        raise WrongUsage("--jobs is 0; expected a positive number, or -1 for one a processor")
 
 
 @contextmanager
@@ -417,7 +467,13 @@ def _print_tables(
 
     out = console()
     out.print(shown.verdict(results), style="bold", markup=False, end="\n\n")
-    out.print(Markdown(to_markdown([*shown.tables(results), *condition_tables(results)])))
+    text = to_markdown([*shown.tables(results), *condition_tables(results)])
+    fits = max(map(len, text.splitlines())) <= out.width
+    if fits and out.is_terminal:
+        out.print(Markdown(text))
+    else:
+        # Drawn as a table it would cut names.
+        out.print(text, markup=False, soft_wrap=True)
     written = [path for path in (results_file, *vars(files).values()) if path is not None]
     if written:
         out.print(f"written: {', '.join(written)}", markup=False, soft_wrap=True)

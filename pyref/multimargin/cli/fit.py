@@ -7,16 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli import INTERRUPTED
-from multimargin.cli.options import Data, Json, MethodName, Scale, Settings, TimeLimit, by_subject
+from multimargin.cli.options import (
+    Data,
+    Json,
+    MethodName,
+    Scale,
+    Settings,
+    TimeLimit,
+    WrongUsage,
+    by_subject,
+    inside,
+)
 from multimargin.cli.table_options import ColumnOptions, PartsOfData
+from multimargin.methods import find_method
 
 if TYPE_CHECKING:
-    from multimargin.datasets.tables import TableColumns
+    from multimargin.datasets.table_columns import TableColumns
     from multimargin.interrupts import Interrupts
-
-
-def _share(text: str) -> Any:
-    return typer.Option(metavar="SHARE", help=text)
 
 
 @dataclass(frozen=True)
@@ -25,40 +32,47 @@ class Promise:
 
     recall: Annotated[
         float | None,
-        _share("Predict as few labels as find this share of the relevant ones of a new row."),
+        inside(
+            "--recall",
+            "SHARE",
+            "Predict as few labels as find this share of the relevant ones of a new row.",
+            highest=1.0,
+        ),
     ] = None
     precision: Annotated[
         float | None,
-        _share("Predict as many labels as are right in this share of those of a new row."),
+        inside(
+            "--precision",
+            "SHARE",
+            "Predict as many labels as are right in this share of those of a new row.",
+            highest=1.0,
+        ),
     ] = None
 
-    def give(self, method: Any, estimator: Any, settings: list[str] | None) -> None:
-        """Set the threshold of an unfitted estimator."""
-        from multimargin.cli.options import WrongUsage, method_parameters
-        from multimargin.thresholds import PrecisionGuarantee, RecallGuarantee
-
-        promises = {
-            "--recall": (RecallGuarantee, self.recall),
-            "--precision": (PrecisionGuarantee, self.precision),
-        }
-        given = {
-            option: (of, share) for option, (of, share) in promises.items() if share is not None
-        }
-        if not given:
+    def check(self, method_name: str, settings: list[str] | None) -> None:
+        """Raise WrongUsage for a promise that cannot be given."""
+        if self.recall is None and self.precision is None:
             return
-        if len(given) > 1:
+        if self.recall is not None and self.precision is not None:
             raise WrongUsage("--recall and --precision are both given; expected one of them")
-        ((option, (guarantee, share)),) = given.items()
-        if method.name != "label-ranker":
+        option = "--precision" if self.recall is None else "--recall"
+        name = find_method(method_name).name
+        if name != "label-ranker":
             raise WrongUsage(
-                f"{option} is given, but {method.name} learns its threshold from rows that it was "
+                f"{option} is given, but {name} learns its threshold from rows that it was "
                 "fitted to; expected label-ranker"
             )
-        if "threshold" in method_parameters(method, settings):
+        if any(setting.startswith("threshold=") for setting in settings or ()):
             raise WrongUsage(f"{option} and --set threshold are both given; expected one of them")
-        if not 0.0 < share < 1.0:
-            raise WrongUsage(f"{option} is {share:g}; expected a number between 0 and 1")
-        estimator.set_params(threshold=guarantee(share))
+
+    def give(self, estimator: Any) -> None:
+        """Set the threshold of an unfitted estimator."""
+        from multimargin.thresholds import PrecisionGuarantee, RecallGuarantee
+
+        if self.recall is not None:
+            estimator.set_params(threshold=RecallGuarantee(self.recall))
+        if self.precision is not None:
+            estimator.set_params(threshold=PrecisionGuarantee(self.precision))
 
 
 @by_subject
@@ -109,6 +123,8 @@ def command(
     wanted = Wanted(
         source, method_name, settings, promise, time_limit, scale, split, output, as_json
     )
+    promise.check(method_name, settings)
+    columns.check()
     check_outputs({"--output": output}, [source], columns.labels, streams=False)
     check_ending("--output", output, "a model", "one such as tags.model")
     _fit(wanted, columns.columns(put_aside.group), put_aside.holdout)
@@ -133,7 +149,7 @@ class Wanted:
         from multimargin.cli.options import limit_time, make_named_method
 
         method, estimator = make_named_method(self.method, self.settings)
-        self.promise.give(method, estimator, self.settings)
+        self.promise.give(estimator)
         limit_time(method, estimator, self.time_limit)
         return method, estimator
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from multimargin.datasets import Description
+    from multimargin.datasets.table_kinds import Kind
 
 # Enough to recognise them; --json has all.
 _MAX_NAMES = 8
@@ -39,7 +40,7 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     from multimargin.cli.table_options import is_table, load_table_or_data
     from multimargin.datasets.description import describe, describe_table
     from multimargin.datasets.table_columns import UndecidedColumns
-    from multimargin.datasets.tables import table_files
+    from multimargin.datasets.table_files import table_files
 
     wanted, tables = columns.columns(), table_files(source)
     if wanted.labels is None and wanted.tags_column is None and tables:
@@ -52,10 +53,16 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
         _show_columns(source, tables or {}, as_json=as_json)
         return
     description = describe_table(data) if is_table(data) else describe(data)
+    decisions = data.decisions if is_table(data) else {}
     if as_json:
-        print_json(description)
+        held = [
+            {"name": name, "taken_for": kind.name, "reason": kind.reason}
+            for name, kind in decisions.items()
+        ]
+        print_json({**vars(description), **({"columns": held} if held else {})})
     else:
         _show(description)
+        _show_decisions(decisions)
 
 
 def _show(description: "Description") -> None:
@@ -74,19 +81,36 @@ def _show(description: "Description") -> None:
         out.print(f"\nwarning: {warning}", style="yellow", markup=False, soft_wrap=True)
 
 
+def _show_decisions(decisions: "Mapping[str, Kind]") -> None:
+    """Show what each column of features is taken for, and why."""
+    from rich.text import Text
+
+    from multimargin.cli.output import console, plain_table
+
+    if not decisions:
+        return
+    table = plain_table("column", "taken for", "because")
+    for column in table.columns[1:]:
+        column.justify = "left"
+    for name, kind in decisions.items():
+        table.add_row(*map(Text, (_cut(name), kind.name, kind.reason)))
+    console().print()
+    console().print(table)
+
+
 def _show_columns(source: str, tables: "Mapping[str, Path]", *, as_json: bool) -> None:
     """Show the likely contents of the columns of a table, and how to name its labels."""
-    from pathlib import Path
     from shlex import quote
 
     from rich.text import Text
 
     from multimargin.cli.output import console, counted, number, plain_table, print_json
+    from multimargin.datasets.table_files import is_text, stem_of
     from multimargin.datasets.table_overview import overview
-    from multimargin.datasets.tables import is_text, read_parts, stem_of
+    from multimargin.datasets.tables import read_parts
 
     frame, _ = read_parts(tables)
-    name = stem_of(Path(source).resolve())
+    name = stem_of(source)
     found = overview(frame, name, as_text=is_text(next(iter(tables.values()))))
     if as_json:
         print_json(found)
@@ -94,13 +118,12 @@ def _show_columns(source: str, tables: "Mapping[str, Path]", *, as_json: bool) -
     out = console()
     size = f"{counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}"
     out.print(f"{name}: {size}\n", markup=False)
-    table = plain_table("column", "holds", "different", "missing", "such as")
+    table = plain_table("column", "taken for", "different", "missing", "because it holds")
     for place in (1, 4):
         table.columns[place].justify = "left"
     for column in found.columns:
-        examples = ", ".join(_cut(value) for value in column.examples)
         counts = number(column.n_different), number(column.n_missing)
-        table.add_row(*map(Text, (_cut(column.name), column.holds, *counts, examples)))
+        table.add_row(*map(Text, (_cut(column.name), column.holds, *counts, column.reason)))
     out.print(table)
     _print_frequent(out, found.label_counts)
     options = f"{quote(source)} {found.labels or '--tags-column ...'} {found.options}".rstrip()

@@ -3,12 +3,14 @@
 import inspect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from multimargin.checks.paths import check_source
+from multimargin.checks.paths import check_model, check_source
 from multimargin.cli import USAGE
+from multimargin.datasets.public_names import OWN, is_known, unknown_name
 from multimargin.methods import METHODS, find_method
 from multimargin.notices import warn
 
@@ -20,11 +22,76 @@ EVERYTHING = "all"
 """Name of the split that holds all rows of every data set."""
 
 
+class WrongUsage(Exception):
+    """A wrong command line that typer cannot see."""
+
+    exit_code = USAGE
+
+    def format_message(self) -> str:
+        """Return the message."""
+        return str(self)
+
+
+# What can be refused at once is refused by the callbacks of options, before anything is imported
+# that takes its time.
 def existing(source: Any) -> Any:
-    """Refuse a file that is not there before anything is imported that takes its time."""
+    """Refuse data that are not there."""
     for one in source if isinstance(source, list | tuple) else (source,):
         check_source(one)
+        if not (Path(one).exists() or one == "-" or is_known(one) or set("*?[") & set(one)):
+            raise FileNotFoundError(unknown_name(one, OWN))
     return source
+
+
+def existing_model(path: str) -> str:
+    """Refuse a file that is no model, or is not there."""
+    check_model(path, "path")
+    return path
+
+
+def one_of(name: str, choices: Sequence[str], text: str, **options: Any) -> Any:
+    """Return an option that takes one of a few words."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in choices:
+            raise WrongUsage(f"{name} is {value!r}; expected one of {', '.join(choices)}")
+        return value
+
+    return typer.Option(name, metavar="|".join(choices), help=text, callback=check, **options)
+
+
+def inside(name: str, metavar: str, text: str, highest: float | None = None) -> Any:
+    """Return an option that takes a number above 0, and below another if there is one."""
+
+    def check(value: float | None) -> float | None:
+        if value is not None and not (value > 0.0 and (highest is None or value < highest)):
+            expected = (
+                "a positive number" if highest is None else f"a number between 0 and {highest:g}"
+            )
+            raise WrongUsage(f"{name} is {value:g}; expected {expected}")
+        return value
+
+    return typer.Option(name, metavar=metavar, help=text, callback=check, show_default=False)
+
+
+def _known_method(name: str) -> str:
+    try:
+        find_method(name)
+    except ValueError as error:
+        raise WrongUsage(str(error)) from error
+    return name
+
+
+def _assignments(settings: list[str] | None) -> list[str] | None:
+    names = []
+    for setting in settings or ():
+        name, equals, _ = setting.partition("=")
+        if not (name and equals):
+            raise WrongUsage(f"--set is {setting!r}; expected NAME=VALUE, such as C=8")
+        if name in names:
+            raise WrongUsage(f"--set gives {name} twice; expected once")
+        names.append(name)
+    return settings
 
 
 Data = Annotated[
@@ -32,8 +99,9 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         callback=existing,
-        help="A file (.csv, .tsv, .json, .jsonl, .parquet, .arff, .npz, .svm, .svmlight, "
-        ".libsvm), a folder with NAME-train and NAME-test files, or a name: "
+        help="A file (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx, .arff, .npz, .svm, "
+        ".svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the parts of a "
+        "table, a pattern of such, - for standard input, or a name: "
         "debian-tags, digits (need no file), emotions, yeast, ... "
         "(from the folder in MULTIMARGIN_DATA, else by download).",
         show_default=False,
@@ -56,6 +124,7 @@ MethodName = Annotated[
         "--method",
         "-m",
         metavar="METHOD",
+        callback=_known_method,
         help=f"One of {', '.join(METHODS)}; or a baseline. multimargin methods lists and explains "
         "all.",
     ),
@@ -65,6 +134,7 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
+        callback=_assignments,
         help="A parameter of the method (multimargin methods METHOD lists them); again for others. "
         "Powers are written C=2^-3.",
         show_default=False,
@@ -72,34 +142,23 @@ Settings = Annotated[
 ]
 Scale = Annotated[
     str,
-    typer.Option(
+    one_of(
         "--scale",
-        metavar="minmax|standard|unit|none",
-        help="Scaling, learned from the rows that are fitted: each feature to [0, 1] (sparse ones "
+        ("minmax", "standard", "unit", "none"),
+        "Scaling, learned from the rows that are fitted: each feature to [0, 1] (sparse ones "
         "by their largest value), to mean 0 and variance 1, each row to length 1 (numbers "
         "beside text or names to [0, 1] before), or none.",
     ),
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(
+    inside(
         "--time-limit",
-        metavar="SECONDS",
-        help="End each fit of a method after so many seconds, with the model reached and its "
+        "SECONDS",
+        "End each fit of a method after so many seconds, with the model reached and its "
         "certificate. Baselines have no limit.",
-        show_default=False,
     ),
 ]
-
-
-class WrongUsage(Exception):
-    """A wrong command line that typer cannot see."""
-
-    exit_code = USAGE
-
-    def format_message(self) -> str:
-        """Return the message."""
-        return str(self)
 
 
 def by_subject(command: Callable[..., None]) -> Callable[..., None]:
@@ -137,25 +196,18 @@ def method_parameters(method: Any, settings: Sequence[str] | None) -> dict[str, 
     """Read the values of ``--set``, each NAME=VALUE."""
     values: dict[str, str] = {}
     for setting in settings or ():
-        name, equals, value = setting.partition("=")
-        if not (name and equals):
-            raise WrongUsage(f"--set is {setting!r}; expected NAME=VALUE, such as C=8")
+        name, _, value = setting.partition("=")
         try:
             method.parameter(name)
         except ValueError as error:
             raise WrongUsage(f"--set: {str(error).removesuffix('.')}") from error
-        if name in values:
-            raise WrongUsage(f"--set gives {name} twice; expected once")
         values[name] = value
     return values
 
 
 def make_named_method(name: str, settings: Sequence[str] | None) -> tuple[Any, Any]:
     """Return the method of a command line and its unfitted estimator."""
-    try:
-        method = find_method(name)
-    except ValueError as error:
-        raise WrongUsage(str(error)) from error
+    method = find_method(name)
     return method, method.make(**method_parameters(method, settings))
 
 
@@ -163,8 +215,6 @@ def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
     """Give an unfitted estimator the time limit of a command line."""
     if seconds is None:
         return
-    if not seconds > 0.0:
-        raise WrongUsage(f"--time-limit is {seconds:g}; expected a positive number of seconds")
     try:
         parameter = method.parameter("max_time")
     except ValueError as error:
@@ -280,13 +330,15 @@ def say_what_is_missing(table: Any, rows: Any) -> None:
         "number": "filled in by the median of the column",
         "nominal": "a value of its own",
         "text": "read as no words",
+        "characters": "read as no characters",
     }
     for column, count in table.missing(rows).items():
         if count == len(rows):
             advice = option("--drop", [column])
             tell(f"{column}: no value at all; a fit needs no such column ({advice})")
         else:
-            tell(f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}")
+            way = ways[table.kinds.get(column, "number")]
+            tell(f"{column}: {counted(count, 'missing value')}, {way}")
 
 
 def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:

@@ -2,9 +2,13 @@
 
 import dataclasses
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+# Wider than any table.
+_WIDE = 100_000
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +34,7 @@ def check_outputs(
     `outputs` are files by the option that names them, pipes and devices too with `streams`;
     `sources` are data sets, `others` may name further files that are read.
     """
-    from multimargin.datasets.loading import files_of
+    from multimargin.datasets.file_kinds import files_of
     from multimargin.files import check_not_read, path_to_write
 
     inputs = [file for source in sources for file in files_of(source)]
@@ -72,9 +76,13 @@ def check_ending(option: str, path: str | None, form: str, remedy: str = "anothe
 
 def console(*, stderr: bool = False) -> "Console":
     """Return a console that prints text as it is, without colouring numbers in it."""
+    import sys
+
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
+    # What is piped is for programs: no name is cut.
+    piped = not stderr and not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(stderr=stderr, highlight=False, width=_WIDE if piped else None)
 
 
 def tell(message: str, style: str = "") -> None:

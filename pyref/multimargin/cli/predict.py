@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Data, Json, by_subject
+from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of
 
 if TYPE_CHECKING:
     from multimargin.cli.predictions import Predictions
@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 ModelFile = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="A file that multimargin fit wrote.", show_default=False),
+    typer.Argument(
+        metavar="MODEL",
+        callback=existing_model,
+        help="A file that multimargin fit wrote.",
+        show_default=False,
+    ),
 ]
 
 
@@ -23,10 +28,10 @@ class Form:
 
     form: Annotated[
         str | None,
-        typer.Option(
+        one_of(
             "--format",
-            metavar="all|labels|tags",
-            help="What a row of the CSV file has: 0 or 1 and a score for each label; 0 or 1 only; "
+            ("all", "labels", "tags"),
+            "What a row of the CSV file has: 0 or 1 and a score for each label; 0 or 1 only; "
             "or the names of the predicted labels, the best first, and their scores. By default "
             "tags where the model learned from a column of tags, else all.",
             show_default=False,
@@ -45,7 +50,16 @@ class Form:
         bool,
         typer.Option(
             "--probabilities",
-            help="Give probabilities in place of scores; of calibrated models, as label-ranker is.",
+            help="Give probabilities in place of scores; of calibrated models, as label-ranker is. "
+            "With --top they are given where the model has some.",
+        ),
+    ] = False
+    as_is: Annotated[
+        bool,
+        typer.Option(
+            "--as-is",
+            help="Write cells as they are, also those that begin as formulas do (=, +, -, @). "
+            "Without it these get an apostrophe in front, so that no spreadsheet computes them.",
         ),
     ] = False
     why: Annotated[
@@ -103,21 +117,23 @@ def command(
       multimargin predict tags.model new.csv --top 3 --why 4
       multimargin predict tags.model new.csv --probabilities -o out.csv
     """
-    from multimargin.cli.options import WrongUsage
     from multimargin.cli.output import check_ending, check_outputs, console, counted, print_json
-    from multimargin.cli.predictions import FORMATS, Predictions
-    from multimargin.model_files import read_model
 
-    if form.form not in (None, *FORMATS):
-        raise WrongUsage(f"--format is {form.form!r}; expected one of {', '.join(FORMATS)}")
+    output = None if output == "-" else output
     check_outputs({"--output": output}, [source], model_file)
     if as_json:
         check_ending("--output", output, "JSON", "another name, or the command without --json")
     else:
         check_ending("--output", output, "CSV", "a name such as out.csv, or --json")
+    from multimargin.cli.predictions import Predictions
+    from multimargin.model_files import read_model
+
     model, info = read_model(model_file)
     rows, X, kept = _rows_and_features(info, source, split, keep)
-    scores, probabilities = _scores_of(model, X, form.probabilities)
+    if not (form.as_is or as_json):
+        _tell_of_formulas(kept)
+    wanted = form.probabilities or (form.top is not None and hasattr(model, "predict_proba"))
+    scores, probabilities = _scores_of(model, X, wanted)
     listed = info.table is not None and info.table.get("tags_column") is not None
     kind = form.form or ("tags" if listed else "all")
     kind = "tags" if form.top or form.why else kind
@@ -131,6 +147,7 @@ def command(
         form.top,
         separator=between,
         probabilities=probabilities,
+        as_is=form.as_is,
     )
     if form.why is not None:
         found = replace(found, reasons=found.reasons_of(model, X, form.why))
@@ -147,6 +164,18 @@ def command(
         labels = f"the best {counted(min(form.top, scores.shape[1]), 'label')} of each"
     told = f"{counted(len(rows), 'row')}, {labels}, written to {output}"
     console().print(told, markup=False, soft_wrap=True)
+
+
+def _tell_of_formulas(kept: dict[str, list[str]]) -> None:
+    from multimargin.cli.output import counted, tell
+    from multimargin.cli.spreadsheets import is_formula
+
+    found = [cell for cells in kept.values() for cell in cells if is_formula(cell)]
+    if found:
+        tell(
+            f"{counted(len(found), 'cell')} of --keep, such as {found[0]!r:.40}, would be computed "
+            "by a spreadsheet and get an apostrophe in front; --as-is writes them as they are"
+        )
 
 
 def _scores_of(model: Any, X: Any, with_probabilities: bool) -> tuple[Any, Any]:
@@ -235,7 +264,8 @@ def _unlabelled_table(
     import numpy as np
 
     from multimargin.datasets.table_columns import as_text_column, chosen_columns
-    from multimargin.datasets.tables import Table, features_of, read_parts, table_files
+    from multimargin.datasets.table_files import table_files
+    from multimargin.datasets.tables import Table, features_of, read_parts
 
     parts = table_files(source)
     if parts is None:

@@ -32,6 +32,7 @@ class Predictions:
     reasons: "list[list[Reasons]] | None" = None
     separator: str | None = ","  # What stands between tags; None writes a list of JSON
     probabilities: NDArray[np.float64] | None = None  # (n, q): Written in place of the scores
+    as_is: bool = False  # Whether cells are written that a spreadsheet computes
 
     def reasons_of(self, model: Any, X: Any, count: int) -> "list[list[Reasons]]":
         """Return what speaks most for or against each tag of each row, by a linear model."""
@@ -58,10 +59,10 @@ class Predictions:
         taken = {"row", *self.kept}
         heads = [f"label: {name}" if name in taken else name for name in self._heads()]
         rows = "row" if "row" not in self.kept else "row number"
-        writer.writerow([rows, *map(as_cell, [*self.kept, *heads])])
+        writer.writerow([rows, *map(self._cell, [*self.kept, *heads])])
         for number, row in enumerate(self.rows):
             copied = [values[number] for values in self.kept.values()]
-            copied = [as_cell(value) if isinstance(value, str) else value for value in copied]
+            copied = [self._cell(value) for value in copied]
             writer.writerow([int(row), *copied, *self._cells(number)])
 
     def as_json(self) -> dict[str, Any]:
@@ -117,13 +118,16 @@ class Predictions:
         scores, written = self.scores[number], self._written[number]
         if self.form == "tags":
             best = self._best(number)
-            tags = as_cell(self._listed([self.label_names[k] for k in best]))
+            tags = self._cell(self._listed([self.label_names[k] for k in best]))
             cells = [tags, ", ".join(f"{written[k]:.4f}" for k in best)]
             if self.reasons is not None:
-                cells.append(as_cell("; ".join(map(str, self.reasons[number]))))
+                cells.append(self._cell("; ".join(map(str, self.reasons[number]))))
             return cells
         labels = (scores > 0).astype(int).tolist()
         return [*labels, *(written.tolist() if self.form == "all" else ())]
+
+    def _cell(self, value: Any) -> Any:
+        return value if self.as_is else as_cell(value)
 
     def _listed(self, tags: list[str]) -> str:
         """Return tags as a table lists them, so that they can be read back."""

@@ -5,19 +5,21 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
-from multimargin.cli.options import Labels, WrongUsage, as_number
+from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_of
 
 if TYPE_CHECKING:
     from multimargin.datasets import MultilabelData
-    from multimargin.datasets.tables import Table, TableColumns
+    from multimargin.datasets.table_columns import TableColumns
+    from multimargin.datasets.tables import Table
     from multimargin.model_files import ModelInfo
 
 TagsColumn = Annotated[
     str | None,
     typer.Option(
         "--tags-column",
-        metavar="COLUMN",
-        help="Of a table: the column that lists the labels of each row, instead of --labels.",
+        metavar="COLUMN,...",
+        help="Of a table: the column that lists the labels of each row, instead of --labels, or "
+        "columns with a label each (tag1,tag2 or 'tag*').",
     ),
 ]
 Separator = Annotated[
@@ -47,6 +49,24 @@ Text = Annotated[
         help="Of a table: columns of text, whose words become features (tf-idf).",
     ),
 ]
+Number = Annotated[
+    str | None,
+    typer.Option(
+        "--number",
+        metavar="COLUMN,...",
+        help="Of a table: columns of numbers, even if these look like codes.",
+    ),
+]
+OneTagARow = Annotated[
+    str | None,
+    typer.Option(
+        "--one-tag-a-row",
+        metavar="COLUMN",
+        help="Of a table with a row for each tag: rows with the same value in this column are one, "
+        "and --tags-column has a tag of each.",
+        show_default=False,
+    ),
+]
 Nominal = Annotated[
     str | None,
     typer.Option(
@@ -57,27 +77,27 @@ Nominal = Annotated[
 ]
 Analyzer = Annotated[
     str,
-    typer.Option(
+    one_of(
         "--analyzer",
-        metavar="word|char",
-        help="What counts of text: its words, or runs of characters, for text without blanks say.",
+        ("word", "char"),
+        "What counts of text: its words, or runs of characters, for text without blanks say.",
     ),
 ]
 Blank = Annotated[
     str | None,
-    typer.Option(
+    one_of(
         "--blank",
-        metavar="0|unknown",
-        help="What an empty cell of a label is; by default unknown, but 0 where no label is 0.",
+        ("0", "unknown"),
+        "What an empty cell of a label is; by default unknown, but 0 where no label is 0.",
         show_default=False,
     ),
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option(
+    one_of(
         "--decimal",
-        metavar=".|,",
-        help="The decimal mark of the numbers of a table; found by default.",
+        (".", ","),
+        "The decimal mark of the numbers of a table; found by default.",
         show_default=False,
     ),
 ]
@@ -85,18 +105,19 @@ MinCount = Annotated[
     int,
     typer.Option(
         "--min-count",
+        min=1,
         metavar="N",
         help="Of a table: leave out labels that are relevant in fewer rows.",
     ),
 ]
 Holdout = Annotated[
     float | None,
-    typer.Option(
+    inside(
         "--holdout",
-        metavar="SHARE",
-        help="Put this share of the rows aside as the part test, 0.25 say, the same rows each "
+        "SHARE",
+        "Put this share of the rows aside as the part test, 0.25 say, the same rows each "
         "time: every label keeps its share of both parts.",
-        show_default=False,
+        highest=1.0,
     ),
 ]
 Group = Annotated[
@@ -120,31 +141,43 @@ class ColumnOptions:
     drop: Drop = None
     text: Text = None
     nominal: Nominal = None
+    number: Number = None
+    one_tag_a_row: OneTagARow = None
     analyzer: Analyzer = "word"
     blank: Blank = None
     decimal: Decimal = None
     min_count: MinCount = 1
 
-    def columns(self, group: str | None = None) -> "TableColumns":
-        """Say which columns are what; raises WrongUsage if the options contradict each other."""
-        from multimargin.datasets.tables import TableColumns
-
+    def check(self) -> None:
+        """Raise WrongUsage if the options contradict each other."""
         if self.labels is not None and self.tags_column is not None:
             raise WrongUsage("--labels and --tags-column are both given; expected one of them")
-        if self.separator is not None and self.tags_column is None:
-            raise WrongUsage("--separator is given without --tags-column, whose tags it separates")
+        for option, value in (
+            ("--separator", self.separator),
+            ("--one-tag-a-row", self.one_tag_a_row),
+        ):
+            if value is not None and self.tags_column is None:
+                raise WrongUsage(f"{option} is given without --tags-column, the column of the tags")
+
+    def columns(self, group: str | None = None) -> "TableColumns":
+        """Say which columns are what; raises WrongUsage if the options contradict each other."""
+        self.check()
+        from multimargin.datasets.table_columns import TableColumns
+
         return TableColumns(
-            as_number(self.labels),
-            self.tags_column,
-            None if self.separator is None else _unescaped(self.separator),
-            self.drop or (),
-            self.text or (),
-            group,
-            self.nominal or (),
-            self.analyzer,
-            self.blank,
-            self.decimal,
-            self.min_count,
+            labels=as_number(self.labels),
+            tags_column=self.tags_column,
+            separator=None if self.separator is None else _unescaped(self.separator),
+            drop=self.drop or (),
+            text=self.text or (),
+            group=group,
+            nominal=self.nominal or (),
+            number=self.number or (),
+            analyzer=self.analyzer,
+            blank=self.blank,
+            decimal=self.decimal,
+            min_count=self.min_count,
+            one_tag_a_row=self.one_tag_a_row,
         )
 
 
@@ -167,16 +200,10 @@ def load_table_or_data(
 
     `holdout` is the share of the rows that become the part test.
     """
-    from pathlib import Path
-
     from multimargin.cli.output import counted, tell
     from multimargin.datasets import load
-    from multimargin.datasets.tables import (
-        read_table,
-        stem_of,
-        table_files,
-        warn_of_row_numbers,
-    )
+    from multimargin.datasets.table_files import stem_of, table_files
+    from multimargin.datasets.tables import read_table, warn_of_row_numbers
 
     parts = table_files(source)
     if parts is None:
@@ -186,20 +213,21 @@ def load_table_or_data(
             ("--text", columns.text),
             ("--group", columns.group),
             ("--nominal", columns.nominal),
+            ("--number", columns.number),
             ("--blank", columns.blank),
             ("--decimal", columns.decimal),
             ("--min-count", columns.min_count != 1),
         ):
             if value:
                 raise WrongUsage(
-                    f"{option} is for tables (.csv, .tsv, .json, .jsonl, .parquet), "
+                    f"{option} is for tables (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx), "
                     f"not for {source}"
                 )
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)
     if columns.labels is None and columns.tags_column is None:
         _ask_for_labels(parts)
-    table = read_table(parts, columns, name=stem_of(Path(source).resolve()))
+    table = read_table(parts, columns, name=stem_of(source))
     warn_of_row_numbers(table.kinds, table.X)
     if table.n_rare:
         rare = f"{counted(table.n_rare, 'label')} with fewer than {columns.min_count} rows"
@@ -237,10 +265,10 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
 
     A table has the features and labels of the model, in its order.
     """
-    from pathlib import Path
-
     from multimargin.cli.options import load_data, svmlight_options
-    from multimargin.datasets.tables import TableColumns, read_table, stem_of, table_files
+    from multimargin.datasets.table_columns import TableColumns
+    from multimargin.datasets.table_files import stem_of, table_files
+    from multimargin.datasets.tables import read_table
 
     parts = table_files(source)
     if parts is None or info.table is None:
@@ -252,11 +280,12 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
         separator=info.table.get("separator", ","),
         blank=info.table.get("blank"),
         decimal=info.table.get("decimal"),
+        one_tag_a_row=info.table.get("one_tag_a_row"),
     )
     return read_table(
         parts,
         columns,
-        name=stem_of(Path(source).resolve()),
+        name=stem_of(source),
         kinds=info.table["kinds"],
         known_labels=info.label_names,
     )
@@ -272,6 +301,7 @@ def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
     return {
         "kinds": dict(data.kinds),
         "tags_column": columns.tags_column,
+        "one_tag_a_row": columns.one_tag_a_row,
         "separator": data.separator,
         "blank": data.blank,
         "decimal": data.decimal,
@@ -293,7 +323,7 @@ def rows_of(X: Any, rows: Any) -> Any:
 def _ask_for_labels(parts: Any) -> None:
     """Refuse a table without a word about its labels, and say what it has."""
     from multimargin.datasets.table_columns import chosen_columns
-    from multimargin.datasets.tables import read_frame
+    from multimargin.datasets.table_files import read_frame
 
     try:
         chosen_columns(read_frame(next(iter(parts.values()))), None, "labels")

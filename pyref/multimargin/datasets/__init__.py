@@ -5,18 +5,22 @@ both, and named splits such as the official "train" and "test" parts. `load` fin
 `load_extreme` alone, for thousands of labels, returns ``X`` and ``Y`` as sparse arrays.
 """
 
-from multimargin.datasets.arff import load_arff
-from multimargin.datasets.debian import load_debian_tags
-from multimargin.datasets.description import Description, describe
-from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.extreme import load_extreme
-from multimargin.datasets.fasttext import load_fasttext
-from multimargin.datasets.files import load_table
-from multimargin.datasets.loading import load
-from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.datasets.npz import load_npz
-from multimargin.datasets.public import available
-from multimargin.datasets.svmlight import load_svmlight
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multimargin.datasets.arff import load_arff
+    from multimargin.datasets.debian import load_debian_tags
+    from multimargin.datasets.description import Description, describe
+    from multimargin.datasets.digits import load_digit_attributes
+    from multimargin.datasets.extreme import load_extreme
+    from multimargin.datasets.fasttext import load_fasttext
+    from multimargin.datasets.files import load_table
+    from multimargin.datasets.loading import load
+    from multimargin.datasets.multilabel_data import MultilabelData
+    from multimargin.datasets.npz import load_npz
+    from multimargin.datasets.public_names import available
+    from multimargin.datasets.svmlight import load_svmlight
 
 __all__ = [
     "Description",
@@ -33,3 +37,32 @@ __all__ = [
     "load_svmlight",
     "load_table",
 ]
+
+# Where they are.
+_MODULES = {
+    "load_arff": "arff",
+    "load_debian_tags": "debian",
+    "Description": "description",
+    "describe": "description",
+    "load_digit_attributes": "digits",
+    "load_extreme": "extreme",
+    "load_fasttext": "fasttext",
+    "load_table": "files",
+    "load": "loading",
+    "MultilabelData": "multilabel_data",
+    "load_npz": "npz",
+    "available": "public_names",
+    "load_svmlight": "svmlight",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Only when asked for: names of data sets are checked without loading scikit-learn.
+    if name in __all__:
+        module = import_module(f"multimargin.datasets.{_MODULES.get(name, name)}")
+        return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,13 +1,21 @@
-"""Errors of damaged files: one kind for all readers, which names the file."""
+"""Opening of files, and errors of damaged ones: one kind for all readers, which names the file."""
 
 import bz2
+import codecs
 import gzip
 import lzma
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import EINVAL
+from io import TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
+from zipfile import ZipFile
+
+from multimargin.checks.memory import check_file_fits
+from multimargin.checks.names import listed
 
 MAX_FEATURES = 10_000_000
 """The widest matrix of features that a reader takes unasked."""
@@ -15,11 +23,29 @@ MIN_LABEL_CELLS = 2**25
 """Label indicators of fewer entries are always taken."""
 
 
+def _open_zip(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
+    archive = ZipFile(file)
+    stream = archive.open(_member_of(archive, file))
+    return TextIOWrapper(stream, **options) if "t" in mode else stream
+
+
+def _member_of(archive: ZipFile, file: Path) -> str:
+    names = [name for name in archive.namelist() if not name.startswith(("__MACOSX", "."))]
+    if len(names) != 1:
+        raise ValueError(
+            f"{file} holds {len(names)} files, {listed(names)}; expected one: unpack it first"
+        )
+    return names[0]
+
+
 _OPENERS: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
+    ".zip": _open_zip,
 }
+# What only DuckDB unpacks.
+_ZST = ".zst"
 
 
 def opened(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
@@ -30,7 +56,76 @@ def opened(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
 
 def uncompressed(file: Path) -> Path:
     """Return a path without the ending that says how the file is compressed."""
-    return file.with_suffix("") if file.suffix.lower() in _OPENERS else file
+    ending = file.suffix.lower()
+    if ending not in (*_OPENERS, _ZST):
+        return file
+    plain = file.with_suffix("")
+    if ending == ".zip" and not plain.suffix and file.is_file():
+        # An archive named by its maker; what is in it says what it is.
+        with ZipFile(file) as archive:
+            return file.with_name(Path(_member_of(archive, file)).name)
+    return plain
+
+
+@contextmanager
+def unpacked(file: Path) -> Iterator[Path]:
+    """Give the path of a file that is not compressed, the file itself or a copy for the while.
+
+    Raises MemoryError if it cannot be held in memory.
+    """
+    ending = file.suffix.lower()
+    if ending not in (*_OPENERS, _ZST):
+        yield file
+        return
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, uncompressed(file).name)
+        with copy.open("wb") as to:
+            if ending == _ZST:
+                _unpack_zst(file, to)
+            else:
+                with opened(file) as stream:
+                    shutil.copyfileobj(stream, to, 2**20)
+        check_file_fits(file, copy.stat().st_size)
+        yield copy
+
+
+def _unpack_zst(file: Path, to: IO[bytes]) -> None:
+    from multimargin.datasets.delimited import lines_of
+
+    for line in lines_of(file):
+        to.write(line.encode() + b"\n")
+
+
+@contextmanager
+def as_utf8(file: Path, shown: Path) -> Iterator[None]:
+    """Turn a byte that is no UTF-8 into a ValueError that says where it is, and what to do."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(not_utf8(file, shown)) from error
+
+
+def not_utf8(file: Path, shown: Path) -> str:
+    """Say which byte of a file is no UTF-8, and how to convert it."""
+    decoder, place = codecs.getincrementaldecoder("utf-8-sig")(), 0
+    with file.open("rb") as stream:
+        head = stream.read(2**20)
+        piece = head
+        while piece:
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError as error:
+                # What was left of the piece before stands in front of this one.
+                place += error.start - (len(error.object) - len(piece))
+                break
+            place += len(piece)
+            piece = stream.read(2**20)
+    # Spreadsheets write both.
+    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in head[:64]
+    return (
+        f"path: {shown} is no text in UTF-8 (byte {place}); save it as such, or "
+        f"convert it: iconv -f {'UTF-16' if marked else 'LATIN1'} -t UTF-8"
+    )
 
 
 @contextmanager
@@ -45,6 +140,8 @@ def reading(file: Path, argument: str) -> Iterator[None]:
     except ImportError:
         raise
     except MemoryError as error:
+        if str(file) in str(error):
+            raise
         raise MemoryError(f"{argument}: {file} does not fit in memory: {error}") from error
     except Exception as error:
         # Parsers also use OSError for content, and seek to places that do not exist; the other

@@ -9,22 +9,16 @@ from multimargin.datasets._reading import check_label_cells, reading, uncompress
 from multimargin.datasets.arff import load_arff, names_labels_in_header
 from multimargin.datasets.extreme import load_extreme
 from multimargin.datasets.fasttext import load_fasttext, starts_with_label
+from multimargin.datasets.file_kinds import KINDS, SVMLIGHT
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
-from multimargin.datasets.tables import (
-    PARTS,
-    TABLE_KINDS,
-    TableColumns,
-    files_in,
-    naming_parts,
-    read_table,
-)
+from multimargin.datasets.table_columns import TableColumns
+from multimargin.datasets.table_files import PARTS, files_in, table_files
+from multimargin.datasets.tables import naming_parts, read_table
 
 Labels = str | os.PathLike[str] | int | None
 
-_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-KINDS = (".arff", ".npz", *_SVMLIGHT, *TABLE_KINDS)
 _OF_SVMLIGHT = ("zero_based", "labels_zero_based", "n_features", "n_labels")
 # In a folder, a text need not be data.
 _READ = (*KINDS, ".txt")
@@ -33,27 +27,31 @@ _READ = (*KINDS, ".txt")
 def load_table(
     path: str | os.PathLike[str],
     *,
-    labels: str | Sequence[str] | None = None,
-    tags_column: str | None = None,
+    labels: Any = None,
+    tags_column: str | Sequence[str] | None = None,
     separator: str | None = None,
     drop: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
     nominal: str | Sequence[str] = (),
+    number: str | Sequence[str] = (),
     analyzer: str = "word",
     blank: str | None = None,
+    one_tag_a_row: str | None = None,
     decimal: str | None = None,
     min_count: int = 1,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> MultilabelData:
-    """Load a multi-label data set from a CSV, TSV, Parquet or JSON lines file.
+    """Load a multi-label data set from a table in a file.
 
     Parameters
     ----------
     path : str or path-like
-        The file. Its first row names the columns; a line of JSON lines is an object. All but
-        Parquet may be compressed: .csv.gz, .tsv.bz2.
-    labels, tags_column, separator, drop, text, nominal, analyzer, blank
+        The file: .csv, .tsv, .tab, .psv, .txt, .json, .jsonl, .parquet or .xlsx, also compressed as
+        .gz, .bz2, .xz, .zst or .zip; a folder of numbered parts of one table, or a pattern such as
+        ``"out/part-*"``; or ``"-"`` for standard input. The first row of text names the columns; a
+        line of JSON lines is an object.
+    labels, tags_column, separator, drop, text, nominal, number, analyzer, blank, one_tag_a_row
         Roles of the columns, see `MultilabelData.from_frame`.
     decimal : {".", ","} or None, default=None
         The decimal mark of numbers. None finds it, and a warning tells where it is a comma.
@@ -72,27 +70,34 @@ def load_table(
     Raises
     ------
     ValueError
-        If it is malformed, or it is not clear which columns are labels.
+        If it is malformed, or it is not clear which columns are labels, or what a column holds. The
+        message names the file and the line, and what it holds.
+    MemoryError
+        If a file, unpacked, is larger than half the memory.
 
     Notes
     -----
-    Cells of CSV and TSV files are read as they are written. A column is numbers if each cell of the
-    training part is one, and none has zeros in front, as codes have; else it holds names.
+    Cells of text are read as they are written. A column is numbers if each cell of the training
+    part is a number or an amount, and none has zeros in front, as codes have. What separates the
+    columns is found by the ending of the file and the line of names; rows that do not fit are
+    errors.
     """
     columns = TableColumns(
-        labels,
-        tags_column,
-        separator,
-        drop,
-        text,
-        None,
-        nominal,
-        analyzer,
-        blank,
-        decimal,
-        min_count,
+        labels=labels,
+        tags_column=tags_column,
+        separator=separator,
+        drop=drop,
+        text=text,
+        nominal=nominal,
+        number=number,
+        analyzer=analyzer,
+        blank=blank,
+        decimal=decimal,
+        min_count=min_count,
+        one_tag_a_row=one_tag_a_row,
     )
-    parts = {"train": Path(path)} | ({} if test is None else {"test": Path(test)})
+    parts = dict(table_files(path) or {"train": Path(path)})
+    parts |= {} if test is None else {"test": Path(test)}
     table = read_table(parts, columns, name=name)
     with naming_parts(parts):
         return MultilabelData(**table.numbers())
@@ -116,10 +121,13 @@ def load_file(
     for argument, read in (("path", file), ("test", test)):
         if read is not None and read.stat().st_size == 0:
             raise ValueError(f"{argument}: the file {str(read)!r} is empty")
-    if labels is not None and kind not in (".arff", *TABLE_KINDS):
+    is_table = table_files(file) is not None
+    if labels is not None and kind != ".arff" and not is_table:
         raise ValueError(
             f"labels is {labels!r} for {file}; expected it for ARFF files and tables only"
         )
+    if is_table:
+        return load_table(file, labels=labels, test=test, name=name, **options)
     return _read(file, kind, labels, test, name, options)
 
 
@@ -135,6 +143,8 @@ def load_folder(
     own = folder.resolve().name
     candidates = [file for file in files if uncompressed(file).stem == own] or files
     if len(candidates) != 1:
+        if table_files(folder) is not None:
+            return load_table(folder, labels=labels, name=name, **options)
         found = ", ".join(file.name for file in candidates) if candidates else "no such file"
         raise ValueError(
             f"path: expected the folder {folder} to hold NAME-train and NAME-test, or one file, "
@@ -170,9 +180,7 @@ def _read(
         # How svmlight is to be read is said of every file of a model, whatever its kind.
         of_arff = {key: value for key, value in options.items() if key not in _OF_SVMLIGHT}
         return load_arff(file, found, test=test, name=name, **of_arff)
-    if kind in TABLE_KINDS:
-        return load_table(file, labels=labels, test=test, name=name, **options)
-    if kind in _SVMLIGHT:
+    if kind in SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
     if kind == ".txt":
         return _load_text(file, test, name)

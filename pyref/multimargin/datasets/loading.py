@@ -7,12 +7,13 @@ from typing import Any
 from multimargin.checks.paths import check_source, existing_file
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.files import KINDS, Labels, load_file, load_folder
+from multimargin.datasets.files import Labels, load_file, load_folder, load_table
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.datasets.public import available, fetch, local_folder, unknown_name
+from multimargin.datasets.public import fetch
+from multimargin.datasets.public_names import OWN, is_known, unknown_name
+from multimargin.datasets.table_files import table_files
 
-# Data that come with the package, or with scikit-learn.
-_OWN = {"debian-tags": load_debian_tags, "digits": load_digit_attributes}
+_LOADERS = dict(zip(OWN, (load_debian_tags, load_digit_attributes), strict=True))
 
 
 def load(
@@ -28,11 +29,10 @@ def load(
     Parameters
     ----------
     source : str or path-like
-        A file that ends in .arff, .npz, .svm, .svmlight, .libsvm, .csv, .tsv, .json, .jsonl,
-        .parquet or .txt (of fastText or the Extreme Classification Repository), the texts also
-        compressed; a folder, see Notes; "debian-tags" or "digits", which need no file; or one of
-        the names that `available` lists, of which those of OpenML are downloaded once, without
-        official parts.
+        A table, see `load_table`; a file that ends in .arff, .npz, .svm, .svmlight, .libsvm or .txt
+        (of fastText or the Extreme Classification Repository), the texts also compressed; a folder,
+        see Notes; "debian-tags" or "digits", which need no file; or one of the names that
+        `available` lists, of which those of OpenML are downloaded once, without official parts.
     labels : str, path-like, int or None, default=None
         Attributes of an ARFF file that are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the
@@ -63,7 +63,7 @@ def load(
     Notes
     -----
     A folder holds two files whose names end in "train" and "test", as MULAN's do, or one data file,
-    or several of which one is named like the folder.
+    or several of which one is named like the folder, or the numbered parts of one table.
 
     Examples
     --------
@@ -74,6 +74,9 @@ def load(
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"source is a {type(source).__name__}; expected a path or a name")
     path = Path(source)
+    # Standard input, or a pattern.
+    if not (path.is_file() or path.is_dir()) and table_files(source) is not None:
+        return load_table(source, labels=labels, test=test, name=name, **options)
     if test is not None and not Path(test).is_file():
         raise FileNotFoundError(f"test: there is no file {str(test)!r}")
     if path.is_file():
@@ -86,8 +89,7 @@ def load(
     if path.exists():
         existing_file(path, "source")
     text = str(source).strip()
-    own = _OWN.get(text.lower().replace("_", "-"))
-    known = own is not None or text.lower() in {name.lower() for name in available()}
+    own, known = _LOADERS.get(text.lower().replace("_", "-")), is_known(text)
     if known and labels is not None:
         raise ValueError(
             f"labels is {labels!r} for {text!r}; expected it for ARFF files and tables only"
@@ -97,14 +99,4 @@ def load(
     if known:
         return fetch(text)
     check_source(source)
-    raise FileNotFoundError(unknown_name(text, tuple(_OWN)))
-
-
-def files_of(source: str) -> list[Path]:
-    """Return the files that `load` may read for a path or a name, XML files beside them too."""
-    path = Path(source)
-    if not path.exists():
-        path = local_folder(source) or path
-    if path.is_dir():
-        return [file for file in path.iterdir() if file.suffix.lower() in (*KINDS, ".xml")]
-    return [path, *path.parent.glob("*.xml")] if path.exists() else []
+    raise FileNotFoundError(unknown_name(text, OWN))

@@ -12,7 +12,9 @@ from sklearn.utils import check_array
 
 from multimargin.checks.arrays import canonical, check_readable
 from multimargin.datasets._names import first_repeated, printable
-from multimargin.datasets.tables import TableColumns, table_of, to_pandas
+from multimargin.datasets.table_columns import TableColumns
+from multimargin.datasets.table_tags import tags_of_long_table
+from multimargin.datasets.tables import table_of, to_pandas
 
 # scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.
 FeatureMatrix: TypeAlias = NDArray[np.float64] | sparse.csr_array
@@ -191,14 +193,16 @@ class MultilabelData:
         frame: Any,
         labels: str | Sequence[str] | None = None,
         *,
-        tags_column: str | None = None,
+        tags_column: str | Sequence[str] | None = None,
         separator: str | None = None,
         drop: str | Sequence[str] = (),
         text: str | Sequence[str] = (),
         nominal: str | Sequence[str] = (),
+        number: str | Sequence[str] = (),
         analyzer: str = "word",
         blank: str | None = None,
         min_count: int = 1,
+        one_tag_a_row: str | None = None,
         name: str = "",
     ) -> "MultilabelData":
         """Make a data set of a data frame.
@@ -210,32 +214,38 @@ class MultilabelData:
         labels : str, sequence of str or None, default=None
             Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
             ``"last:6"``; a text holds several, with commas between them.
-        tags_column : str or None, default=None
+        tags_column : str, sequence of str or None, default=None
             A column that lists the labels of each row instead, as text or as a list; lists may also
-            be texts, as JSON, Python, NumPy or PostgreSQL write them.
+            be texts, as JSON, Python, NumPy or PostgreSQL write them, or objects with a number for
+            each label (spaCy's ``cats``) or a list of ``choices`` (Label Studio). Several columns,
+            named as `labels` are, have a label each.
         separator : str or None, default=None
             Separator of the tags of that column. None is a comma, or with a warning what else
             stands between tags that recur.
         drop, text : str or sequence of str, default=()
             Columns to leave out, even of the labels, and columns of text; named as `labels` are.
-        nominal : str or sequence of str, default=()
-            Columns of names, even if these look like numbers.
+        nominal, number : str or sequence of str, default=()
+            Columns of names, even if these look like numbers, and columns of numbers, even if these
+            look like codes.
         analyzer : {"word", "char"}, default="word"
             Features of text: words, or runs of up to three characters.
         blank : {"0", "unknown"} or None, default=None
             Value that stands for a missing label. None takes 0, with a warning, where no label is 0
-            otherwise.
+            otherwise. A label of -1 is unknown beside 0 or blanks, with a warning, else 0.
         min_count : int, default=1
             Labels that are relevant in fewer rows are left out.
+        one_tag_a_row : str or None, default=None
+            A column: rows with the same value in it are one, and each has one of its tags.
         name : str, default=""
             Name of the data set.
 
         Returns
         -------
         MultilabelData
-            Numbers as they are, with NaN where they are missing; a column of 0 and 1 for each name
-            of a nominal column; tf-idf weights of the words of text. A named index gives the
-            `sample_names`.
+            Numbers as they are, with NaN where they are missing, also of amounts such as $1,234.50;
+            a column of 0 and 1 for each name of a nominal column; tf-idf weights of the words of
+            text; year, month, day, weekday (0 for Monday) and, where there are some, hour of dates;
+            a feature for each number of lists. A named index gives the `sample_names`.
 
         Raises
         ------
@@ -253,19 +263,20 @@ class MultilabelData:
         >>> data.feature_names, data.label_names
         (('pages', 'kind_book', 'kind_web'), ('art', 'history'))
         """
-        table = to_pandas(frame)
         columns = TableColumns(
-            labels,
-            tags_column,
-            separator,
-            drop,
-            text,
-            None,
-            nominal,
-            analyzer,
-            blank,
+            labels=labels,
+            tags_column=tags_column,
+            separator=separator,
+            drop=drop,
+            text=text,
+            nominal=nominal,
+            number=number,
+            analyzer=analyzer,
+            blank=blank,
             min_count=min_count,
+            one_tag_a_row=one_tag_a_row,
         )
+        table = tags_of_long_table(to_pandas(frame), columns)
         names = () if table.index.name is None else tuple(map(str, table.index))
         return cls(**table_of(table, columns, name=name).numbers(), sample_names=names)
 

@@ -2,35 +2,21 @@
 
 import os
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.datasets import fetch_openml
 
-from multimargin.checks.names import did_you_mean
 from multimargin.datasets._nominal import Attribute, feature_matrix
 from multimargin.datasets.files import load_folder
 from multimargin.datasets.multilabel_data import MultilabelData
-
-FOLDER_VARIABLE = "MULTIMARGIN_DATA"
-"""Environment variable with the folder that is looked into first."""
-
-
-# The MULAN data sets that the benchmark of the R package mlr put on OpenML: number, rows, labels.
-_OPENML = {
-    "birds": (40588, 645, 19),
-    "emotions": (40589, 593, 6),
-    "enron": (40590, 1702, 53),
-    "genbase": (40591, 662, 27),
-    "image": (40592, 2000, 5),
-    "langlog": (40593, 1460, 75),
-    "reuters": (40594, 2000, 7),
-    "scene": (40595, 2407, 6),
-    "slashdot": (40596, 3782, 22),
-    "yeast": (40597, 2417, 14),
-}
+from multimargin.datasets.public_names import (
+    FOLDER_VARIABLE,
+    OPENML,
+    local_folder,
+    unknown_name,
+)
 
 
 def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> MultilabelData:
@@ -39,7 +25,7 @@ def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Mult
     folder = local_folder(key)
     if folder is not None:
         return load_folder(folder, name=key)
-    entry = _OPENML.get(key.lower())
+    entry = OPENML.get(key.lower())
     if entry is None:
         raise ValueError(unknown_name(key))
     try:
@@ -60,39 +46,6 @@ def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Mult
             f"{entry[0]}): {error}. Without a network, put MULAN's files into its folder {key!r}"
         ) from error
     return _as_data(bunch, key.lower(), entry)
-
-
-def available() -> tuple[str, ...]:
-    """Return the names of public data sets that `load` accepts.
-
-    Returns
-    -------
-    tuple of str
-        Sorted: the folders in the one that ``MULTIMARGIN_DATA`` names, and what OpenML has.
-    """
-    home = os.environ.get(FOLDER_VARIABLE)
-    local = (
-        {folder.name for folder in Path(home).iterdir() if folder.is_dir()}
-        if home and Path(home).is_dir()
-        else set()
-    )
-    return tuple(sorted(local | set(_OPENML)))
-
-
-def unknown_name(name: str, others: tuple[str, ...] = ()) -> str:
-    """Say that there is no data set of a name, with the nearest one and all there are."""
-    names = (*others, *available())
-    hint = did_you_mean(name, names)
-    return f"there is no data set or file {name!r}{hint}; expected one of {', '.join(names)}"
-
-
-def local_folder(name: str) -> Path | None:
-    """Return the folder of a data set in the one that ``MULTIMARGIN_DATA`` names."""
-    home = os.environ.get(FOLDER_VARIABLE)
-    if not home or Path(name).name != name or name in ("", ".."):
-        return None
-    folder = Path(home) / name
-    return folder if folder.is_dir() else None
 
 
 def _as_data(bunch: Any, name: str, entry: tuple[int, int, int]) -> MultilabelData:

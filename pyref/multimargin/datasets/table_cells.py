@@ -1,25 +1,38 @@
 """Cells of a table: as they are written, and the numbers that they prove to be."""
 
 import re
-from collections.abc import Sequence
-from numbers import Number
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.given import is_missing
-from multimargin.checks.no_numbers import DATES, DURATIONS, INTERVALS, kind_of_type
+from multimargin.checks.label_names import as_written
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
 _NUMERAL = {
     mark: re.compile(rf"\s*[+-]?(?:{_DIGITS.format(mark=re.escape(mark))})\s*", re.IGNORECASE)
     for mark in (".", ",")
 }
-_LINE_WITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
 _WITH_ZEROS = re.compile(r"\s*0[0-9]+\s*")
-# With three digits after each, commas may stand between thousands.
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+\s*")
+_LINE_WITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
+_CURRENCY = (
+    r"(?:[A-Z]{0,2}[$€£¥₹₩₽₺₫₪₴฿]|USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL"
+    r"|KRW|RUB|TRY|ZAR|Rs\.?|kr\.?|zł|Kč|Ft)"
+)
+# With three digits after the last, marks may stand between thousands, two as in India before.
+_AMOUNT = {
+    mark: re.compile(
+        rf"\s*(?P<owed>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[+\-−])?"
+        rf"(?P<whole>[0-9]{{1,3}}(?P<t>[{other}'’ \u00a0\u202f])(?:[0-9]{{2,3}}(?P=t))*[0-9]{{3}}"
+        rf"|[0-9]+)?"
+        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>%|{_CURRENCY})?\s*\)?\s*",
+    )
+    for mark, other in ((".", ","), (",", "."))
+}
 _TRUTH = {"true": 1.0, "false": 0.0}
 # What programs write into a column of numbers where there is none.
 _NO_NUMBER = {
@@ -28,41 +41,113 @@ _NO_NUMBER = {
 }
 # The same among numbers alone; of a label, a dash may mean that it does not apply.
 _DASHES = {"-", "--", "."}
-_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
-_DATE = re.compile(
-    r"\s*(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:[0-9]{4}|[0-9]{2})"
-    rf"|(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\ )?"
-    rf"(?:[0-9]{{1,2}}[ -]{_MONTH}|{_MONTH}\ [0-9]{{1,2}}),?[ -](?:[0-9]{{4}}|[0-9]{{2}}))"
-    r"(?:,?[ T][0-9:.]+(?:\ ?[ap]m)?(?:\ ?(?:Z|UTC|GMT|[+-][0-9:]+))?)?\s*"
-    r"|\s*[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:\ ?[ap]m)?\s*",
-    re.IGNORECASE,
-)
-_DURATION = re.compile(r"\s*-?[0-9]+ days?(?:,? [+-]?[0-9]+:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?\s*")
+# Rows by which it is told what a column is like.
+_HEAD = 50
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
 
-def as_written(value: Any) -> str:
-    """Return a cell as text, a whole number without a point whatever type it was stored in."""
-    if isinstance(value, float | np.floating):
-        number = float(value)
-        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return str(value)
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A column of n rows by its different cells, as they are written."""
+
+    name: str
+    values: Any  # (n,): The column
+    as_text: bool = False  # Whether it comes from a file whose cells have no types
+
+    @cached_property
+    def _found(self) -> tuple[NDArray[np.intp], list[str | None]]:
+        codes, different = factorized(self.values)
+        return codes, [None if cell is None else _text_of(cell) for cell in different]
+
+    @property
+    def codes(self) -> NDArray[np.intp]:
+        """(n,): The place of each cell among the different ones, -1 where it is missing."""
+        return self._found[0]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The different cells that are not blank."""
+        return [text for text in self._found[1] if text is not None]
+
+    @cached_property
+    def first(self) -> list[str]:
+        """Cells of the first rows that are not blank: most columns of numbers need no others."""
+        head = (_text_of(cell) for cell in self.values[:_HEAD].tolist() if not is_missing(cell))
+        return [text for text in head if text is not None] or self.texts[:1]
+
+    def plain_numbers(self, mark: str = ".") -> NDArray[np.float64] | None:
+        """Return a column of texts as numbers, if all of them are digits alone."""
+        if mark not in self._plain:
+            self._plain[mark] = plain_numbers(self.values, mark)
+        return self._plain[mark]
+
+    @cached_property
+    def _plain(self) -> dict[str, NDArray[np.float64] | None]:
+        return {}
+
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """Rows of each of them."""
+        codes, different = self._found
+        rows = np.bincount(codes[codes >= 0], minlength=len(different))
+        return rows[[place for place, text in enumerate(different) if text is not None]]
+
+    @cached_property
+    def types(self) -> set[type]:
+        """The types of the cells that are not blank."""
+        if self.as_text or self.values.dtype.kind in "buif":
+            return {str} if self.as_text else set()
+        return set(map(type, self.filled()))
+
+    def filled(self) -> list[Any]:
+        """Return the cells that are not blank, row by row."""
+        cells = (cell for cell in self.values.tolist() if not is_missing(cell))
+        return [cell for cell in cells if not (isinstance(cell, str) and not cell.strip())]
+
+    def row_of(self, text: str) -> int:
+        """Return the first row with a cell."""
+        return int(np.argmax(self.codes == self._found[1].index(text)))
+
+    def mapped(self, value_of: Any) -> NDArray[np.float64]:
+        """Return numbers of the rows by a function of their text, which is None where blank."""
+        codes, different = self._found
+        values = [value_of(text) for text in different]
+        return np.array([*values, value_of(None)], dtype=np.float64)[codes]
+
+    @property
+    def n_missing(self) -> int:
+        """Number of rows without a cell."""
+        return int(len(self.values) - self.counts.sum())
+
+
+def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return the place of each cell among the different ones, in the order of rows, and these.
+
+    A missing cell has the place -1. What cannot be compared is different in each row.
+    """
+    from pandas import factorize
+
+    if hasattr(values.dtype, "categories") or values.dtype.kind in "biuf":
+        codes, different = factorize(values)
+        return codes, list(different)
+    # Most are texts.
+    cells = [c if type(c) is str or not is_missing(c) else None for c in values.tolist()]
+    try:
+        codes, different = factorize(np.array([*cells, None], dtype=object)[:-1])
+    except TypeError:
+        found = np.array([cell is not None for cell in cells], dtype=bool)
+        return np.where(found, np.cumsum(found) - 1, -1), [c for c in cells if c is not None]
+    return codes, list(different)
+
+
+def _text_of(cell: Any) -> str | None:
+    text = cell if type(cell) is str else as_written(cell)
+    return text if text and not text.isspace() else None
 
 
 def from_cell(text: str) -> str:
     """Return the text of a cell without the apostrophe that keeps spreadsheets from computing."""
     return text[1:] if _FORMULA.match(text) else text
-
-
-def written(values: Any) -> list[str | None]:
-    """Return the cells of a column as they are written, None where nothing is."""
-    cells = (
-        value if type(value) is str else None if is_missing(value) else as_written(value)
-        for value in values.tolist()
-    )
-    return [cell if cell and cell.strip() else None for cell in cells]
 
 
 def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
@@ -79,8 +164,9 @@ def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
     others = lines.encode("utf-8", "replace").translate(None, signs)
     if others or _LINE_WITH_ZEROS.search(lines):
         return None
+    cells = values.to_numpy(dtype=object)
     try:
-        return np.array([float(text) if text else np.nan for text in texts])
+        return np.asarray(np.where(cells == "", "nan", cells).astype(np.float64))
     except ValueError:
         return None
 
@@ -98,6 +184,19 @@ def is_number(text: str | None, mark: str = ".") -> bool:
     return word in _TRUTH or word in _NO_NUMBER or word in _DASHES
 
 
+def unit_of(text: str, mark: str) -> str | None:
+    """Return the currency or percent sign of an amount, empty without one; None if it is none."""
+    found = _AMOUNT[mark].fullmatch(text)
+    if found is None or not re.search("[0-9]", text) or (found["owed"] and ")" not in text):
+        return None
+    return found["before"] or found["unit"] or ""
+
+
+def has_marks(text: str, mark: str) -> bool:
+    """Return whether a text is an amount with a unit or marks between thousands."""
+    return not is_number(text, mark) and unit_of(text, mark) is not None
+
+
 def number_of(text: str | None, mark: str = ".") -> float:
     """Return the number that a text is; NaN for a missing one. Raises ValueError."""
     if text is None:
@@ -107,36 +206,45 @@ def number_of(text: str | None, mark: str = ".") -> float:
         return np.nan
     if word in _TRUTH:
         return _TRUTH[word]
-    if not _NUMERAL[mark].fullmatch(text):
+    if _NUMERAL[mark].fullmatch(text):
+        return float(word if mark == "." else word.replace(mark, "."))
+    if unit_of(text, mark) is None:
         raise ValueError(f"{text!r} is no number")
-    return float(word if mark == "." else word.replace(mark, "."))
+    found = _AMOUNT[mark].fullmatch(text)
+    assert found is not None
+    digits = re.sub("[^0-9]", "", found["whole"] or "0")
+    number = float(f"{digits}.{(found['part'] or '.')[1:] or '0'}")
+    negative = found["owed"] or (found["sign"] or found["minus"] or "+") != "+"
+    return -number if negative else number
 
 
-def numbers_of(values: Any, mark: str = ".") -> NDArray[np.float64]:
+def numbers_of(cells: Cells, mark: str = ".") -> NDArray[np.float64]:
     """Return a column as numbers; raise ValueError where one is none."""
-    if values.dtype.kind in "buif":
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    plain = plain_numbers(values, mark)
-    if plain is not None:
-        return plain
-    return np.array([number_of(text, mark) for text in written(values)], dtype=np.float64)
+    if cells.values.dtype.kind in "buif":
+        return np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
+    plain = cells.plain_numbers(mark)
+    return cells.mapped(lambda text: number_of(text, mark)) if plain is None else plain
 
 
-def holds_numbers(values: Any, mark: str = ".", *, as_text: bool) -> bool:
-    """Return whether a column holds numbers.
+def units_of(texts: Collection[str], mark: str) -> set[str] | None:
+    """Return the units of texts that are numbers or amounts, "" for none; else None.
 
-    Text is names, unless the file has no types (`as_text`): then it is numbers if all of it can be,
-    none of them with zeros in front, as codes have.
+    Whole numbers with zeros in front are codes.
     """
-    if values.dtype.kind in "buif":
-        return True
-    if hasattr(values.dtype, "categories"):
-        return False
-    if not as_text:
-        cells = [value for value in values.tolist() if not is_missing(value)]
-        return all(isinstance(value, Number | np.bool_) for value in cells)
-    cells = written(values)
-    return all(is_number(cell, mark) for cell in cells) and not has_zeros_in_front(cells)
+    units = set()
+    for text in texts:
+        if _WITH_ZEROS.fullmatch(text):
+            return None
+        if is_number(text, mark):
+            if not np.isnan(number_of(text, mark)):
+                units.add("")
+            continue
+        unit = unit_of(text, mark)
+        if unit is None:
+            return None
+        units.add(unit)
+    # "$5.99" beside "5.99" is clear enough, and "45%" beside "0.45" is not.
+    return units if "%" in units else units - {""}
 
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:
@@ -144,40 +252,6 @@ def rise_by_one(numbers: NDArray[np.float64]) -> bool:
     return numbers.size > 2 and bool((np.diff(numbers) == 1.0).all())
 
 
-def has_zeros_in_front(cells: Sequence[str | None]) -> bool:
-    """Return whether whole numbers among the cells have zeros in front."""
-    return any(cell is not None and _WITH_ZEROS.fullmatch(cell) for cell in cells)
-
-
-def has_decimal_commas(cells: Sequence[str | None]) -> bool | None:
-    """Return whether a column is numbers with decimal commas; None if these may be thousands."""
-    with_comma = [cell for cell in cells if cell is not None and "," in cell]
-    if not with_comma or not all(is_number(cell, ",") for cell in cells):
-        # Several commas are between thousands: "1,234,567".
-        return (
-            None
-            if with_comma
-            and all(cell is None or _THOUSANDS.fullmatch(cell) or is_number(cell) for cell in cells)
-            else False
-        )
-    return None if all(map(_THOUSANDS.fullmatch, with_comma)) else True
-
-
-def holds_no_numbers(values: Any) -> str | None:
-    """Return which of `KINDS` a column holds and nothing else, as objects or as text."""
-    found = kind_of_type(values.dtype)
-    if found is not None or values.dtype.kind in "buif":
-        return found
-    for cell in values.tolist():
-        if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
-            continue
-        kind = _kind_of_text(cell) if isinstance(cell, str) else kind_of_type(type(cell).__name__)
-        if kind is None or found not in (None, kind):
-            return None
-        found = kind
-    # Intervals as categories are bins, each a name.
-    return None if found == INTERVALS and hasattr(values.dtype, "categories") else found
-
-
-def _kind_of_text(cell: str) -> str | None:
-    return DATES if _DATE.fullmatch(cell) else DURATIONS if _DURATION.fullmatch(cell) else None
+def zeros_in_front(texts: Sequence[str]) -> str | None:
+    """Return the first whole number with zeros in front."""
+    return next((text for text in texts if _WITH_ZEROS.fullmatch(text)), None)

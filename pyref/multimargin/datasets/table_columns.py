@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import Any
@@ -11,40 +12,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.given import is_missing
+from multimargin.checks.label_names import as_written
 from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
-    as_written,
-    has_decimal_commas,
-    has_zeros_in_front,
-    holds_no_numbers,
-    holds_numbers,
+    Cells,
     is_number,
     number_of,
     numbers_of,
-    plain_numbers,
     stands_for_nothing,
-    written,
+)
+from multimargin.datasets.table_kinds import (
+    DATE_PARTS,
+    WORD,
+    Kind,
+    date_parts,
+    decimal_mark,
+    kind_of,
+    vector_of,
+    warn_of_names,
 )
 from multimargin.notices import warn
 
 _TRUE = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
 _FALSE = {"false", "no", "n", "f", "off"}
-# A column of names with more different ones than this is more likely text, or one name per row.
-_MANY_NAMES = 50
-# Names have no more words than this, text has more.
-_FEW_WORDS = 3
 # Rows by which words are judged, and fewer than which say nothing.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
-# What `TfidfVectorizer` takes for one.
-_WORD = r"\b\w\w+\b"
+_PART = re.compile(
+    rf"(?P<of>.*)(?:: (?P<date>{'|'.join(DATE_PARTS)})|\[(?P<place>[0-9]+)\])", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Roles of the columns of a table."""
+
+    # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
+    # ``"last:6"``; a text holds several with commas between them
+    labels: str | Sequence[str] | None = None
+    # A column that lists the labels of each row instead, as text or as a list, or several columns
+    # with a label each; named as `labels` are
+    tags_column: str | Sequence[str] | None = None
+    # What stands between the tags of that column; None takes what most cells have
+    separator: str | None = None
+    # Columns that are neither features nor labels; names and patterns, as for `labels`
+    drop: str | Sequence[str] = ()
+    text: str | Sequence[str] = ()  # Columns of text, whose words become features
+    # A column that is no feature; rows with the same value in it belong together
+    group: str | None = None
+    nominal: str | Sequence[str] = ()  # Columns of names, even if these look like numbers
+    analyzer: str = "word"  # What counts of text: "word", or "char" for runs of characters
+    # What an empty cell of a label is, "0" or "unknown"; None takes 0 where no label is 0 otherwise
+    blank: str | None = None
+    decimal: str | None = None  # The decimal mark of numbers; None finds it
+    min_count: int = 1  # Labels that are relevant in fewer rows are left out
+    number: str | Sequence[str] = ()  # Columns of numbers, even if these look like codes
+    # A column: rows with the same value in it are one, and each of them has one of its tags
+    one_tag_a_row: str | None = None
 
 
 class UndecidedColumns(ValueError):
     """Columns of which it must be said what they are."""
 
 
-def uses_of_columns(frame: Any, columns: Any) -> dict[str, list[str]]:
+def uses_of_columns(frame: Any, columns: TableColumns) -> dict[str, list[str]]:
     """Return which columns of a table are what, by the fields of its `TableColumns`.
 
     Labels and texts that are dropped are left out. No other column can be two things.
@@ -52,16 +83,18 @@ def uses_of_columns(frame: Any, columns: Any) -> dict[str, list[str]]:
     if columns.labels is not None and columns.tags_column is not None:
         raise ValueError("labels and tags_column are both given; expected one of them")
     dropped = chosen_columns(frame, columns.drop, "drop")
-    uses = {use: chosen_columns(frame, getattr(columns, use), use) for use in ("text", "nominal")}
+    several = ("text", "nominal", "number")
+    uses = {use: chosen_columns(frame, getattr(columns, use), use) for use in several}
     if columns.tags_column is None:
         uses["labels"] = chosen_columns(frame, columns.labels, "labels")
     uses = {use: [column for column in of if column not in dropped] for use, of in uses.items()}
-    for use, wanted in (("tags_column", columns.tags_column), ("group", columns.group)):
-        uses[use] = [] if wanted is None else chosen_columns(frame, [wanted], use)
-        if wanted is not None and uses[use] != [wanted]:
-            raise ValueError(f"{use} is {wanted!r}; expected the name of one column")
-    if uses["tags_column"] and uses["tags_column"][0] in dropped:
-        raise ValueError(f"drop has {uses['tags_column'][0]!r}, which is given as tags_column")
+    uses["tags_column"] = chosen_columns(frame, columns.tags_column, "tags_column")
+    uses["group"] = chosen_columns(frame, columns.group, "group")
+    if columns.group is not None and uses["group"] != [columns.group.strip()]:
+        raise ValueError(f"group is {columns.group!r}; expected the name of one column")
+    both = [column for column in uses["tags_column"] if column in dropped]
+    if both:
+        raise ValueError(f"drop has {both[0]!r}, which is given as tags_column")
     for (use, of), (other, of_other) in combinations(uses.items(), 2):
         both = [column for column in of if column in of_other]
         if both:
@@ -88,12 +121,12 @@ def chosen_columns(
     if isinstance(wanted, int):
         wanted = f"first:{wanted}" if wanted >= 0 else f"last:{-wanted}"
     if isinstance(wanted, str):
-        items = [wanted] if wanted in columns else [part.strip() for part in wanted.split(",")]
+        items = [wanted] if wanted.strip() in columns else wanted.split(",")
     else:
         items = [str(item) for item in wanted]
     found: set[str] = set()
     for item in items:
-        found |= set(_columns_of(item, columns, argument))
+        found |= set(_columns_of(item.strip(), columns, argument))
     return [column for column in columns if column in found]
 
 
@@ -120,7 +153,7 @@ def indicator_of_columns(
     """Return the label indicator (n, q) of columns of 0 and 1, or words for them.
 
     The second value is what a blank is: 0 or, as NaN, unknown. By None it is unknown where
-    some label is 0.
+    some label is 0. So is -1, which is 0 where nothing else is.
     """
     if len(names) < 2:
         raise ValueError(
@@ -131,16 +164,20 @@ def indicator_of_columns(
     Y = np.zeros((len(frame), len(names)), dtype=np.float32)
     blanks = np.zeros(Y.shape, dtype=bool)
     for k, name in enumerate(names):
-        cells = written(frame[name])
-        blanks[:, k] = [cell is None for cell in cells]
-        value = {cell: _label_value(cell) for cell in set(cells)}
-        wrong = [row for row, cell in enumerate(cells) if value[cell] is None]
+        cells = Cells(name, frame[name])
+        value = {text: _label_value(text) for text in cells.texts}
+        wrong = [text for text in cells.texts if value[text] is None]
         if wrong:
             raise ValueError(
-                f"labels: the column {name!r} has {cells[wrong[0]]!r} in row {wrong[0]}; expected "
-                "0 or 1, or words for them (a column that lists tags is the tags_column)"
+                f"labels: the column {name!r} has {wrong[0]!r} in row {cells.row_of(wrong[0])}; "
+                "expected 0 or 1, or words for them, -1 or nothing where that is unknown (a column "
+                "that lists tags is the tags_column)"
             )
-        Y[:, k] = [value[cell] for cell in cells]
+        # Infinite: blank.
+        found = cells.mapped(lambda text, value=value: np.inf if text is None else value[text])
+        blanks[:, k] = np.isinf(found)
+        Y[:, k] = np.where(blanks[:, k], np.nan, found)
+    _settle_minus_one(Y, blanks)
     if blank is None:
         blank = "unknown"
         if blanks.any() and not (Y == 0).any() and (Y == 1).any():
@@ -161,132 +198,114 @@ def indicator_of_columns(
     return (Y if np.isnan(Y).any() else Y.astype(np.uint8)), blank
 
 
-def _label_value(cell: str | None) -> float | None:
-    """Return 0, 1, NaN for an unknown label, or None for what is no label."""
-    if cell is None or stands_for_nothing(cell):
+def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
+    """Make 0 or NaN of -1, in place, and say so."""
+    minus = Y == -1
+    if not minus.any():
+        return
+    count = np.count_nonzero(minus)
+    if (Y == 0).any() or blanks.any():
+        Y[minus] = np.nan
+        warn(f"labels: {count} labels are -1, beside 0 or blanks, and are read as unknown")
+    else:
+        Y[minus] = 0
+        warn(f"labels: {count} labels are -1 and none is 0; -1 is read as 0")
+
+
+def _label_value(text: str) -> float | None:
+    """Return 0, 1, -1, NaN for an unknown label, or None for what is no label."""
+    if stands_for_nothing(text):
         return float("nan")
-    word = cell.strip().lower()
+    word = text.strip().lower()
     if word in _TRUE | _FALSE:
         return float(word in _TRUE)
     found = number_of(word) if is_number(word) else None
-    return found if found in (0.0, 1.0) else None
+    return found if found in (0.0, 1.0, -1.0) else None
 
 
 def feature_kinds(
-    features: Any, text: Sequence[str], nominal: Sequence[str], columns: Any, *, as_text: bool
-) -> tuple[dict[str, str], str]:
-    """Find out what each column holds, and the decimal mark of its numbers.
+    features: Any, uses: Mapping[str, Sequence[str]], columns: TableColumns, *, as_text: bool
+) -> tuple[dict[str, str], str, dict[str, Kind]]:
+    """Find out what the features of each column are, and the decimal mark of its numbers.
 
-    That is "number", "nominal" or, for columns of `text`, "text" or "characters". `as_text` says
-    that the table comes from a file without types.
+    That is "number", "nominal" or, for columns of text, "text" or "characters". Dates and lists of
+    numbers become several features. `as_text` says that the table comes from a file without types.
+    The last value is what was found out of each column.
     """
     check_choice("analyzer", columns.analyzer, ("word", "char"))
-    kinds: dict[str, str] = {}
-    undecided: dict[str, int] = {}
-    others_than_numbers: dict[str, str] = {}
-    open_ = [column for column in features.columns if column not in {*text, *nominal}]
-    plain = {
-        column
-        for column in open_
-        if as_text and plain_numbers(features[column], columns.decimal or ".") is not None
+    said_uses = ("text", "nominal")
+    said = {column for use in said_uses for column in uses[use]}
+    open_ = [
+        Cells(column, features[column], as_text)
+        for column in features.columns
+        if column not in said
+    ]
+    mark = decimal_mark(open_, columns.decimal)
+    found = {
+        cells.name: Kind("number", "as asked for")
+        if cells.name in uses["number"]
+        else kind_of(cells, mark)
+        for cells in open_
     }
-    others = [column for column in open_ if column not in plain]
-    points = any(
-        values.str.contains(".", regex=False).any() for _, values in features[list(plain)].items()
-    )
-    mark = _decimal_mark(features[others], columns.decimal, points, as_text=as_text)
+    kinds: dict[str, str] = {}
     for column in features.columns:
-        values = features[column]
-        if column in text:
-            _check_words(values, columns.analyzer)
+        if column in uses["text"]:
+            _check_words(features[column], columns.analyzer)
             kinds[column] = "text" if columns.analyzer == "word" else "characters"
-        elif column in nominal:
+        elif column in uses["nominal"]:
             kinds[column] = "nominal"
-        elif column in plain:
-            kinds[column] = "number"
-        elif (found := holds_no_numbers(values)) is not None:
-            others_than_numbers[column] = found
-            kinds[column] = "nominal"
-        elif holds_numbers(values, mark, as_text=as_text):
-            kinds[column] = "number"
         else:
-            cells = written(values)
-            _warn_of_numbers_as_names(column, cells, mark, as_text=as_text)
-            n_names = len({cell for cell in cells if cell is not None})
-            if has_many_names(n_names, len(values)):
-                undecided[column] = n_names
-            kinds[column] = "nominal"
+            kind = found[column]
+            kinds |= dict.fromkeys(
+                feature_names(column, kind), kind.name if kind.name == "nominal" else "number"
+            )
     # All at once: none of them waits for the next try.
-    if undecided:
-        asked = _ask(features[list(undecided)], undecided, text, list(others_than_numbers))
-        told = [f"the column {name!r} holds {what}; " for name, what in others_than_numbers.items()]
-        raise UndecidedColumns("".join([*told, asked]))
-    if others_than_numbers:
-        raise UndecidedColumns(_no_numbers(others_than_numbers))
-    return kinds, mark
+    asked = {column: kind for column, kind in found.items() if kind.ask}
+    if asked:
+        raise UndecidedColumns(ask(asked, uses["text"]))
+    for cells in open_:
+        if found[cells.name].name == "nominal":
+            warn_of_names(cells, mark)
+    asked_for = {column: Kind(use, "as asked for") for use in said_uses for column in uses[use]}
+    return kinds, mark, {column: {**found, **asked_for}[column] for column in features.columns}
 
 
-def _no_numbers(found: Mapping[str, str]) -> str:
-    """Say which columns hold neither numbers nor names, and what to do with them."""
-    names = list(found)
-    held = ", ".join(f"the column {name!r} holds {what}" for name, what in found.items())
-    it = "it" if len(names) == 1 else "them"
+def feature_names(column: str, kind: Kind) -> list[str]:
+    """Return the names of the features that a column becomes."""
+    if kind.name == "date":
+        return [f"{column}: {part}" for part in DATE_PARTS[: kind.n_parts]]
+    if kind.name == "vector":
+        return [f"{column}[{place}]" for place in range(kind.n_parts)]
+    return [column]
+
+
+def ask(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
+    """Say which columns must be decided on, and which options would settle all."""
+    told = "; ".join(f"{column!r} holds {kind.reason}" for column, kind in kinds.items())
     return (
-        f"{held}; expected numbers, names or text: convert {it}, drop {it} "
-        f"({option('--drop', names)}), or take each cell for a name ({option('--nominal', names)})"
+        f"say what some columns are: {told}. They are text, numbers (--number), names (--nominal), "
+        f"or nothing to learn from; for example {options_for(kinds, text)}"
     )
 
 
-def _decimal_mark(features: Any, given: str | None, points: bool, *, as_text: bool) -> str:
-    """Return the decimal mark of a file, a comma where that alone makes numbers of columns.
-
-    `points` says that further columns are numbers with points.
-    """
-    if given is not None:
-        return check_choice("decimal", given, (".", ","))
-    found = {}
-    for column in features.columns if as_text else ():
-        cells = written(features[column])
-        found[column] = has_decimal_commas(cells)
-        points |= any(cell and "." in cell for cell in cells) and all(map(is_number, cells))
-    commas = [column for column, has in found.items() if has]
-    doubtful = [column for column, has in found.items() if has is None]
-    if commas and not points:
-        example = next(cell for cell in written(features[commas[0]]) if cell and "," in cell)
-        warn(
-            f"a comma is taken for the decimal mark, as in {example!r} of column {commas[0]!r}; "
-            "decimal='.' (--decimal .) takes such cells for names"
-        )
-        return ","
-    if doubtful:
-        example = next(cell for cell in written(features[doubtful[0]]) if cell and "," in cell)
-        raise ValueError(
-            f"decimal: the column {doubtful[0]!r} has numbers such as {example!r}, whose comma may "
-            "be the decimal mark or stand between thousands; expected decimal=',' (--decimal ,), "
-            "numbers without commas, or decimal='.' (--decimal .) to take them for names"
-        )
-    return "."
-
-
-def mark_of_numbers(columns: Mapping[str, Any], mark: str) -> str:
-    """Return the decimal mark of numbers: the one given, unless only the other one fits."""
-    cells = [cell for values in columns.values() for cell in written(values)]
-    if all(is_number(cell, mark) for cell in cells):
-        return mark
-    other = "," if mark == "." else "."
-    doubtful = other == "," and has_decimal_commas(cells) is None
-    return other if not doubtful and all(is_number(cell, other) for cell in cells) else mark
+def options_for(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
+    """Write the options that settle what columns are asked about as."""
+    chosen: dict[str, list[str]] = {"--text": list(text), "--nominal": [], "--drop": []}
+    for column, kind in kinds.items():
+        if kind.ask:
+            chosen[kind.ask].append(column)
+    return " ".join(option(name, of) for name, of in chosen.items() if of)
 
 
 def _check_words(values: Any, analyzer: str) -> None:
     """Refuse text without words, and tell of text whose words do not recur."""
-    column, texts = values.name, [text.lower() for text in as_text_column(values)]
+    column, texts = values.name, as_text_column(values[:_MANY_ROWS])
     if analyzer == "char":
-        if not any(text.strip() for text in texts):
+        if not any(map(str.strip, texts)) and not any(map(str.strip, as_text_column(values))):
             raise ValueError(f"the column {column!r} is empty; expected text")
         return
-    rows = [set(re.findall(_WORD, text)) for text in texts[:_MANY_ROWS]]
-    if not any(re.search(_WORD, text) for text in texts):
+    rows = [set(re.findall(WORD, text.lower())) for text in texts]
+    if not any(rows) and not any(re.search(WORD, text) for text in as_text_column(values)):
         raise ValueError(
             f"the column {column!r} has no word of two letters or more; expected text, or "
             f"drop it ({option('--drop', [column])}), or take its characters (--analyzer char)"
@@ -301,76 +320,80 @@ def _check_words(values: Any, analyzer: str) -> None:
         )
 
 
-def _warn_of_numbers_as_names(
-    column: str, cells: Sequence[str | None], mark: str, *, as_text: bool
-) -> None:
-    """Warn of a column of names most of which are numbers, or were with another decimal mark."""
-    if as_text and has_zeros_in_front(cells) and all(is_number(cell, mark) for cell in cells):
-        example = next(cell for cell in cells if has_zeros_in_front([cell]))
-        warn(
-            f"the column {column!r} has zeros in front, as in {example!r}, and is taken for names, "
-            "each a feature of its own; numbers have none"
-        )
-        return
-    words = [row for row, cell in enumerate(cells) if not is_number(cell, mark)]
-    n_other = sum(not is_number(cells[row], ",") for row in words)
-    if words and 2 * n_other < sum(cell is not None for cell in cells):
-        warn(
-            f"the column {column!r} has something else than a number in {len(words)} of "
-            f"{len(cells)} rows, first {cells[words[0]]!r:.40} in row {words[0]}, and is "
-            "taken for names, each a feature of its own; if numbers are meant, correct such cells "
-            f"or leave them empty, or drop the column ({option('--drop', [column])})"
-        )
+def features_of_columns(frame: Any, kinds: Mapping[str, str], mark: str) -> dict[str, Any]:
+    """Return the features of a table by name, those of dates and lists of numbers too."""
+    found: dict[str, Any] = {}
+    parts: dict[str, NDArray[np.float64]] = {}
+    for feature, kind in kinds.items():
+        if feature in frame.columns:
+            found[feature] = _typed(frame[feature], kind, mark)
+            continue
+        column = column_of_feature(feature)
+        match = _PART.fullmatch(feature)
+        assert match is not None
+        if column not in parts:
+            parts[column] = _parts_of(frame[column], n_parts(column, kinds))
+        place = match["place"]
+        found[feature] = parts[column][
+            :, DATE_PARTS.index(match["date"]) if place is None else int(place)
+        ]
+    return found
 
 
-def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str], drop: list[str]) -> str:
-    """Say which columns have too many different names, and which options would settle all.
-
-    `drop` are those that are no names anyway.
-    """
-    found: list[str] = []
-    words = list(text)
-    for column, number in n_names.items():
-        cells = [cell for cell in written(features[column]) if cell is not None]
-        found.append(f"{column!r} ({number}, such as {cells[0][:40]!r})")
-        (words if is_wordy(cells) else drop).append(column)
-    options = [option(name, of) for name, of in (("--text", words), ("--drop", drop)) if of]
-    return (
-        f"many different values in the {len(features)} rows of {', '.join(found)}; say which are "
-        "text, and which are nothing to learn from (or, by --nominal, names), such as "
-        f"{' '.join(options)}"
-    )
+def column_of_feature(feature: str) -> str:
+    """Return the column that a feature is made of, if it is not one itself."""
+    match = _PART.fullmatch(feature)
+    return feature if match is None else match["of"]
 
 
-def has_many_names(n_names: int, n_rows: int) -> bool:
-    """Return whether a column has too many different values to take them for names unasked."""
-    return n_names > _MANY_NAMES and 2 * n_names > n_rows
+def n_parts(column: str, kinds: Mapping[str, str]) -> int:
+    """Return how many numbers the lists of a column have; 0 for dates."""
+    return sum(feature.startswith(f"{column}[") for feature in kinds)
 
 
-def is_wordy(cells: Sequence[str]) -> bool:
-    """Return whether cells are rather text than names."""
-    return bool(np.median([len(re.findall(_WORD, cell)) for cell in cells]) > _FEW_WORDS)
+def _parts_of(values: Any, length: int) -> NDArray[np.float64]:
+    """Return the parts of dates, or the numbers of lists; NaN in rows without."""
+    if not length:
+        try:
+            return date_parts(values)
+        except ValueError as error:
+            raise ValueError(
+                f"the column {values.name!r} has something else than dates: {error}"
+            ) from error
+    parts = np.full((len(values), length), np.nan)
+    for row, cell in enumerate(values.tolist()):
+        if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
+            continue
+        try:
+            parts[row] = vector_of(cell)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the column {values.name!r} has {cell!r:.40} in row {row}; expected a list of "
+                f"{length} numbers"
+            ) from error
+    return parts
 
 
-def typed(values: Any, kind: str, mark: str = ".") -> Any:
+def _typed(values: Any, kind: str, mark: str) -> Any:
     """Return a column of numbers as float64, others as objects.
 
     What is missing is NaN, and empty in text.
     """
     if kind in ("text", "characters"):
         return np.array(as_text_column(values), dtype=object)
+    cells = Cells(str(values.name), values)
     if kind == "nominal":
-        names = [np.nan if cell is None else cell.strip() for cell in written(values)]
-        return np.array(names, dtype=object)
+        names = np.array([*(text.strip() for text in cells.texts), np.nan], dtype=object)
+        place = dict(zip(cells.texts, range(len(cells.texts)), strict=True))
+        return names[cells.mapped(lambda text: place.get(text, -1)).astype(np.intp)]
     try:
-        numbers = numbers_of(values, mark)
+        numbers = numbers_of(cells, mark)
     except ValueError as error:
-        cells = written(values)
-        row = next(row for row, cell in enumerate(cells) if not is_number(cell, mark))
+        word = next(text for text in cells.texts if not _is_number_or_amount(text, mark))
         marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
         raise ValueError(
             f"the column {values.name!r} has something else than numbers{marked}: "
-            f"{cells[row]!r:.40} in row {row}"
+            f"{word!r:.40} in row {cells.row_of(word)}"
         ) from error
     infinite = np.isinf(numbers)
     if infinite.any():
@@ -381,9 +404,20 @@ def typed(values: Any, kind: str, mark: str = ".") -> Any:
     return numbers
 
 
+def _is_number_or_amount(text: str, mark: str) -> bool:
+    try:
+        number_of(text, mark)
+    except ValueError:
+        return False
+    return True
+
+
 def as_text_column(values: Any) -> list[str]:
     """Return a column of text; what is missing is empty."""
-    return ["" if is_missing(value) else as_written(value) for value in values.tolist()]
+    return [
+        value if type(value) is str else "" if is_missing(value) else as_written(value)
+        for value in values.tolist()
+    ]
 
 
 def _guess(frame: Any) -> str:
@@ -396,8 +430,8 @@ def labels_at_the_end(frame: Any) -> list[str]:
     """Return the columns at the end that hold 0 and 1, or words for them."""
     found: list[str] = []
     for column in reversed(frame.columns):
-        cells = set(written(frame[column])) - {None}
-        if not cells or any(_label_value(cell) is None for cell in cells):
+        texts = Cells(column, frame[column]).texts
+        if not texts or any(_label_value(text) is None for text in texts):
             break
         found.insert(0, column)
     return found

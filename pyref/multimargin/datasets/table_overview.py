@@ -1,5 +1,6 @@
 """Likely contents of the columns of a table, before its labels are named."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,28 +8,18 @@ from typing import Any
 import numpy as np
 
 from multimargin.checks.names import option
-from multimargin.checks.no_numbers import KINDS
-from multimargin.datasets.table_cells import (
-    has_decimal_commas,
-    holds_no_numbers,
-    holds_numbers,
-    numbers_of,
-    rise_by_one,
-    written,
-)
+from multimargin.datasets.table_cells import Cells, numbers_of, rise_by_one
 from multimargin.datasets.table_columns import (
-    has_many_names,
     indicator_of_columns,
-    is_wordy,
     labels_at_the_end,
+    options_for,
 )
+from multimargin.datasets.table_kinds import Kind, decimal_mark, is_wordy, kind_of
 from multimargin.datasets.table_tags import recurring_tags
 
 Counts = tuple[tuple[str, int], ...]
 
 _EXAMPLES = 3
-# What is nothing to learn from.
-_UNUSABLE = ("nothing", "one value", "row numbers", "keys", *KINDS)
 
 
 @dataclass(frozen=True)
@@ -36,7 +27,8 @@ class ColumnOverview:
     """Likely contents of a column."""
 
     name: str
-    holds: str  # "numbers", "names", "text", "lists of tags", "0 and 1" or one of `_UNUSABLE`
+    holds: str  # What it is taken for, or asked about as
+    reason: str  # Why
     n_different: int  # Different values
     n_missing: int  # Rows without a value
     examples: tuple[str, ...]  # The first different values
@@ -58,15 +50,23 @@ class TableOverview:
 
 def overview(frame: Any, name: str, *, as_text: bool) -> TableOverview:
     """Look at the columns of a table; `as_text` says that it comes from a file without types."""
-    columns = tuple(_column(frame[column], as_text=as_text) for column in frame.columns)
+    cells = [Cells(column, frame[column], as_text) for column in frame.columns]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mark = _mark_of(cells)
+    found = [_column(one, mark) for one in cells]
+    columns = tuple(column for column, _ in found)
     labels, taken, counts = _likely_labels(frame, columns)
-    features = {column.name: column.holds for column in columns if column.name not in taken}
-    chosen = {
-        "--text": [name for name, holds in features.items() if holds == "text"],
-        "--drop": [name for name, holds in features.items() if holds in _UNUSABLE],
-    }
-    options = " ".join(option(name, of) for name, of in chosen.items() if of)
-    return TableOverview(name, len(frame), columns, labels, counts, options)
+    features = {column.name: kind for column, kind in found if column.name not in taken}
+    return TableOverview(name, len(frame), columns, labels, counts, options_for(features))
+
+
+def _mark_of(cells: Sequence[Cells]) -> str:
+    try:
+        return decimal_mark(cells, None)
+    except ValueError:
+        # In doubt, which a fit asks about.
+        return "."
 
 
 def _likely_labels(frame: Any, columns: Sequence[ColumnOverview]) -> tuple[str, list[str], Counts]:
@@ -87,44 +87,43 @@ def _likely_labels(frame: Any, columns: Sequence[ColumnOverview]) -> tuple[str, 
     return named, [most.name], most.tags
 
 
-def _column(values: Any, *, as_text: bool) -> ColumnOverview:
-    cells = written(values)
-    different = list(dict.fromkeys(cell for cell in cells if cell is not None))
-    holds = _simple_kind(values, cells, different, as_text=as_text)
-    found = recurring_tags(values) if holds is None else None
-    tags, separator = found or ({}, None)
-    if holds is None:
-        words = "text" if is_wordy(different) else "names"
-        many = words == "names" and has_many_names(len(different), len(cells))
-        holds = "lists of tags" if tags else "keys" if many else words
-    return ColumnOverview(
-        str(values.name),
-        holds,
-        len(different),
-        sum(cell is None for cell in cells),
-        tuple(different[:_EXAMPLES]),
+def _column(cells: Cells, mark: str) -> tuple[ColumnOverview, Kind]:
+    """Return what is shown of a column, and what it is to be taken for."""
+    kind = kind_of(cells, mark)
+    tags: Mapping[str, int] = {}
+    name, separator = _NAMES.get(kind.name, kind.name), None
+    if not cells.texts:
+        name, kind = "nothing", Kind("nothing", "no cell is filled", ask="--drop")
+    elif len(cells.texts) == 1:
+        name, kind = "one value", Kind("one value", "the same in all rows", ask="--drop")
+    elif kind.name == "number":
+        numbers = numbers_of(cells, mark)
+        if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
+            name = "0 and 1"
+        elif rise_by_one(numbers):
+            name, kind = "row numbers", Kind("row numbers", "they rise by one", ask="--drop")
+    elif kind.name in ("nominal", "keys", "text", "lists", "objects", "versions"):
+        recurring = recurring_tags(cells.values)
+        if recurring is not None:
+            tags, separator = recurring
+            name = "lists of tags"
+            kind = Kind(name, f"{len(tags)} different names that recur", ask="--drop")
+        elif kind.name == "nominal" and is_wordy(cells.texts):
+            name, kind = "text", Kind("text", f"words: {kind.reason}", ask="--text")
+    shown = ColumnOverview(
+        cells.name,
+        name,
+        kind.reason,
+        len(cells.texts),
+        cells.n_missing,
+        tuple(cells.texts[:_EXAMPLES]),
         _most_first(tags),
         separator,
     )
+    return shown, kind
 
 
-def _simple_kind(
-    values: Any, cells: Sequence[str | None], different: Sequence[str], *, as_text: bool
-) -> str | None:
-    """Return what a column without names or words holds, else None."""
-    if not different:
-        return "nothing"
-    if len(different) == 1:
-        return "one value"
-    if (found := holds_no_numbers(values)) is not None:
-        return found
-    mark = "," if as_text and has_decimal_commas(cells) else "."
-    if not holds_numbers(values, mark, as_text=as_text):
-        return None
-    numbers = numbers_of(values, mark)
-    if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
-        return "0 and 1"
-    return "row numbers" if rise_by_one(numbers) else "numbers"
+_NAMES = {"number": "numbers", "nominal": "names", "date": "dates or times"}
 
 
 def _most_first(counts: Mapping[str, int]) -> Counts:

@@ -1,31 +1,52 @@
 """Columns of a table whose cells list the labels of a row."""
 
+import json
+import re
 import warnings
+from array import array
+from ast import literal_eval
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import is_missing
+from multimargin.checks.given import column_of, is_missing
+from multimargin.checks.label_names import (
+    as_written,
+    label_name,
+    warn_of_lookalikes,
+)
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
-from multimargin.datasets.table_cells import as_written, from_cell
+from multimargin.datasets.table_cells import Cells, factorized, from_cell
+from multimargin.datasets.table_columns import TableColumns, chosen_columns
+from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
 
 # What may stand between two tags, and whether it hardly has another use.
 _SEPARATORS = {
-    ",": True, ";": True, "|": True, "\t": True, "\n": True, "::": False, " / ": False,
-    " & ": False, " + ": False, " - ": False, "/": False, "&": False, "+": False, " ": False,
+    ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
+    "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, "::": False, " / ": False,
+    " & ": False, " + ": False, " - ": False, " > ": False, "><": True, "/": False, "&": False,
+    "+": False, " ": False,
 }  # fmt: skip
+# Punctuation of names; any other is a separator where it stands in most cells.
+_OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
 # The least share of the pieces of cells with a separator that occur in other cells, too.
 _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
 _QUOTE = '"'
-# Rows by which a column is taken for lists of tags.
-_MANY_ROWS = 2000
+# Different cells by which a separator is found, and a column is taken for lists of tags.
+_MANY_CELLS = 2000
+_TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
+# Where objects that are no names keep them, the innermost last.
+_KEYS_OF_NAMES = ("annotations", "result", "value", "choices", "labels", "label", "name", "id")
+_INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +60,77 @@ class Tags:
     n_rare: int = 0  # Number of tags that are left out, with fewer rows than asked for
 
 
+@dataclass(frozen=True, eq=False)
+class _Listing:
+    """The tags of n rows by the different cells that list them."""
+
+    codes: NDArray[np.intp]  # (n,): The cell of each row; -1 where nothing is known
+    names: list[str]  # The tags, as they were met
+    tags: NDArray[np.intp]  # Numbers of tags, those of each cell after those of the cell before
+    ends: NDArray[np.intp]  # Where those of each cell begin and end
+    separator: str | None
+
+    def counts(self, rows: NDArray[np.intp] | None = None) -> Counter[str]:
+        """Return the number of rows of each tag."""
+        found = self._tags_of_rows(self.codes if rows is None else self.codes[rows])[1]
+        counts = np.bincount(found, minlength=len(self.names))
+        return Counter(dict(zip(self.names, counts.tolist(), strict=True)))
+
+    def indicator(self, names: Sequence[str]) -> NDArray[np.uint8]:
+        """Return the indicator (n, q) of some names."""
+        place = {name: k for k, name in enumerate(names)}
+        places = np.array([place.get(name, -1) for name in self.names], dtype=np.intp)
+        rows, tags = self._tags_of_rows(self.codes)
+        columns = places[tags]
+        Y = np.zeros((len(self.codes), len(names)), dtype=np.uint8)
+        Y[rows[columns >= 0], columns[columns >= 0]] = 1
+        return Y
+
+    def _tags_of_rows(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return rows, each as often as it has tags, and these."""
+        counts = np.where(codes < 0, 0, np.diff(self.ends, append=0)[codes])
+        before = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(self.ends[codes] - before, counts)
+        return np.repeat(np.arange(codes.size), counts), self.tags[places]
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of tags by how they are written, each name made once."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, int] = {}
+
+    def __missing__(self, text: str) -> int:
+        self[text] = number = self.names.setdefault(label_name(text), len(self.names))
+        return number
+
+
+def _listing(
+    codes: NDArray[np.intp], cells: Iterable[Iterable[str]], separator: str | None
+) -> _Listing:
+    """Collect the tags of cells; an empty name is none."""
+    numbers = _Numbers()
+    nothing = numbers[""]
+    tags, ends = array("q"), array("q", [0])
+    for cell in cells:
+        found = set(map(numbers.__getitem__, cell))
+        found.discard(nothing)
+        tags.extend(found)
+        ends.append(len(tags))
+    # Without the empty one.
+    names, shifted = list(numbers.names)[1:], np.array(tags, dtype=np.intp) - 1
+    return _Listing(codes, names, shifted, np.array(ends, dtype=np.intp), separator)
+
+
 def indicator_of_tags(
-    column: Any,
+    columns: Any,
     separator: str | None,
     known: Collection[str] | None = None,
     *,
     min_count: int = 1,
     rows: NDArray[np.intp] | None = None,
 ) -> Tags:
-    """Read the tags of a column.
+    """Read the tags of a column, or of a frame of several with one tag each.
 
     The column has texts of tags with the separator between them, or lists of tags, also as text.
     Blank text and an empty list have none; of a row without a value (None, NaN) nothing is known.
@@ -56,43 +139,90 @@ def indicator_of_tags(
     """
     if separator == "":
         raise ValueError("separator is empty; expected what stands between two tags")
-    listing, separator = _tags_of_rows(column, separator)
-    counts = Counter(tag for tags in listing for tag in tags)
+    column = _one_column(columns)
+    listing = _listing_of(column, separator)
+    counts = listing.counts()
     names = sorted(counts) if known is None else list(known)
     if len(names) < 2:
-        between = "in its lists" if separator is None else f"with the separator {separator!r}"
+        between = (
+            "in its lists"
+            if listing.separator is None
+            else f"with the separator {listing.separator!r}"
+        )
         raise ValueError(
             f"tags_column: the column {column.name!r} has {len(names)} different tag(s) {between}; "
             "expected at least two"
         )
     n_found = len(names)
     if known is None:
-        deciding = counts if rows is None else Counter(tag for row in rows for tag in listing[row])
+        warn_of_lookalikes(names, f"tags_column: the column {column.name!r} has")
+        deciding = counts if rows is None else listing.counts(rows)
         names = [names[k] for k in frequent([deciding[name] for name in names], min_count)]
-    n_rare = n_found - len(names)
-    cells = len(listing) * len(names)
-    if known is None and cells > MIN_LABEL_CELLS and cells > 10_000 * counts.total():
+    n_rows = len(listing.codes)
+    if known is None and n_rows * len(names) > max(MIN_LABEL_CELLS, 10_000 * counts.total()):
         warn(
             f"tags_column: the column {column.name!r} has {len(names)} different tags in "
-            f"{len(listing)} rows, such as {listed(names[:3])}; was another separator meant?"
+            f"{n_rows} rows, such as {listed(names[:3])}; was another separator meant?"
         )
-    place = {name: k for k, name in enumerate(names)}
-    Y = np.zeros((len(listing), len(names)), dtype=np.uint8)
-    for row, tags in enumerate(listing):
-        Y[row, [place[tag] for tag in tags if tag in place]] = 1
-    missing = np.array([is_missing(cell) for cell in column.tolist()], dtype=bool)
+    Y = listing.indicator(names)
+    missing = listing.codes < 0
     unknown: Counter[str] = Counter()
     if known is not None:
-        unknown.update({tag: count for tag, count in counts.items() if tag not in place})
+        unknown.update({tag: count for tag, count in counts.items() if count and tag not in known})
     if not missing.any():
-        return Tags(names, Y, separator, unknown, n_rare)
+        return Tags(names, Y, listing.separator, unknown, n_found - len(names))
     if known is None:
         warn(
             f"tags_column: the column {column.name!r} has no value in {np.count_nonzero(missing)} "
-            f"of {len(listing)} rows, first in row {int(missing.argmax())}: their labels are "
+            f"of {n_rows} rows, first in row {int(missing.argmax())}: their labels are "
             "unknown; write empty text or an empty list where a row has no tag"
         )
-    return Tags(names, np.where(missing[:, None], np.nan, Y), separator, unknown, n_rare)
+    Y = np.where(missing[:, None], np.nan, Y)
+    return Tags(names, Y, listing.separator, unknown, n_found - len(names))
+
+
+def _one_column(columns: Any) -> Any:
+    """Return a column of tags; of several, with a tag each, their tags as lists."""
+    if columns.ndim == 1 or columns.shape[1] == 1:
+        return columns if columns.ndim == 1 else columns.iloc[:, 0]
+    cells = [columns.iloc[:, place].tolist() for place in range(columns.shape[1])]
+    rows = [
+        [cell for cell in row if not is_missing(cell) and str(cell).strip()]
+        for row in zip(*cells, strict=True)
+    ]
+    return type(columns.iloc[:, 0])(column_of(rows), name=",".join(columns.columns))
+
+
+def tags_of_long_table(frame: Any, columns: TableColumns) -> Any:
+    """Return a table with one row for each of its rows, where each has a row for each tag."""
+    if columns.one_tag_a_row is None:
+        return frame
+    (key,) = chosen_columns(frame, [columns.one_tag_a_row], "one_tag_a_row")
+    if columns.tags_column is None:
+        raise ValueError("one_tag_a_row is given without tags_column, the column of the tags")
+    (tag,) = chosen_columns(frame, columns.tags_column, "tags_column")
+    codes, keys = factorized(frame[key])
+    if (codes < 0).any():
+        raise ValueError(
+            f"one_tag_a_row: the column {key!r} has no value in row {int(np.argmax(codes < 0))}; "
+            "expected one in each"
+        )
+    tags: list[list[Any]] = [[] for _ in keys]
+    for code, cell in zip(codes.tolist(), frame[tag].tolist(), strict=True):
+        if not is_missing(cell) and str(cell).strip():
+            tags[code].append(cell)
+    _, first = np.unique(codes, return_index=True)
+    rows = frame.iloc[first].reset_index(drop=True)
+    others = [column for column in frame.columns if column not in (key, tag)]
+    for column in others:
+        values = factorized(frame[column])[0]
+        if (values != values[first][codes]).any():
+            warn(
+                f"one_tag_a_row: rows of one {key!r} differ in the column {column!r}; the first of "
+                "them is taken"
+            )
+    rows[tag] = column_of(tags)
+    return rows.drop(columns=key)
 
 
 def frequent(counts: Sequence[int], min_count: int) -> list[int]:
@@ -113,29 +243,27 @@ def recurring_tags(column: Any) -> tuple[Counter[str], str | None] | None:
 
     Tags are lists, or names that recur in other combinations with a separator between.
     """
-    cells = column.tolist()
-    texts = ["" if is_missing(cell) or _is_list(cell) else as_written(cell) for cell in cells]
-    # Blanks stand between words, too.
-    separators = (separator for separator in _SEPARATORS if separator != " ")
-    some = {text.strip() for text in texts[:_MANY_ROWS] if text.strip()}
-    looks_so = any(map(_is_list, cells[:_MANY_ROWS])) or any(
-        has_quotes(body_of_list(text) or "") for text in some
-    )
-    if not looks_so:
-        looks_so = any(
-            of.share >= _OFTEN_RECURRING and of.cells > 1 and 2 * of.n_tags < len(texts)
-            for of in (_evidence(some, separator) for separator in separators)
+    cells = Cells(str(column.name), column)
+    some = {text.strip() for text in cells.texts[:_MANY_CELLS]}
+    is_listing = any(issubclass(type_, LISTING) for type_ in cells.types)
+    if not (
+        is_listing
+        or any(has_quotes(body_of_list(text) or "") for text in some)
+        # Blanks stand between words, too.
+        or any(
+            of.share >= _OFTEN_RECURRING and of.cells > 1 and 2 * of.n_tags < len(column)
+            for of in (_evidence(some, s) for s in _candidates(some) if s != " ")
         )
-    if not looks_so:
+    ):
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            rows, separator = _tags_of_rows(column, None)
+            listing = _listing_of(column, None)
     except ValueError:
         return None
-    counts = Counter(tag for tags in rows for tag in tags)
-    return (counts, separator) if len(counts) > 1 else None
+    counts = listing.counts()
+    return (counts, listing.separator) if len(counts) > 1 else None
 
 
 def joined(tags: Sequence[str], separator: str) -> str:
@@ -143,6 +271,8 @@ def joined(tags: Sequence[str], separator: str) -> str:
 
     Those that have it in them, or begin with a quote, are put in quotes.
     """
+    if separator == "><":
+        return "".join(f"<{tag}>" for tag in tags)
     written = [
         f'"{tag.replace(_QUOTE, 2 * _QUOTE)}"'
         if separator in tag or tag.startswith(_QUOTE)
@@ -152,81 +282,128 @@ def joined(tags: Sequence[str], separator: str) -> str:
     return (", " if separator == "," else separator).join(written)
 
 
-def _tags_of_rows(column: Any, separator: str | None) -> tuple[list[set[str]], str | None]:
-    """Return the tags of each row, and what separates them; None for lists."""
-    cells = column.tolist()
-    if any(_is_list(cell) for cell in cells):
-        rows = [_of_list(cell, k, column.name) for k, cell in enumerate(cells)]
-        return _checked_lists(rows, column.name), None
-    texts = ["" if is_missing(cell) else from_cell(as_written(cell)).strip() for cell in cells]
-    bodies = _bodies_of_lists(texts, separator, column.name)
+def _listing_of(column: Any, separator: str | None) -> _Listing:
+    """Return the tags of each row, and what separates them."""
+    codes, different = factorized(column)
+    name = str(column.name)
+    cells = [_parsed(cell) for cell in different]
+    if any(isinstance(cell, LISTING) for cell in cells):
+        return _of_lists(codes, cells, name)
+    texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
+    bodies = _bodies_of_lists(texts, separator, codes, name)
     if bodies is not None:
-        rows = [_of_body(body, k, texts[k], column.name) for k, body in enumerate(bodies)]
-        return _checked_lists(rows, column.name), None
-    separator = _separator_of(texts, separator, column.name)
-    found = {text: _pieces(text, separator) for text in set(texts)}
-    if len(found) > 1:
-        _warn_of_second_separator(set().union(*found.values()), separator, column.name)
-    return [found[text] for text in texts], separator
+        rows = [_of_body(body, text, name) for body, text in zip(bodies, texts, strict=True)]
+        _refuse_indicator(rows, name)
+        return _listing(codes, rows, None)
+    separator = _separator_of(texts, separator, name)
+    found = _listing(codes, (_split(text, separator) for text in texts), separator)
+    if len(texts) > 1:
+        _warn_of_second_separator(found.names, separator, name)
+    return found
 
 
-def _is_list(cell: Any) -> bool:
-    return isinstance(cell, list | tuple | set | frozenset | np.ndarray)
+def _parsed(cell: Any) -> Any:
+    """Return the object that stands in a text, or the objects; another cell as it is."""
+    if type(cell) is str and ":" in cell and re.match(r"\s*[{\[]\s*[{'\"]", cell):
+        for read in (json.loads, literal_eval):
+            try:
+                found = read(cell)
+            except (ValueError, SyntaxError):
+                continue
+            if isinstance(found, dict) or any(isinstance(item, dict) for item in found):
+                return found
+    return cell
 
 
-def _of_list(cell: Any, row: int, name: str) -> list[str]:
-    if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
-        return []
-    if not _is_list(cell):
-        raise ValueError(
-            f"tags_column: the column {name!r} has {cell!r:.40} in row {row}, and lists in others; "
-            "expected a list, or nothing"
-        )
-    wrong = [tag for tag in cell if is_missing(tag) or _is_list(tag) or isinstance(tag, dict)]
-    if wrong:
-        raise ValueError(
-            f"tags_column: the column {name!r} lists {wrong[0]!r:.40} in row {row}; expected names"
-        )
-    return [as_written(tag).strip() for tag in cell]
+def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> _Listing:
+    """Return the tags of lists, and of objects of names; what is no list is one name."""
+    rows: list[list[str]] = []
+    others: set[str] = set()
+    for code, cell in enumerate(cells):
+        try:
+            rows.append([as_written(tag) for tag in _names_in(cell, others)])
+        except TypeError as error:
+            row = int(np.argmax(codes == code))
+            raise ValueError(
+                f"tags_column: the column {name!r} lists {error} in row {row}; expected names"
+            ) from error
+    _refuse_indicator(rows, name)
+    # Of no row, and named nevertheless.
+    return _listing(codes, [*rows, others], None)
+
+
+def _names_in(cell: Any, others: set[str]) -> list[Any]:
+    """Return the names in a cell; names of an object whose number is below 0.5 are others."""
+    if isinstance(cell, Mapping):
+        marks = {key: value for key, value in cell.items() if not is_missing(value)}
+        key = next((key for key in _KEYS_OF_NAMES if key in marks), None)
+        if key is not None and not ({"label", "name"} & {key} and _are_marks(marks)):
+            return _names_in(marks[key], others)
+        if not _are_marks(marks):
+            raise TypeError(f"{cell!r:.60}")
+        others |= set(marks)
+        return [key for key, value in marks.items() if float(value) >= 0.5]
+    if isinstance(cell, LISTING):
+        items = list(cell)
+        wrong = [item for item in items if is_missing(item) or isinstance(item, list | np.ndarray)]
+        if wrong:
+            raise TypeError(f"{wrong[0]!r:.40}")
+        found = [
+            _names_in(_annotation(i), others) if isinstance(i, Mapping) else [i] for i in items
+        ]
+        return [one for some in found for one in some]
+    return [cell] if str(cell).strip() else []
+
+
+def _annotation(item: Mapping[str, Any]) -> Any:
+    """Return what an object in a list says, which is one of several: a label, not marks of all."""
+    return next((item[key] for key in _KEYS_OF_NAMES if key in item), item)
+
+
+def _are_marks(marks: Mapping[str, Any]) -> bool:
+    return all(isinstance(v, Number) and 0 <= float(v) <= 1 for v in marks.values())  # type: ignore[arg-type]
 
 
 def _bodies_of_lists(
-    texts: Sequence[str], separator: str | None, name: str
+    texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
 ) -> list[str | None] | None:
     """Return what is between the brackets of each text; None if the column holds no lists."""
-    bodies = [body_of_list(text) for text in texts]
-    filled = [k for k, text in enumerate(texts) if text and text.lower() not in NOTHING]
-    inside = [k for k in filled if bodies[k] is not None]
-    quoted = [k for k in inside if has_quotes(bodies[k] or "")]
+    bodies = [
+        body_of_list(text) if text.rstrip()[-1:] in ("]", ")", "}") else None for text in texts
+    ]
+    filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
+    inside = {k for k in filled if bodies[k] is not None}
+    quoted = [k for k in filled if has_quotes(bodies[k] or "")]
     if not inside or (not quoted and (len(inside) < len(filled) or separator is not None)):
         return None
-    others = sorted(set(filled) - set(inside))
+    others = [k for k in filled if k not in inside]
     if others:
         raise ValueError(
-            f"tags_column: the column {name!r} has {texts[others[0]]!r:.60} in row {others[0]}, "
-            f"and lists such as {texts[quoted[0]]!r:.60} in others; expected lists in all or none"
+            f"tags_column: the column {name!r} has {texts[others[0]]!r:.60} in row "
+            f"{int(np.argmax(codes == others[0]))}, and lists such as {texts[quoted[0]]!r:.60} in "
+            "others; expected lists in all or none"
         )
-    bare = [k for k in inside if bodies[k]]
+    bare = [k for k in filled if bodies[k]]
     if not quoted and bare:
         warn(
             f"tags_column: the column {name!r} has texts in brackets, such as "
             f"{texts[bare[0]]!r:.60}, which are read as lists of names with commas between"
         )
-    return [body if k in set(inside) else None for k, body in enumerate(bodies)]
+    return [body if k in inside else None for k, body in enumerate(bodies)]
 
 
-def _of_body(body: str | None, row: int, text: str, name: str) -> list[str]:
+def _of_body(body: str | None, text: str, name: str) -> list[str]:
     try:
-        return [item.strip() for item in items_of(body or "")]
+        return [label_name(item) for item in items_of(body or "")]
     except ValueError as error:
         raise ValueError(
-            f"tags_column: the column {name!r} has {text!r:.60} in row {row}, which is no list of "
+            f"tags_column: the column {name!r} has {text!r:.60}, which is no list of "
             f'names ({error}); expected a list such as ["red", "blue"]'
         ) from error
 
 
-def _checked_lists(rows: Sequence[Sequence[str]], name: str) -> list[set[str]]:
-    """Return the tags of lists, unless these are rows of an indicator."""
+def _refuse_indicator(rows: Sequence[Sequence[str]], name: str) -> None:
+    """Refuse lists that are the rows of an indicator."""
     lengths = {len(row) for row in rows if row}
     if len(lengths) == 1 and {tag for row in rows for tag in row} <= _INDICATOR:
         (length,) = lengths
@@ -236,18 +413,16 @@ def _checked_lists(rows: Sequence[Sequence[str]], name: str) -> list[set[str]]:
                 "is an indicator and no names; expected names of labels, or a column of 0 and 1 "
                 f"for each label: frame[{name!r}].apply(pandas.Series), and labels= its columns"
             )
-    return [{tag for tag in row if tag} for row in rows]
-
-
-_INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
 
 
 def _pieces(text: str, separator: str) -> set[str]:
-    return {piece for piece in (piece.strip() for piece in _split(text, separator)) if piece}
+    return {name for piece in _split(text, separator) if (name := label_name(piece))}
 
 
 def _split(text: str, separator: str) -> list[str]:
     """Split a text at its separators, but for those within quotes around a whole piece."""
+    if separator == "><" and _TAGGED.fullmatch(text):
+        text = text.strip()[1:-1]
     pieces = text.split(separator)
     if _QUOTE not in text:
         return pieces
@@ -278,15 +453,27 @@ class _Evidence:
 
 def _evidence(cells: Collection[str], separator: str) -> _Evidence:
     """Weigh a separator: tags recur in ever new combinations, parts of a name do not."""
-    having = [cell for cell in cells if separator in cell]
+    having = [cell for cell in cells if separator in cell.strip(separator)]
     if not having:
         return _Evidence(0.0, len(cells), 0)
     counts = Counter(piece for cell in cells for piece in _pieces(cell, separator))
     pieces = [piece for cell in having for piece in _pieces(cell, separator)]
     # "C++" and "a//b" have nothing between two of them.
-    gaps = sum(not piece.strip() for cell in having for piece in cell.split(separator))
+    gaps = sum(
+        not piece.strip() for cell in having for piece in cell.strip(separator).split(separator)
+    )
     recurring = sum(counts[piece] > 1 for piece in pieces)
     return _Evidence(recurring / max(len(pieces) + gaps, 1), len(counts), len(having))
+
+
+def _candidates(cells: Collection[str]) -> dict[str, bool]:
+    """Return what may separate tags: what often does, and other punctuation of most cells."""
+    counts = Counter(
+        mark for cell in cells for mark in set(cell) if not mark.isalnum() and not mark.isspace()
+    )
+    often = [mark for mark, count in counts.items() if 2 * count > len(cells)]
+    others = [m for m in often if category(m)[0] in "PS" and m not in _OF_NAMES]
+    return _SEPARATORS | {mark: False for mark in sorted(others) if mark not in _SEPARATORS}
 
 
 def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
@@ -294,13 +481,17 @@ def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
 
     A warning tells what is taken instead of a comma, and what may have been meant.
     """
-    cells = sorted({text for text in texts if text})
+    cells = sorted({text.strip() for text in texts[: 10 * _MANY_CELLS]} - {""})
     wanted = "," if given is None else given
-    has_wanted = any(wanted in cell for cell in cells)
+    has_wanted = any(wanted in text for text in texts)
     if not cells or (given is not None and has_wanted):
         return wanted
-    found = {other: _evidence(cells, other) for other in _SEPARATORS}
-    likely = [other for other in _SEPARATORS if _is_likely(found[other], other, len(cells))]
+    cells = cells[:: max(len(cells) // _MANY_CELLS, 1)]
+    candidates = _candidates(cells)
+    found = {other: _evidence(cells, other) for other in candidates}
+    likely = [
+        o for o, is_strong in candidates.items() if _is_likely(found[o], is_strong, len(cells))
+    ]
     if (
         given is None
         and has_wanted
@@ -317,15 +508,15 @@ def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
             head = f"tags_column: cells of {name!r} have commas, but not between tags"
         warn(f"{head}; {best!r} is taken to be it, between {found[best].n_tags} different tags")
         return best
-    seen = [other for other in _SEPARATORS if 2 * found[other].cells > len(cells)]
+    seen = [other for other in candidates if 2 * found[other].cells > len(cells)]
     maybe = best or (seen[0] if seen else None)
     if maybe is not None:
         warn(f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {maybe!r} meant?")
     return wanted
 
 
-def _is_likely(found: _Evidence, separator: str, n_cells: int) -> bool:
-    if _SEPARATORS[separator]:
+def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
+    if is_strong:
         return found.share > _RECURRING or 2 * found.cells > n_cells
     # A name of several words is no list of tags: these come in ever new combinations.
     return found.share >= _OFTEN_RECURRING and 2 * found.n_tags < n_cells
@@ -333,17 +524,16 @@ def _is_likely(found: _Evidence, separator: str, n_cells: int) -> bool:
 
 def _warn_of_second_separator(names: Collection[str], separator: str, column: str) -> None:
     """Warn of tags that are made of other tags, with another separator between them."""
+    known = set(names)
     for other in _SEPARATORS:
         if other in (separator, " "):
             continue
-        mixed: Iterable[str] = (
-            name for name in names if other in name and _pieces(name, other) <= set(names) - {name}
-        )
-        some = sorted(name for name in mixed if len(_pieces(name, other)) > 1)
+        found = {name: _pieces(name, other) for name in names if other in name}
+        some = sorted(n for n, of in found.items() if len(of) > 1 and of <= known - {n})
         if some:
             warn(
                 f"tags_column: the column {column!r} has {some[0]!r:.60}, which is taken for one "
-                f"tag, though {listed(sorted(_pieces(some[0], other)))} are tags of their own: is "
+                f"tag, though {listed(sorted(found[some[0]]))} are tags of their own: is "
                 f"{other!r} a separator, too?"
             )
             return

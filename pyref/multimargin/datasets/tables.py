@@ -1,73 +1,41 @@
 """Tables: columns of numbers, names and text, and columns or lists of labels."""
 
-import bz2
-import codecs
-import gzip
-import json
-import os
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import column_of
+from multimargin.checks.label_names import as_written
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
-from multimargin.checks.paths import existing_file
-from multimargin.datasets._names import first_repeated
-from multimargin.datasets._reading import reading, uncompressed
-from multimargin.datasets.table_cells import as_written, rise_by_one
+from multimargin.datasets.table_cells import Cells, rise_by_one, units_of
 from multimargin.datasets.table_columns import (
+    TableColumns,
     UndecidedColumns,
+    column_of_feature,
     feature_kinds,
+    features_of_columns,
     indicator_of_columns,
-    mark_of_numbers,
-    typed,
     uses_of_columns,
 )
 from multimargin.datasets.table_encoder import make_encoder
-from multimargin.datasets.table_tags import frequent, indicator_of_tags
+from multimargin.datasets.table_files import (
+    check_same_columns,
+    frame_of,
+    import_pandas,
+    is_text,
+    read_frame,
+    stacked,
+    stem_of,
+    with_plain_names,
+)
+from multimargin.datasets.table_kinds import Kind
+from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
-
-_LINES = (".jsonl", ".ndjson")
-_OBJECTS = (".json", *_LINES)
-_PACKED = {".gz": "gzip", ".bz2": "bz2"}
-_TEXTS = (".csv", ".tsv", *_OBJECTS)
-_TOLD_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
-TABLE_KINDS = (*_TEXTS, ".parquet")
-"""Endings of files with tables; texts may be compressed."""
-PARTS = ("train", "test")
-
-
-@dataclass(frozen=True)
-class TableColumns:
-    """Roles of the columns of a table."""
-
-    # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
-    # ``"last:6"``; a text holds several with commas between them
-    labels: str | Sequence[str] | None = None
-    # A column that lists the labels of each row instead, as text or as a list
-    tags_column: str | None = None
-    # What stands between the tags of that column; None takes what most cells have
-    separator: str | None = None
-    # Columns that are neither features nor labels; names and patterns, as for `labels`
-    drop: str | Sequence[str] = ()
-    text: str | Sequence[str] = ()  # Columns of text, whose words become features
-    # A column that is no feature; rows with the same value in it belong together
-    group: str | None = None
-    nominal: str | Sequence[str] = ()  # Columns of names, even if these look like numbers
-    analyzer: str = "word"  # What counts of text: "word", or "char" for runs of characters
-    # What an empty cell of a label is, "0" or "unknown"; None takes 0 where no label is 0 otherwise
-    blank: str | None = None
-    decimal: str | None = None  # The decimal mark of numbers; None finds it
-    min_count: int = 1  # Labels that are relevant in fewer rows are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +54,7 @@ class Table:
     blank: str = "unknown"  # What an empty cell of a label is
     decimal: str = "."  # The decimal mark of numbers
     n_rare: int = 0  # Number of labels that are left out, with fewer rows than asked for
+    decisions: Mapping[str, Kind] = field(default_factory=dict)  # What columns are taken for
 
     @property
     def n_samples(self) -> int:
@@ -111,7 +80,8 @@ class Table:
         """Count the missing values of some rows in columns that have some; of text, empty ones."""
         values = self.X.iloc[rows]
         counts = (values.isna() | (values == "")).sum()
-        return {name: int(count) for name, count in counts.items() if count}
+        # Of a date and of a list all parts are missing.
+        return {column_of_feature(name): int(count) for name, count in counts.items() if count}
 
     def numbers(self) -> dict[str, Any]:
         """Return the fields of a `MultilabelData`, by an encoder fitted to the training part."""
@@ -128,47 +98,6 @@ class Table:
         }
 
 
-def kind_of_file(path: Path) -> str:
-    """Return what the name of a file ends in, in small letters, without that of its compression."""
-    return uncompressed(path).suffix.lower()
-
-
-def stem_of(path: Path) -> str:
-    """Return the name of a file without what it ends in."""
-    return uncompressed(path).stem
-
-
-def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
-    """Return the tables that a path stands for, by part; None if these are no tables.
-
-    A folder has two files whose names end in "train" and "test", or one file, which is "train".
-    """
-    path = Path(source)
-    if path.is_file():
-        return {"train": path} if kind_of_file(path) in TABLE_KINDS else None
-    if not path.is_dir():
-        return None
-    # What lies beside tables and ends in .json describes them.
-    files, parts = files_in(path, set(TABLE_KINDS) - {".json"})
-    if not files:
-        files, parts = files_in(path, {".json"})
-    if parts is None and len(files) == 1:
-        return {"train": files[0]}
-    return parts
-
-
-def files_in(folder: Path, kinds: Collection[str]) -> tuple[list[Path], dict[str, Path] | None]:
-    """Return the sorted files of some kinds in a folder, and the two whose names end in parts."""
-    known = (f for f in folder.iterdir() if uncompressed(f).suffix.lower() in kinds)
-    files = sorted(f for f in known if f.is_file())
-    parts = {
-        part: [f for f in files if uncompressed(f).stem.lower().endswith(part)] for part in PARTS
-    }
-    if any(len(found) != 1 for found in parts.values()):
-        return files, None
-    return files, {part: found[0] for part, found in parts.items()}
-
-
 def read_table(
     parts: Mapping[str, Path],
     columns: TableColumns,
@@ -179,13 +108,12 @@ def read_table(
 ) -> Table:
     """Read tables and sort their columns."""
     first = next(iter(parts.values()))
-    frame, splits = read_parts(parts)
-    title = stem_of(first) if name is None else name
     with naming_parts(parts):
+        frame, splits = read_parts(parts, columns)
         table = table_of(
             frame,
             columns,
-            name=title,
+            name=stem_of(first) if name is None else name,
             kinds=kinds,
             known_labels=known_labels,
             as_text=is_text(first),
@@ -195,11 +123,6 @@ def read_table(
     return replace(table, splits=splits)
 
 
-def is_text(file: Path) -> bool:
-    """Return whether a table comes from a file whose cells have no types."""
-    return kind_of_file(file).startswith((".csv", ".tsv"))
-
-
 @contextmanager
 def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
     """Add the files to errors about the table that was read from them."""
@@ -207,148 +130,28 @@ def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
         yield
     except ValueError as error:
         kind = UndecidedColumns if isinstance(error, UndecidedColumns) else ValueError
-        raise kind(
-            f"{str(error).removesuffix('.')} (in {' and '.join(map(str, parts.values()))})"
-        ) from error
+        files = " and ".join(map(str, parts.values()))
+        if files in str(error) or str(error).startswith("path: "):
+            raise
+        raise kind(f"{str(error).removesuffix('.')} (in {files})") from error
 
 
-def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
+def read_parts(
+    parts: Mapping[str, Path], columns: TableColumns | None = None
+) -> tuple[Any, dict[str, NDArray[np.intp]]]:
     """Read tables with the same columns into one, and the rows of each part of several."""
-    return _stacked({part: read_frame(file) for part, file in parts.items()})
-
-
-def _check_different(names: Sequence[str], what: str) -> None:
-    """Raise ValueError if two columns have one name."""
-    repeated = first_repeated(names)
-    if repeated is not None:
-        raise ValueError(f"{what} has several columns named {repeated!r}; expected different names")
-
-
-def read_frame(file: Path) -> Any:
-    """Read a table; the names of its columns are texts, and so are cells of files without types."""
-    existing_file(file, "path")
-    pandas = _pandas(f"tables such as {file.name}")
-    kind = kind_of_file(file)
-    with reading(file, "path"):
-        if kind == ".parquet":
-            # Other types cannot hold whole numbers beside missing ones.
-            frame = pandas.read_parquet(file, dtype_backend="numpy_nullable")
-        elif kind.startswith(_OBJECTS):
-            frame = _read_objects(file, pandas)
-        else:
-            frame = _read_text(file, "\t" if kind.startswith(".tsv") else ",", pandas)
-        if frame.shape[0] == 0:
-            raise ValueError(f"path: {file} has no rows below the names of its columns")
-    frame.columns = [str(column) for column in frame.columns]
-    _check_different(frame.columns, f"path: {file}")
-    unnamed = [column for column in frame.columns if column.startswith("Unnamed: ")]
-    for column in unnamed:
-        if _is_index(frame[column]):
-            # The index, which pandas writes unless told not to.
-            frame = frame.drop(columns=column)
-    return frame
-
-
-def _is_index(values: Any) -> bool:
-    """Return whether a column without a name counts the rows, from any number."""
-    cells = values.astype(str)
-    if not cells.str.fullmatch("[0-9]{1,15}").all():
-        return False
-    numbers = cells.astype(np.int64).to_numpy()
-    return bool(np.unique(numbers).size == numbers.size)
-
-
-def _read_text(file: Path, separator: str, pandas: Any) -> Any:
-    """Read a file of cells without types, as they are written; an empty cell is the empty text."""
-    read = partial(
-        pandas.read_csv,
-        file,
-        encoding="utf-8-sig",
-        dtype=str,
-        keep_default_na=False,
-        na_filter=False,
-        compression=_PACKED.get(file.suffix.lower()),
-    )
-    read_head = partial(read, header=None, nrows=1)
-    try:
-        head = read_head(sep=separator)
-        told = _TOLD_SEPARATOR.fullmatch(separator.join(map(str, head.iloc[0])))
-        if told is not None:
-            # The line above the names by which spreadsheets tell themselves what the separator is.
-            separator, read = told[1], partial(read, skiprows=1)
-            read_head = partial(read, header=None, nrows=1)
-            head = read_head(sep=separator)
-        elif separator == "," and head.shape[1] == 1 and ";" in str(head.iat[0, 0]):
-            # As spreadsheets write where the comma is the decimal mark.
-            separator = ";"
-            head = read_head(sep=separator)
-        frame = read(sep=separator, low_memory=False)
-    except pandas.errors.EmptyDataError as error:
-        raise ValueError(
-            f"path: {file} is empty; expected names of columns in its first row"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"path: {file} is no text in UTF-8 (byte {error.start}); save it as such, or "
-            f"convert it: iconv -f {_likely_encoding(file)} -t UTF-8"
-        ) from error
-    except pandas.errors.ParserError as error:
-        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise ValueError(
-            f"path: {file} has rows of different lengths: {reason}; is the separator "
-            f"{separator!r}, are texts with it in quotes?"
-        ) from error
-    # pandas gives the second of two another name.
-    _check_different([name for name in head.iloc[0] if name], f"path: {file}")
-    return frame
-
-
-def _read_objects(file: Path, pandas: Any) -> Any:
-    """Read a file with a JSON object in each line, or a list of them, a row each."""
-    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix.lower(), open)
-    rows = []
-    with opened(file, "rt", encoding="utf-8-sig") as stream:
-        found = _lines_of(file, stream) if kind_of_file(file) in _LINES else _list_of(file, stream)
-        for place, row in found:
-            if not isinstance(row, dict):
-                raise ValueError(f"path: {file}, {place} is no JSON object")
-            nested = next((key for key, value in row.items() if isinstance(value, dict)), None)
-            if nested is not None:
-                raise ValueError(
-                    f"path: {file}, {place} has an object in {nested!r}; expected numbers, "
-                    "texts, or lists of names"
-                )
-            rows.append(row)
-    names = list(dict.fromkeys(key for row in rows for key in row))
-    cells = {name: column_of([row.get(name) for row in rows]) for name in names}
-    return pandas.DataFrame(cells, columns=names)
-
-
-def _lines_of(file: Path, stream: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what each line holds that is not blank, and its place."""
-    for number, line in enumerate(stream, start=1):
-        if line.strip():
-            yield f"line {number}", _json(line, f"{file}, line {number}")
-
-
-def _list_of(file: Path, stream: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a list holds, and its place."""
-    objects = _json(stream.read(), str(file))
-    if not isinstance(objects, list):
-        raise ValueError(
-            f"path: {file} holds no JSON list; expected one of objects, a row each, or, with an "
-            "object in each line, a name that ends in .jsonl"
-        )
-    return ((f"element {number}", row) for number, row in enumerate(objects, start=1))
-
-
-def _json(text: str, where: str) -> Any:
-    """Parse a text, the numbers with all of their digits."""
-    try:
-        return json.loads(text, parse_float=Decimal, parse_constant=float)
-    except ValueError as error:
-        hint = "; with an object in each line, end its name in .jsonl" if "\n{" in text else ""
-        raise ValueError(f"path: {where} is no JSON: {error}{hint}") from error
+    frames = {part: read_frame(file) for part, file in parts.items()}
+    if columns is not None:
+        frames = {part: tags_of_long_table(frame, columns) for part, frame in frames.items()}
+    (first_part, first), *others = frames.items()
+    if not others:
+        return first, {}
+    splits, start = {}, 0
+    for part, frame in frames.items():
+        check_same_columns(first_part, first, part, frame)
+        splits[part] = np.arange(start, start + len(frame))
+        start += len(frame)
+    return stacked(list(frames.values())), splits
 
 
 def table_of(
@@ -367,12 +170,12 @@ def table_of(
     what a column holds, by default all.
     """
     uses = uses_of_columns(frame, columns)
-    groups = None if columns.group is None else _groups_of(frame, columns.group)
+    groups = None if columns.group is None else _groups_of(frame, uses["group"][0])
     found: dict[str, Any] = {}
     min_count = check_integer("min_count", columns.min_count, at_least=1)
     if columns.tags_column is not None:
         tags = indicator_of_tags(
-            frame[columns.tags_column],
+            frame[uses["tags_column"]],
             columns.separator,
             known_labels,
             min_count=min_count,
@@ -388,25 +191,16 @@ def table_of(
         found["n_rare"] = counts.size - len(kept)
     mark = "." if columns.decimal is None else columns.decimal
     if kinds is None:
-        text, nominal = uses.pop("text"), uses.pop("nominal")
-        features = frame.drop(columns=[column for used in uses.values() for column in used])
+        others = [uses[use] for use in ("labels", "tags_column", "group", "drop") if use in uses]
+        features = frame.drop(columns=[column for used in others for column in used])
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
         deciding = features if rows is None else features.iloc[rows]
-        kinds, mark = feature_kinds(deciding, text, nominal, columns, as_text=as_text)
+        kinds, mark, found["decisions"] = feature_kinds(deciding, uses, columns, as_text=as_text)
+        X = features_of(frame, kinds, name, mark)
     else:
-        mark = mark_of_numbers(_numbers_among(frame, kinds), mark)
-    X = features_of(frame, kinds, name, mark)
+        X = features_of(frame, kinds, name, model_mark=mark)
     return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, decimal=mark, **found)
-
-
-def _numbers_among(frame: Any, kinds: Mapping[str, str]) -> dict[str, Any]:
-    """Return the columns of numbers that a table has as texts."""
-    return {
-        column: frame[column]
-        for column, kind in kinds.items()
-        if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif"
-    }
 
 
 def _groups_of(frame: Any, column: str) -> NDArray[Any]:
@@ -428,22 +222,34 @@ def features_of(
 
     `mark` is the decimal mark; None finds it, `model_mark` where that is open.
     """
-    missing = [column for column in kinds if column not in frame.columns]
+    columns = dict.fromkeys(f if f in frame.columns else column_of_feature(f) for f in kinds)
+    missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise ValueError(
-            f"{name} lacks {len(missing)} of the {len(kinds)} columns of features: "
+            f"{name} lacks {len(missing)} of the {len(columns)} columns of features: "
             f"{listed(missing)}; it has {listed(list(frame.columns))}"
         )
-    pandas = _pandas("tables")
     if mark is None:
-        mark = mark_of_numbers(_numbers_among(frame, kinds), model_mark)
-    typed_columns = {column: typed(frame[column], kind, mark) for column, kind in kinds.items()}
-    return pandas.DataFrame(typed_columns, index=frame.index)
+        mark = _mark_of_numbers(frame, kinds, model_mark)
+    return frame_of(features_of_columns(frame, kinds, mark), frame.index)
+
+
+def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
+    """Return the decimal mark of the numbers: the one given, unless only the other one fits."""
+    texts = [
+        text
+        for column, kind in kinds.items()
+        if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif"
+        for text in Cells(column, frame[column]).texts
+    ]
+    other = "," if mark == "." else "."
+    fits = {mark: units_of(texts, mark) is not None for mark in (mark, other)}
+    return other if fits[other] and not fits[mark] else mark
 
 
 def to_pandas(frame: Any) -> Any:
     """Return a data frame as one of pandas, itself if it is one, with texts as column names."""
-    pandas = _pandas("data frames")
+    pandas = import_pandas("data frames")
     if isinstance(frame, pandas.DataFrame):
         result = frame.copy(deep=False)
     elif hasattr(frame, "columns") and hasattr(frame, "get_column"):
@@ -455,51 +261,7 @@ def to_pandas(frame: Any) -> Any:
         raise TypeError(
             f"frame is a {type(frame).__name__}; expected a data frame of pandas or polars"
         )
-    result.columns = [str(column) for column in result.columns]
-    _check_different(result.columns, "frame")
-    return result
-
-
-def _pandas(what: str) -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            f"{what} need pandas, which is not installed: pip install 'multimargin[tables]'"
-        ) from error
-    return pandas
-
-
-def _likely_encoding(file: Path) -> str:
-    """Return what a file that is no UTF-8 is likely to be in: spreadsheets write both."""
-    with file.open("rb") as stream:
-        head = stream.read(64)
-    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return "UTF-16" if marked or b"\0" in head else "LATIN1"
-
-
-def _stacked(frames: Mapping[str, Any]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
-    (first_part, first), *others = frames.items()
-    if not others:
-        return first, {}
-    for part, frame in others:
-        if set(frame.columns) != set(first.columns):
-            differing = sorted(set(frame.columns) ^ set(first.columns))
-            raise ValueError(
-                f"{first_part} and {part} have different columns: {listed(differing)} "
-                "only in one of them"
-            )
-    # As objects: cells of different types stay what they are.
-    frames = {
-        part: frame.astype({c: object for c in first.columns if frame[c].dtype != first[c].dtype})
-        for part, frame in frames.items()
-    }
-    stacked = _pandas("tables").concat(frames.values(), ignore_index=True)
-    splits, start = {}, 0
-    for part, frame in frames.items():
-        splits[part] = np.arange(start, start + len(frame))
-        start += len(frame)
-    return stacked, splits
+    return with_plain_names(result, "frame")
 
 
 def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:

@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.given import recognise
 from multimargin.checks.labels import check_indicator, check_scores, known_labels
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.retrieval import area_under_curve
 
 
-def label_measures(
-    Y_true: Any, Y_pred: Any, scores: Any, *, sample_weight: Any = None
-) -> dict[str, NDArray[np.float64]]:
+def label_measures(Y_true: Any, Y_pred: Any, scores: Any, *, sample_weight: Any = None) -> Any:
     """Measures of each label by itself, to see which labels a model gets wrong.
 
     Parameters
@@ -28,7 +27,8 @@ def label_measures(
 
     Returns
     -------
-    dict of str to ndarray of shape (q,)
+    dict of str to ndarray of shape (q,), or pandas.DataFrame
+        A frame with a row for each label, by name, if `Y_true` or `Y_pred` is a frame with names.
         "support", the weight of the rows in which the label is relevant; "predicted", of those in
         which it is predicted; "errors", of those in which the two differ; "precision", "recall" and
         "f1"; and "auc", the area under the ROC curve. NaN where a measure is not defined: precision
@@ -42,6 +42,14 @@ def label_measures(
     >>> found = label_measures(Y, [[1, 0], [1, 1], [1, 1]], scores)
     >>> found["errors"], found["recall"]
     (array([1., 0.]), array([1., 1.]))
+
+    The weakest labels of a data frame:
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(Y, columns=["red", "blue"])
+    >>> found = label_measures(frame, [[1, 0], [1, 1], [1, 1]], scores)
+    >>> found.sort_values("f1").index.tolist()
+    ['red', 'blue']
     """
     Y, predicted, known = _checked(Y_true, Y_pred)
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
@@ -51,7 +59,14 @@ def label_measures(
         _area(Y[rows, k], f[rows, k], None if weights is None else weights[rows])
         for k, rows in enumerate((counted > 0.0).T)
     ]
-    return {**_shares(Y, predicted, counted, axis=0), "auc": np.array(areas)}
+    found = {**_shares(Y, predicted, counted, axis=0), "auc": np.array(areas)}
+    names = recognise(Y_true, "Y_true").names
+    names = recognise(Y_pred, "Y_pred").names if names is None else names
+    if names is None:
+        return found
+    from pandas import DataFrame
+
+    return DataFrame(found, index=names)
 
 
 def row_measures(Y_true: Any, Y_pred: Any) -> dict[str, NDArray[np.float64]]:

@@ -99,6 +99,24 @@ _ALL = (
         depth=2,
     ),
     Method(
+        "ovr-logistic",
+        "one-vs-rest logistic regression",
+        "one logistic regression a label",
+        _wrapped(_one_vs_rest(new("sklearn.linear_model:LogisticRegression", max_iter=1000))),
+        {"C": _C},
+        depth=2,
+    ),
+    Method(
+        "ovr-boosting",
+        "one-vs-rest gradient boosting",
+        "one HistGradientBoostingClassifier a label, of dense features",
+        _wrapped(
+            _one_vs_rest(new("sklearn.ensemble:HistGradientBoostingClassifier", random_state=0))
+        ),
+        {"learning_rate": (0.05, 0.1, 0.2), "max_leaf_nodes": (15, 31, 63)},
+        depth=2,
+    ),
+    Method(
         "classifier-chain",
         "classifier chain of SVC",
         "one support vector machine a label that also sees the labels before it",

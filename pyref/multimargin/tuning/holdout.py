@@ -1,5 +1,6 @@
 """Rows that are put aside to measure on, in which every label keeps its share."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from iterstrat.ml_stratifiers import IterativeStratification
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
 
-from multimargin.checks.parameters import check_real
+from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import check_targets
 from multimargin.tuning.folds import Rows
 
@@ -16,7 +17,7 @@ def stratified_train_test_split(
     X: Any,
     y: Any,
     *arrays: Any,
-    test_size: float = 0.25,
+    test_size: float | int = 0.25,
     groups: Any = None,
     random_state: int | np.random.RandomState | None = 0,
 ) -> list[Any]:
@@ -33,8 +34,8 @@ def stratified_train_test_split(
         Labels to stratify by, of which unknown ones, NaN, count as irrelevant.
     *arrays : array-like of length n
         Further ones to split, such as sample weights.
-    test_size : float, default=0.25
-        Share of the test rows, between 0 and 1.
+    test_size : float or int, default=0.25
+        Share of the test rows, between 0 and 1, or about how many they are.
     groups : array-like of shape (n,), default=None
         Rows of one group stay in one part; the labels are then left to chance, as in
         `sklearn.model_selection.GroupShuffleSplit`.
@@ -68,11 +69,14 @@ def stratified_train_test_split(
 
 
 def held_out_rows(
-    relevant: Any, test_size: float, groups: Any = None, random_state: Any = 0
+    relevant: Any, test_size: float | int, groups: Any = None, random_state: Any = 0
 ) -> tuple[Rows, Rows]:
     """Return the rows of the training and of the test part, by a boolean indicator (n, q)."""
-    share = check_real("test_size", test_size, above=0.0, below=1.0)
     n = relevant.shape[0]
+    if isinstance(test_size, Integral) and not isinstance(test_size, bool):
+        share = check_integer("test_size", test_size, at_least=1, at_most=n - 1) / n
+    else:
+        share = check_real("test_size", test_size, above=0.0, below=1.0)
     if groups is None:
         random_state = check_random_state(random_state)
         part = IterativeStratification(relevant, np.array([1.0 - share, share]), random_state)

@@ -1,0 +1,51 @@
+"""Names of labels: one for what looks the same, whatever it was read from."""
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+from unicodedata import normalize
+
+import numpy as np
+
+from multimargin.notices import warn
+
+# Zero width spaces, soft hyphens, byte order marks and marks of direction. The joiners, which shape
+# letters and emojis, are kept but for the ends.
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_BLANK_ENDS = re.compile("^[\\s\u200c\u200d]+|[\\s\u200c\u200d]+$")
+_SHOWN = 4
+
+
+def as_written(value: Any) -> str:
+    """Return a cell as text, a whole number without a point whatever type it was stored in."""
+    if isinstance(value, float | np.floating | Decimal):
+        if isinstance(value, Decimal) and value != value.to_integral_value():
+            return str(value)
+        number = float(value)
+        return str(int(value)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)
+
+
+def label_name(value: Any) -> str:
+    """Return the name of a label: composed, without blanks at its ends and what is invisible."""
+    text = value if isinstance(value, str) else as_written(value)
+    if text.isascii():
+        return text.strip()
+    return _BLANK_ENDS.sub("", _INVISIBLE.sub("", normalize("NFC", text)))
+
+
+def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
+    """Warn of names that differ by capital letters or by blanks alone."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(re.sub(r"[\s_-]+", "", name.casefold()), []).append(name)
+    found = [" and ".join(map(repr, some)) for some in alike.values() if len(some) > 1]
+    if found:
+        more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
+        warn(
+            f"{what} names that differ by capital letters or blanks alone, each a label of its "
+            f"own: {'; '.join(found[:_SHOWN])}{more}"
+        )

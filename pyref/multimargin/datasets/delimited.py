@@ -1,0 +1,321 @@
+"""Text with a delimiter between the cells: the dialect by a few rules, read strictly by DuckDB.
+
+DuckDB's own guess at a dialect is not used: where rows have different lengths it skips rows, or
+takes another delimiter, without a word. Here the ending of the name and the line of names decide,
+and a row that does not fit is an error with its line.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.names import listed
+from multimargin.datasets._reading import as_utf8, not_utf8
+from multimargin.datasets.file_kinds import DELIMITERS
+from multimargin.datasets.table_cells import is_number
+from multimargin.notices import warn
+
+# Stands in no text: what separates the columns of a file that has one.
+_NONE = "\x1f"
+_TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
+# Bytes of a line, unless one is longer; DuckDB reads as many at a time.
+_LONGEST = 2**21
+_HEAD_BYTES, _HEAD_ROWS = 2**18, 200
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    """Dialect of a file."""
+
+    delimiter: str
+    names: tuple[str, ...]  # What the columns are called, as it stands
+    skipped: int  # Records above the first row, blank ones too
+    row_names: bool = False  # Whether rows begin with a name that no column has, as R writes
+    quote: str = '"'
+    escape: str = '"'
+
+
+def read_delimited(path: Path, ending: str, shown: Path) -> dict[str, Any]:
+    """Read a file, its cells as they are written, by the name of their column.
+
+    `shown` is the path in messages. An empty cell is the empty text.
+    """
+    head, told = _head(path, shown)
+    dialect = _dialect(head, told or _delimiter(head, ending), skipped=1 if told else 0)
+    cells, dialect = _read(path, dialect, shown)
+    if dialect.row_names:
+        if len(set(cells[0].tolist())) < cells[0].size:
+            raise ValueError(
+                f"path: {shown}: rows of different lengths: each has a cell more than the "
+                f"{len(dialect.names)} columns of the first line, and the first cells are no names "
+                f"of rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
+            )
+        cells = cells[1:]
+    return _named(cells, dialect.names, shown)
+
+
+def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
+    """Return the first lines of a file, with their ends, and the delimiter that it tells."""
+    with path.open("rb") as stream:
+        content = stream.read(_HEAD_BYTES)
+        is_whole = not stream.read(1)
+    with as_utf8(path, shown):
+        # The end may be in the middle of a character.
+        text = content.decode("utf-8-sig", "strict" if is_whole else "ignore")
+        if not is_whole:
+            content[: content.rfind(b"\n") + 1].decode("utf-8-sig")
+    lines = io.StringIO(text, newline="").readlines()
+    lines = lines if is_whole or len(lines) == 1 else lines[:-1]
+    if not any(line.strip() for line in lines):
+        raise ValueError(f"path: {shown} is empty; expected names of columns in its first row")
+    told = _TOLD.fullmatch(lines[0])
+    return (lines[1:], told[1]) if told else (lines, None)
+
+
+def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the first rows of some lines, without blank ones."""
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
+            if row:
+                rows.append(row)
+            if len(rows) == _HEAD_ROWS:
+                break
+    except csv.Error:
+        # A quote that is not closed; DuckDB says where.
+        pass
+    return rows
+
+
+def _delimiter(lines: Sequence[str], ending: str) -> str:
+    """Return what stands between the names of the columns and, as often, in the rows below."""
+    found, best = _NONE, -1.0
+    for delimiter in DELIMITERS[ending]:
+        (names, *rows) = _rows(lines, delimiter) or [[]]
+        if len(names) < 2:
+            continue
+        fitting = [_fits(row, len(names)) for row in rows]
+        share = sum(fitting) / len(fitting) if fitting else 0.5
+        if share > best:
+            found, best = delimiter, share
+    return found
+
+
+def _fits(row: Sequence[str], count: int) -> float:
+    if len(row) == count or (len(row) == count + 1 and not row[-1].strip()):
+        return 1.0
+    return 0.5 if len(row) == count + 1 else 0.0
+
+
+def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
+    """Find out what the columns are called, and whether the first line says so."""
+    rows = _rows(lines, delimiter)
+    names, rows = rows[0], rows[1:]
+    blank = next(place for place, line in enumerate(lines) if line.strip())
+    while names and not names[-1].strip() and rows and all(len(r) < len(names) for r in rows):
+        names = names[:-1]
+    if _is_data(names, rows):
+        warn(
+            f"the first row, {listed(names)}, is no row of names but of data like those below; the "
+            f"columns are taken for column1 to column{len(names)}: write names of columns above"
+        )
+        numbered = tuple(f"column{number}" for number in range(1, len(names) + 1))
+        return _Dialect(delimiter, numbered, skipped)
+    longer = bool(rows) and all(len(row) == len(names) + 1 for row in rows)
+    if longer and not any(row[-1].strip() for row in rows):
+        # DuckDB takes a delimiter at the end of a row, and no blanks after it.
+        blanks = any(line.rstrip() != line.rstrip("\r\n") for line in lines[blank + 1 :])
+        names = [*names, ""] if blanks else names
+        longer = False
+    # In quotes, unless R is told otherwise; text with a comma has a blank after it.
+    row_names = longer and (
+        all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
+        or not any(f"{delimiter} " in line for line in lines)
+    )
+    return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
+
+
+def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row has numbers where all others have, and no names."""
+    rows = [row for row in rows if len(row) == len(first)]
+    numbers = [
+        place
+        for place, cell in enumerate(first)
+        if cell.strip() and is_number(cell) and all(is_number(row[place]) for row in rows)
+    ]
+    if not rows or not numbers:
+        return False
+    found = [first[place].strip() for place in numbers]
+    if not all(number.isdecimal() for number in found):
+        return True
+    # Columns may be called 0, 1, 2 or by years.
+    rising = [int(number) for number in found]
+    steps = {b - a for a, b in pairwise(rising)}
+    is_marks = {row[place].strip() for row in rows for place in numbers} <= {"0", "1", ""}
+    return not (steps == {1} and (len(found) > 2 or not is_marks)) and not all(
+        1900 <= number <= 2100 for number in rising
+    )
+
+
+def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[list[Any], _Dialect]:
+    """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
+    cells, rejected = _strictly(path, dialect)
+    if not rejected and not _swallows(path, cells, dialect):
+        return cells, dialect
+    if rejected:
+        found, others = _strictly(path, replace(dialect, escape="\\"))
+        if not others:
+            warn("quotation marks within texts have a backslash before them")
+            return found, dialect
+    plain = replace(dialect, quote="", escape="")
+    found, others = _strictly(path, plain) if _is_row_by_row(path, dialect) else ([], [()])
+    if others:
+        if rejected:
+            _refuse(path, rejected, dialect, shown)
+        return cells, dialect
+    warn(
+        "quotation marks are read as they stand: some are not closed, and without them every line "
+        f"has the {len(dialect.names)} cells of a row"
+    )
+    return found, plain
+
+
+def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
+    """Return whether every line has as many cells as there are names, whatever is in quotes."""
+    between, count = dialect.delimiter.encode(), len(dialect.names) + dialect.row_names - 1
+    with path.open("rb") as stream:
+        lines = islice(stream, dialect.skipped, None)
+        return count > 0 and all(line.count(between) == count for line in lines if line.strip())
+
+
+def _swallows(path: Path, cells: Sequence[Any], dialect: _Dialect) -> bool:
+    """Return whether a text has a line break and the delimiter: it may be several rows."""
+    with path.open("rb") as stream:
+        n_lines = sum(piece.count(b"\n") for piece in iter(lambda: stream.read(2**20), b""))
+    if len(cells) < 2 or n_lines <= len(cells[0]) + dialect.skipped:
+        return False
+    between = dialect.delimiter
+    return any("\n" in cell and between in cell for column in cells for cell in column.tolist())
+
+
+def _strictly(
+    path: Path, dialect: _Dialect, longest: int = _LONGEST
+) -> tuple[list[Any], list[tuple[Any, ...]]]:
+    """Return the columns of a file, and its first rows that do not fit the dialect.
+
+    `longest` are the bytes of its longest line.
+    """
+    import duckdb
+
+    count = len(dialect.names) + dialect.row_names
+    columns = {f"c{place}": "VARCHAR" for place in range(count)}
+    chosen = ", ".join(f"coalesce({column}, '')" for column in columns)
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(
+                f"SELECT {chosen} FROM read_csv($path, auto_detect=false, header=false, "
+                f"skip=$skip, delim=$delimiter, quote=$quote, escape=$escape, columns={columns}, "
+                "strict_mode=true, null_padding=false, store_rejects=true, rejects_limit=20, "
+                "max_line_size=$longest, buffer_size=$buffer)",
+                {
+                    "path": pattern_of(path),
+                    "skip": dialect.skipped,
+                    "delimiter": dialect.delimiter,
+                    "quote": dialect.quote,
+                    "escape": dialect.escape,
+                    "longest": longest,
+                    "buffer": 16 * longest if longest == _LONGEST else 2 * longest,
+                },
+            ).fetchnumpy()
+            rejected = connection.execute(
+                "SELECT line_byte_position, error_type, csv_line FROM reject_errors ORDER BY line"
+            ).fetchall()
+    except duckdb.InvalidInputException as error:
+        if "invalid state" not in str(error):
+            raise
+        # Lines that end in two ways, as of files that were put together.
+        with TemporaryDirectory() as folder:
+            copy = Path(folder, path.name)
+            copy.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
+            return _strictly(copy, dialect)
+    if longest == _LONGEST and any("LINE SIZE" in kind for _, kind, _ in rejected):
+        return _strictly(path, dialect, max(path.stat().st_size, longest + 1))
+    return [np.asarray(column, dtype=object) for column in found.values()], rejected
+
+
+def pattern_of(path: Path) -> str:
+    """Return the pattern that DuckDB reads a path as, which finds this file alone."""
+    return re.sub(r"([*?[])", r"[\1]", str(path))
+
+
+def lines_of(file: Path) -> Iterator[str]:
+    """Yield the lines of a file, unpacked."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        rows = connection.execute(
+            "SELECT coalesce(line, '') FROM read_csv($path, auto_detect=false, header=false, "
+            "delim=$delimiter, quote='', escape='', columns={'line': 'VARCHAR'})",
+            {"path": pattern_of(file), "delimiter": _NONE},
+        )
+        while found := rows.fetchmany(10_000):
+            yield from (line for (line,) in found)
+
+
+def _refuse(
+    path: Path, rejected: Sequence[tuple[Any, ...]], dialect: _Dialect, shown: Path
+) -> NoReturn:
+    """Raise ValueError for rows that do not fit, with the first of them."""
+    if any(kind == "INVALID ENCODING" for _, kind, _ in rejected):
+        raise ValueError(not_utf8(path, shown))
+    place, kind, text = rejected[0]
+    with path.open("rb") as stream:
+        # A record may have several lines.
+        before = stream.read(place) + (b"\n" if text.startswith("\n") else b"")
+    line = 1 + max(before.count(b"\n"), before.count(b"\r"))
+    where, held = f"path: {shown}, line {line}", f"{' '.join(text.split())!r:.70}"
+    if kind == "UNQUOTED VALUE":
+        raise ValueError(
+            f"{where}: a quotation mark is opened that is not closed as it should be, in {held}; "
+            "expected texts with quotation marks in quotes, and each of their own marks twice"
+        )
+    if kind not in ("MISSING COLUMNS", "TOO MANY COLUMNS"):
+        raise ValueError(f"{where}: {str(kind).lower()}: {held}")
+    raise ValueError(
+        f"{where}: rows of different lengths: {'fewer' if kind[0] == 'M' else 'more'} cells than "
+        f"the {len(dialect.names)} columns of the first line, in {held}; is the separator "
+        f"{dialect.delimiter!r}, are texts with it in quotes?"
+    )
+
+
+def _named(cells: Sequence[Any], names: Sequence[str], shown: Path) -> dict[str, Any]:
+    """Return the columns by name, without blanks; one without a name is left out if it is empty."""
+    columns: dict[str, Any] = {}
+    for place, (name, column) in enumerate(zip(names, cells, strict=True), start=1):
+        name = name.strip()
+        if not name:
+            if not any(cell.strip() for cell in column.tolist()) or is_index(column):
+                continue
+            name = f"column{place}"
+        if name in columns:
+            raise ValueError(
+                f"path: {shown} has several columns named {name!r}; expected different names"
+            )
+        columns[name] = column
+    return columns
+
+
+def is_index(cells: NDArray[Any]) -> bool:
+    """Return whether cells number the rows, from any number: the index that pandas writes."""
+    texts = cells.tolist()
+    numbers = [int(text) for text in texts if re.fullmatch("[0-9]{1,15}", text)]
+    return len(numbers) == len(texts) == len(set(numbers))

@@ -1,0 +1,373 @@
+"""Tables in files: what a path stands for, and the rows of every kind of file."""
+
+import atexit
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.given import column_of
+from multimargin.checks.memory import check_file_fits
+from multimargin.checks.names import listed
+from multimargin.checks.paths import existing_file
+from multimargin.datasets._names import first_repeated
+from multimargin.datasets._reading import as_utf8, opened, reading, uncompressed, unpacked
+from multimargin.datasets.delimited import pattern_of, read_delimited
+from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
+
+PARTS = ("train", "test")
+_STANDARD_INPUT = ("-", "/dev/stdin")
+# What a file begins with that comes without a name.
+_MAGIC = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
+_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+# "part-00003-4f2a-c000", "3.part": what the files of one table do not have in common.
+_NUMBER = re.compile(
+    r"^[0-9]+[.]|[-_. ]*[0-9]+(-of-[0-9]+)?([-_.][0-9a-f]{2,}|[-_.]c[0-9]+)*$", re.IGNORECASE
+)
+
+
+def kind_of_file(path: Path) -> str:
+    """Return what the name of a file ends in, in small letters, without that of its compression.
+
+    Of a folder or a pattern it is that of the first file.
+    """
+    files = _files_of(path)
+    return uncompressed(files[0]).suffix.lower() if files else uncompressed(path).suffix.lower()
+
+
+def stem_of(source: str | os.PathLike[str]) -> str:
+    """Return the name of a file without what it ends in."""
+    if str(source) in _STANDARD_INPUT:
+        return "stdin"
+    return uncompressed(Path(source).resolve()).stem
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a table comes from a file whose cells have no types."""
+    return kind_of_file(path) in TEXTS
+
+
+def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
+    """Return the tables that a path stands for, by part; None if these are no tables.
+
+    A folder has two files whose names end in "train" and "test", or one file, which is "train", or
+    the numbered parts of one table, as a pattern such as ``part-*.csv`` has. ``-`` is standard
+    input.
+    """
+    if str(source) in _STANDARD_INPUT:
+        return {"train": _standard_input()}
+    path = Path(source)
+    if path.is_file():
+        return {"train": path} if _is_table(path) else None
+    if not path.is_dir():
+        return {"train": path} if _is_pattern(path) and _files_of(path) else None
+    # What lies beside tables and ends in .json describes them.
+    files, parts = files_in(path, set(TABLE_KINDS) - {".json", ".txt"})
+    if not files:
+        files, parts = files_in(path, {".json"})
+    if parts is None and len(files) == 1:
+        return {"train": files[0]}
+    return parts or _numbered(path, files)
+
+
+def files_in(folder: Path, kinds: Collection[str]) -> tuple[list[Path], dict[str, Path] | None]:
+    """Return the sorted files of some kinds in a folder, and the two whose names end in parts."""
+    known = (f for f in folder.iterdir() if uncompressed(f).suffix.lower() in kinds)
+    files = sorted(f for f in known if f.is_file() and not f.name.startswith((".", "_")))
+    parts = {
+        part: [f for f in files if uncompressed(f).stem.lower().endswith(part)] for part in PARTS
+    }
+    if any(len(found) != 1 for found in parts.values()):
+        return files, None
+    return files, {part: found[0] for part, found in parts.items()}
+
+
+def _numbered(folder: Path, files: list[Path]) -> dict[str, Path] | None:
+    """Return the tables whose numbered files are all that a folder has."""
+    stems = {_NUMBER.sub("", uncompressed(file).stem) for file in files}
+    if len(files) > 1 and len(stems) == 1 and len({file.suffix for file in files}) == 1:
+        return {"train": folder}
+    if stems == set(PARTS):
+        return {part: folder / f"{part}*{files[0].suffix}" for part in PARTS}
+    return None
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the files of a table: itself, those in a folder, or those that a pattern finds."""
+    if path.is_dir():
+        return files_in(path, TABLE_KINDS)[0]
+    if not _is_pattern(path):
+        return [path]
+    found = (file for file in path.parent.glob(path.name) if not file.name.startswith((".", "_")))
+    return sorted(file for file in found if uncompressed(file).suffix.lower() in TABLE_KINDS)
+
+
+def _is_pattern(path: Path) -> bool:
+    return re.search(r"[*?[]", path.name) is not None and not path.exists()
+
+
+def _is_table(file: Path) -> bool:
+    """Return whether a file is a table; a text of no other ending may be one of other readers."""
+    kind = kind_of_file(file)
+    if kind != ".txt":
+        return kind in TABLE_KINDS
+    with reading(file, "path"), opened(file) as stream:
+        first = stream.readline(2**16)
+    # Names of columns, or the name of the only one.
+    return b"__label__" not in first and re.search(rb"[\t|;,]|^\W*\w+\W*$", first) is not None
+
+
+@lru_cache
+def _standard_input() -> Path:
+    """Keep what comes through standard input in a file, until the process ends, by its kind."""
+    content = sys.stdin.buffer
+    folder = mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    file = Path(folder, "stdin")
+    with file.open("wb") as to:
+        shutil.copyfileobj(content, to, 2**20)
+    with file.open("rb") as stream:
+        head = stream.read(16)
+    packed = next((ending for mark, ending in _PACKED.items() if head.startswith(mark)), "")
+    if packed:
+        with unpacked(file.rename(file.with_suffix(packed))) as plain, plain.open("rb") as stream:
+            shutil.copyfile(plain, file)
+            head = stream.read(16)
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    kind = next((ending for mark, ending in _MAGIC.items() if text.startswith(mark)), ".csv")
+    return file.rename(file.with_suffix(kind))
+
+
+def read_frame(path: Path) -> Any:
+    """Read a table; the names of its columns are texts, and so are cells of files without types."""
+    files = _files_of(path)
+    check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
+    frames = [_read_file(file) for file in files]
+    first = frames[0]
+    for file, frame in zip(files, frames, strict=True):
+        check_same_columns(str(files[0]), first, str(file), frame)
+    frame = first if len(frames) == 1 else stacked(frames)
+    if frame.shape[0] == 0:
+        raise ValueError(f"path: {path} has no rows below the names of its columns")
+    return frame
+
+
+def check_same_columns(first_name: str, first: Any, name: str, frame: Any) -> None:
+    """Raise ValueError unless two tables have the same columns."""
+    if set(frame.columns) != set(first.columns):
+        differing = sorted(set(frame.columns) ^ set(first.columns))
+        raise ValueError(
+            f"{first_name} and {name} have different columns: {listed(differing)} "
+            "only in one of them"
+        )
+
+
+def stacked(frames: list[Any]) -> Any:
+    """Return the rows of several tables with the same columns as one table."""
+    first = frames[0]
+    # As objects: cells of different types stay what they are.
+    same = [
+        frame.astype({c: object for c in first.columns if frame[c].dtype != first[c].dtype})
+        for frame in frames
+    ]
+    return import_pandas("tables").concat(same, ignore_index=True)
+
+
+def import_pandas(what: str) -> Any:
+    """Return pandas; raise ImportError if it is not there."""
+    return _imported("pandas", what)
+
+
+def _imported(package: str, what: str) -> Any:
+    try:
+        return __import__(package)
+    except ImportError as error:
+        raise ImportError(
+            f"{what} need {package}, which is not installed: pip install 'multimargin[tables]'"
+        ) from error
+
+
+def _read_file(file: Path) -> Any:
+    existing_file(file, "path")
+    what = f"tables such as {file.name}"
+    pandas = import_pandas(what)
+    kind = uncompressed(file).suffix.lower()
+    with reading(file, "path"), unpacked(file) as plain:
+        if kind == ".xlsx":
+            _imported("python_calamine", what)
+            frame = _read_workbook(plain, pandas)
+        elif kind == ".parquet":
+            _imported("duckdb", what)
+            frame = _read_parquet(plain, pandas)
+        elif kind in OBJECTS:
+            with as_utf8(plain, file):
+                frame = frame_of(_read_objects(plain, kind, file))
+        else:
+            _imported("duckdb", what)
+            frame = frame_of(read_delimited(plain, kind, file))
+    return with_plain_names(frame, f"path: {file}")
+
+
+def frame_of(columns: Mapping[str, NDArray[Any]], index: Any = None) -> Any:
+    """Return a data frame; objects stay so, pandas would look at each cell to find its type."""
+    pandas = import_pandas("tables")
+    series = {
+        name: pandas.Series(cells, dtype=cells.dtype, index=index)
+        for name, cells in columns.items()
+    }
+    return pandas.DataFrame(series, index=index)
+
+
+def with_plain_names(frame: Any, what: str) -> Any:
+    """Return a frame whose columns have texts without blanks around them for names.
+
+    One without a name that holds nothing, or numbers the rows, is left out.
+    """
+    names = [str(column).strip() for column in frame.columns]
+    kept = [
+        place
+        for place, name in enumerate(names)
+        if name or not (frame.iloc[:, place].isna() | (frame.iloc[:, place] == "")).all()
+    ]
+    if len(kept) < len(names):
+        frame = frame.iloc[:, kept]
+    found = [names[place] or f"column{place + 1}" for place in kept]
+    repeated = first_repeated(found)
+    if repeated is not None:
+        raise ValueError(f"{what} has several columns named {repeated!r}; expected different names")
+    frame.columns = found
+    return frame
+
+
+def _read_workbook(file: Path, pandas: Any) -> Any:
+    """Read the first sheet of a workbook; its first row names the columns."""
+    from python_calamine import CalamineWorkbook
+
+    names, *rows = CalamineWorkbook.from_path(file).get_sheet_by_index(0).to_python() or [[]]
+    cells = [[None if cell == "" else cell for cell in row] for row in rows]
+    return pandas.DataFrame(cells, columns=names, dtype=object)
+
+
+def _read_parquet(file: Path, pandas: Any) -> Any:
+    """Read a Parquet file: whole numbers beside missing ones stay whole, lists are lists."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        source = {"path": pattern_of(file)}
+        described = connection.execute("DESCRIBE SELECT * FROM read_parquet($path)", source)
+        types = {name: str(type_) for name, type_, *_ in described.fetchall()}
+        metadata = connection.execute(
+            "SELECT key, value FROM parquet_kv_metadata($path) "
+            "WHERE key IN ('pandas', 'huggingface')",
+            source,
+        ).fetchall()
+        told = {bytes(key).decode(): json.loads(bytes(value)) for key, value in metadata}
+        index = told.get("pandas", {}).get("index_columns", ())
+        columns = {}
+        for name, type_ in types.items():
+            if name in index:
+                continue
+            quoted = '"' + name.replace('"', '""') + '"'
+            # Without a time zone, which is for people.
+            as_type = "TIMESTAMP" if type_.startswith("TIMESTAMP WITH") else type_
+            query = f"SELECT CAST({quoted} AS {as_type}) AS c FROM read_parquet($path)"
+            found = connection.execute(query, source)
+            columns[name] = _column_of(found, type_, pandas)
+    _name_classes(columns, told.get("huggingface", {}))
+    for column in told.get("pandas", {}).get("columns", ()):
+        if column.get("pandas_type") == "categorical" and column.get("name") in columns:
+            columns[column["name"]] = pandas.Series(columns[column["name"]], dtype="category")
+    return pandas.DataFrame(columns)
+
+
+def _column_of(found: Any, type_: str, pandas: Any) -> Any:
+    """Return the cells of a query of one column."""
+    if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "DECIMAL", "BLOB")):
+        return pandas.Series([cell for (cell,) in found.fetchall()], dtype=object)
+    cells = found.fetchnumpy()["c"]
+    if not isinstance(cells, np.ma.MaskedArray):
+        return pandas.Series(cells)
+    missing = np.ma.getmaskarray(cells)
+    column = pandas.Series(cells.data)
+    if cells.dtype.kind in "iub":
+        column = column.astype(
+            column.dtype.name.capitalize().replace("Ui", "UI").replace("Bool", "boolean")
+        )
+    elif cells.dtype.kind == "O":
+        column = column.astype(object)
+    return column.mask(missing)
+
+
+def _name_classes(columns: dict[str, Any], told: Mapping[str, Any]) -> None:
+    """Put the names of classes in the place of their numbers, which Hugging Face's files have."""
+    features = told.get("info", {}).get("features", {})
+    for column, of in features.items():
+        inner = of.get("feature", of) if isinstance(of, dict) else {}
+        names = inner.get("names") if isinstance(inner, dict) else None
+        if not names or column not in columns or inner.get("_type") != "ClassLabel":
+            continue
+        named = [
+            [names[number] for number in cell]
+            if isinstance(cell, list)
+            else (names[int(cell)] if cell == cell and cell is not None and cell >= 0 else None)
+            for cell in columns[column].tolist()
+        ]
+        columns[column] = import_pandas("tables").Series(column_of(named), dtype=object)
+
+
+def _read_objects(file: Path, kind: str, shown: Path) -> dict[str, NDArray[Any]]:
+    """Read a file with a JSON object in each line, or a list of them, a row each."""
+    with file.open(encoding="utf-8-sig") as stream:
+        if kind in LINES:
+            rows = list(_lines_of(shown, stream))
+        else:
+            text = stream.read()
+            # Objects in lines, in a file that does not say so.
+            as_lines = re.match(r"\s*\{.*\}[ \t]*\r?\n\s*\{", text)
+            rows = list(_lines_of(shown, text.splitlines()) if as_lines else _list_of(shown, text))
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    return {name: column_of([row.get(name) for row in rows]) for name in names}
+
+
+def _lines_of(file: Path, lines: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in the lines that are not blank."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield _object(_json(line, f"{file}, line {number}"), f"{file}, line {number}")
+
+
+def _list_of(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in a list."""
+    objects = _json(text, str(file))
+    if not isinstance(objects, list):
+        raise ValueError(
+            f"path: {file} holds no JSON list; expected one of objects, a row each, or an object "
+            "in each line"
+        )
+    for number, row in enumerate(objects, start=1):
+        yield _object(row, f"{file}, element {number}")
+
+
+def _object(row: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(row, dict):
+        raise ValueError(f"path: {where} is no JSON object, a row, but {str(row)[:60]!r}")
+    return row
+
+
+def _json(text: str, where: str) -> Any:
+    """Parse a text, the numbers with all of their digits."""
+    try:
+        return json.loads(text, parse_float=Decimal, parse_constant=float)
+    except ValueError as error:
+        held = " ".join(text.split())
+        raise ValueError(f"path: {where} is no JSON: {error}, in {held!r:.70}") from error

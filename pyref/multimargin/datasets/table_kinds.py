@@ -1,0 +1,367 @@
+"""Kinds of the columns of a table, decided in one place, with the reason.
+
+In this order: lists and objects, numbers and amounts, dates, few names, text. What no rule takes
+without doubt is asked about.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from numbers import Number, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.given import is_missing
+from multimargin.checks.names import option
+from multimargin.checks.no_numbers import DATES, DURATIONS, INTERVALS, kind_of_type
+from multimargin.checks.parameters import check_choice
+from multimargin.datasets.table_cells import (
+    Cells,
+    has_marks,
+    is_number,
+    number_of,
+    numbers_of,
+    unit_of,
+    units_of,
+    zeros_in_front,
+)
+from multimargin.notices import warn
+
+# A column of names with more different ones than this is more likely text, or one name per row.
+_MANY_NAMES = 50
+# Of the cells, a share that is about half.
+_SOME = 0.4
+# Names have no more words than this, text has more.
+_FEW_WORDS = 3
+# What `TfidfVectorizer` takes for one.
+WORD = r"\b\w\w+\b"
+DATE_PARTS = ("year", "month", "day", "weekday", "hour")
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
+_CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\ ?[ap]m)?"
+_ZONE = r"\ ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})"
+# Those whose day and month cannot be taken for each other: 2024-01-31, 31.1.2024, 31 January 2024.
+_DATE = re.compile(
+    r"\s*(?:(?P<ymd>[0-9]{4}([-/.])[0-9]{1,2}\2[0-9]{1,2})"
+    r"|(?P<dmy>[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
+    r"|(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\ )?"
+    rf"(?P<named>(?:[0-9]{{1,2}}[ -]{_MONTH}|{_MONTH}\ [0-9]{{1,2}}),?[ -](?:[0-9]{{2}}){{1,2}}))"
+    rf"(?:,?[ T](?P<clock>{_CLOCK})(?:{_ZONE})?)?\s*",
+    re.IGNORECASE,
+)
+_OTHER_DATE = re.compile(
+    r"\s*(?:[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{2}){1,2}"
+    rf"(?:,?[ T]{_CLOCK})?|{_CLOCK})\s*",
+    re.IGNORECASE,
+)
+_DURATION = re.compile(r"\s*-?[0-9]+ days?(?:,? [+-]?[0-9]+:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?\s*")
+_VERSION = re.compile(
+    r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
+)
+_TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
+_POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)")
+# Seconds since 1970, of 2000 to 2035, also in thousandths.
+_EPOCH = (946_684_800, 2_051_222_400)
+LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
+"""Types of cells that list something."""
+_NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Contents of a column."""
+
+    name: str  # "number", "nominal", "date", "vector", or what it is asked about as
+    reason: str
+    n_parts: int = 0  # Of a vector the numbers, of a date the parts that become features
+    ask: str = ""  # The option that is proposed where it is asked about
+
+
+def kind_of(cells: Cells, mark: str = ".") -> Kind:
+    """Find out what a column holds, with "." or "," for the decimal mark."""
+    return (
+        _lists_or_objects(cells)
+        or _numbers(cells, mark)
+        or _dates(cells)
+        or _versions(cells)
+        or _names_or_text(cells, mark)
+    )
+
+
+def _some(texts: Sequence[str]) -> str:
+    return f"such as {' '.join(texts[0].split())!r:.45}" if texts else "none of them filled"
+
+
+def _lists_or_objects(cells: Cells) -> Kind | None:
+    """Judge lists and objects, also lists of numbers in a text."""
+    as_lists = any(issubclass(type_, LISTING) for type_ in cells.types)
+    in_text = (
+        cells.types == {str}
+        and bool(cells.first)
+        and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.first))
+    )
+    if not as_lists and not (in_text and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.texts))):
+        return None
+    filled = cells.filled() if as_lists else cells.texts
+    if any(issubclass(type_, Mapping) for type_ in cells.types):
+        return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
+    try:
+        lengths = {len(vector_of(cell)) for cell in filled}
+    except (TypeError, ValueError):
+        return Kind("lists", f"lists, {_some(cells.texts)}", ask="--drop")
+    if len(lengths) > 1 or lengths == {0}:
+        told = f"lists of {min(lengths)} to {max(lengths)} numbers, {_some(cells.texts)}"
+        return Kind("lists", told, ask="--drop")
+    (length,) = lengths
+    return Kind("vector", f"lists of {length} numbers, each a feature", length)
+
+
+def vector_of(cell: Any) -> NDArray[np.float64]:
+    """Return the numbers of a list, or of its text; raise an error where it has others."""
+    if isinstance(cell, str):
+        cell = [float(number) for number in re.findall(r"[^][,\s]+", cell)]
+    items = list(cell)
+    if not all(isinstance(item, Number) or is_missing(item) for item in items):
+        raise TypeError("a list of something else than numbers")
+    return np.array([np.nan if is_missing(item) else float(item) for item in items])
+
+
+def _numbers(cells: Cells, mark: str) -> Kind | None:
+    values = cells.values
+    if values.dtype.kind in "buif" or (cells.as_text and cells.plain_numbers(mark) is not None):
+        return _codes(cells, mark) or Kind("number", f"numbers, {_some(cells.first)}")
+    if hasattr(values.dtype, "categories") or kind_of_type(values.dtype) is not None:
+        return None
+    if not cells.as_text and all(issubclass(t, Real | Decimal | np.bool_) for t in cells.types):
+        return _codes(cells, mark) or Kind("number", f"numbers, {_some(cells.first)}")
+    texts = cells.texts
+    units = units_of(texts, mark)
+    if units is None:
+        other = "," if mark == "." else "."
+        if cells.as_text and units_of(texts, other) is not None and zeros_in_front(texts) is None:
+            told = f"numbers with {other!r} for the decimal mark, {_some(texts)}, unlike others"
+            return Kind("other numbers", told, ask="--nominal")
+        return None
+    amounts = [text for text in texts if has_marks(text, mark)]
+    if not (amounts or cells.as_text):
+        return None
+    if len(units) > 1:
+        told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
+        return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
+    if amounts:
+        return Kind("number", f"amounts, {_some(amounts)}, whose signs are left out")
+    return _codes(cells, mark) or Kind("number", f"numbers, {_some(texts)}")
+
+
+def _codes(cells: Cells, mark: str) -> Kind | None:
+    """Judge numbers that are likely names, or moments."""
+    if (
+        _POSTAL.search(cells.name.lower())
+        and cells.texts
+        and all(re.fullmatch("[0-9]{4,6}", text.strip()) for text in cells.texts)
+    ):
+        told = f"numbers in a column called {cells.name!r}, {_some(cells.texts)}: postal codes?"
+        return Kind("postal codes", told, ask="--nominal")
+    if cells.values.dtype.kind in "bf" and not cells.as_text:
+        return None
+    first = cells.first
+    if len(set(first)) < 2 or not all(re.fullmatch("[0-9]{10}|[0-9]{13}", text) for text in first):
+        return None
+    seconds = numbers_of(cells, mark) / (1.0 if len(first[0]) == 10 else 1000.0)
+    if np.all((seconds >= _EPOCH[0]) & (seconds <= _EPOCH[1]) | np.isnan(seconds)):
+        told = f"whole numbers, {_some(first)}, that are seconds since 1970 of recent years"
+        return Kind("moments", told, ask="--drop")
+    return None
+
+
+def _dates(cells: Cells) -> Kind | None:
+    """Judge dates, durations and the like."""
+    dtype = cells.values.dtype
+    found = kind_of_type(dtype)
+    if found is None and dtype.kind not in "buif":
+        found = _kind_of_objects(cells)
+    if found is None:
+        return None
+    if found == DATES and _are_clear(cells):
+        count = 5 if _has_hours(cells) else 4
+        told = f"dates, {_some(cells.texts)}: {', '.join(DATE_PARTS[:count])}"
+        return Kind("date", told, count)
+    doubt = ""
+    if found == DATES and any("/" in text or "-" in text for text in cells.texts[:1]):
+        doubt = ", whose days and months cannot be told apart (2024-01-31 is clear)"
+    return Kind(found, f"{found}, {_some(cells.texts)}{doubt}", ask="--drop")
+
+
+def _kind_of_objects(cells: Cells) -> str | None:
+    """Return which of the kinds of no numbers all cells are, as objects or as text."""
+    kinds = {kind_of_type(type_.__name__) for type_ in cells.types if type_ is not str}
+    if str in cells.types:
+        for text in cells.texts:
+            kinds.add(_kind_of_text(text))
+            if len(kinds) > 1:
+                return None
+    if len(kinds) != 1:
+        return None
+    (found,) = kinds
+    # Intervals as categories are bins, each a name.
+    return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
+
+
+def _kind_of_text(text: str) -> str | None:
+    if _DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text):
+        return DATES
+    return DURATIONS if _DURATION.fullmatch(text) else None
+
+
+def _are_clear(cells: Cells) -> bool:
+    """Return whether the days and months of dates can be told apart."""
+    if kind_of_type(cells.values.dtype) is not None:
+        return str(cells.values.dtype).startswith("date")
+    texts = cells.texts
+    return bool(texts) and all(_DATE.fullmatch(text) for text in texts)
+
+
+def _has_hours(cells: Cells) -> bool:
+    return bool(np.nanmax(date_parts(cells.values)[:, 4], initial=0.0) > 0)
+
+
+def date_parts(values: Any) -> NDArray[np.float64]:
+    """Return year, month, day, weekday from 0 for Monday, and hour of dates; NaN where missing."""
+    cells = Cells(str(values.name), values)
+    parts = {text: _parts_of(text) for text in cells.texts}
+    nothing = [np.nan] * len(DATE_PARTS)
+    return np.stack(
+        [
+            cells.mapped(lambda text, place=place: parts.get(text, nothing)[place])
+            for place in range(len(DATE_PARTS))
+        ],
+        axis=1,
+    )
+
+
+def _parts_of(text: str) -> list[float]:
+    """Return the parts of a date, in the local time that it tells."""
+    found = _DATE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r:.40} is no date")
+    if found["named"]:
+        named = found["named"].lower()
+        numbers = re.findall("[0-9]+", named)
+        month = _MONTHS.index(re.findall("[a-z]{3}", named)[0]) + 1
+        year, day = int(numbers[1]), int(numbers[0])
+        year += 0 if len(numbers[1]) == 4 else 1900 if year > 68 else 2000
+    else:
+        parts = [int(part) for part in re.findall("[0-9]+", found["ymd"] or found["dmy"])]
+        year, month, day = parts if found["ymd"] else parts[::-1]
+    clock = (found["clock"] or "0").lower()
+    hour = int(re.findall("[0-9]+", clock)[0])
+    if clock.endswith("m"):
+        hour = hour % 12 + (12 if clock.endswith("pm") else 0)
+    try:
+        return [year, month, day, date(year, month, day).weekday(), hour]
+    except ValueError as error:
+        raise ValueError(f"{text!r:.40} is no date: {error}") from error
+
+
+def _versions(cells: Cells) -> Kind | None:
+    texts = cells.texts
+    if texts and all(map(_VERSION.fullmatch, texts)) and any(map(_TWO_POINTS.match, texts)):
+        told = f"versions or addresses, {_some([t for t in texts if _TWO_POINTS.match(t)])}"
+        return Kind("versions", told, ask="--nominal" if len(texts) <= _MANY_NAMES else "--drop")
+    return None
+
+
+def _names_or_text(cells: Cells, mark: str) -> Kind:
+    texts, n_rows = cells.texts, len(cells.values)
+    count = len(texts)
+    told = f"{count} different values in {n_rows} rows, {_some(texts)}"
+    if count > _MANY_NAMES and 2 * count > n_rows:
+        return (
+            Kind("text", told, ask="--text")
+            if is_wordy(texts)
+            else Kind("keys", told, ask="--drop")
+        )
+    dates = sum(_kind_of_text(text) is not None for text in texts)
+    if 2 * dates > count:
+        return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
+    amounts = np.array([unit_of(text, mark) is not None for text in texts], dtype=bool)
+    share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
+    if _SOME <= share <= 1.0 - _SOME:
+        told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
+        return Kind("numbers and others", told, ask="--nominal")
+    return Kind("nominal", f"{count} different names, {_some(texts)}")
+
+
+def is_wordy(texts: Sequence[str]) -> bool:
+    """Return whether cells are rather text than names."""
+    return bool(np.median([len(re.findall(WORD, text)) for text in texts]) > _FEW_WORDS)
+
+
+def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
+    """Return the decimal mark of a file: a comma where that alone makes numbers of columns."""
+    if given is not None:
+        return check_choice("decimal", given, (".", ","))
+    has_points = False
+    with_commas: list[Cells] = []
+    in_doubt: list[Cells] = []
+    for cells in columns:
+        if not cells.as_text:
+            continue
+        numbers = cells.plain_numbers()
+        if numbers is not None:
+            has_points = has_points or bool(np.any(numbers % 1.0 > 0.0))
+            continue
+        fits_point, fits_comma = (units_of(cells.texts, mark) is not None for mark in ".,")
+        if fits_point and fits_comma:
+            in_doubt += [cells] if _is_in_doubt(cells) else []
+        elif fits_comma:
+            with_commas.append(cells)
+        has_points = has_points or (fits_point and not fits_comma)
+    if has_points or not (with_commas or in_doubt):
+        return "."
+    found = (with_commas or in_doubt)[0]
+    example = next(text for text in found.texts if "," in text)
+    if with_commas:
+        warn(
+            f"a comma is taken for the decimal mark, as in {example!r} of column {found.name!r}; "
+            "decimal='.' (--decimal .) says that it is none"
+        )
+        return ","
+    raise ValueError(
+        f"decimal: the column {found.name!r} has numbers such as {example!r}, whose comma may "
+        "be the decimal mark or stand between thousands; expected decimal=',' (--decimal ,), "
+        "numbers without commas, or decimal='.' (--decimal .) for commas between thousands"
+    )
+
+
+def _is_in_doubt(cells: Cells) -> bool:
+    """Return whether a comma may be either, as in "1,234"."""
+    return any("," in text and number_of(text) != number_of(text, ",") for text in cells.texts)
+
+
+def warn_of_names(cells: Cells, mark: str) -> None:
+    """Warn of a column of names that are codes of digits, or most of which are numbers."""
+    texts = cells.texts
+    example = zeros_in_front(texts) if cells.as_text else None
+    if example is not None and all(is_number(text, mark) for text in texts):
+        warn(
+            f"the column {cells.name!r} has zeros in front, as in {example!r}, and is taken for "
+            "names, each a feature of its own; numbers have none"
+        )
+        return
+    words = np.array([not is_number(text, mark) for text in texts], dtype=bool)
+    others = np.array([not is_number(text, ",") for text in texts], dtype=bool) & words
+    rows = cells.counts
+    if words.any() and 2 * rows[others].sum() < rows.sum():
+        # The first of them by row.
+        word = texts[int(np.argmax(words))]
+        warn(
+            f"the column {cells.name!r} has something else than a number in {rows[words].sum()} of "
+            f"{len(cells.values)} rows, first {word!r:.40} in row {cells.row_of(word)}, and is "
+            "taken for names, each a feature of its own; if numbers are meant, correct such cells "
+            f"or leave them empty, or drop the column ({option('--drop', [cells.name])})"
+        )

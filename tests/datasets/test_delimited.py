@@ -1,0 +1,139 @@
+"""Text with delimiters: dialects, rows that do not fit, and what must not happen in silence."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from multimargin.datasets import load_table
+from multimargin.datasets.table_files import read_frame
+from tests.support.cases import case
+
+
+def read(path, text, ending=".csv"):
+    """The columns of a text, and what was said."""
+    file = path / f"t{ending}"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = read_frame(file)
+    return frame.to_dict("list"), [str(warning.message) for warning in caught]
+
+
+ROWS = [["1", "red, fish", "a;b"], ["2", 'a "quoted" word', "b"], ["3", "two\nlines", ""]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt", ".psv", ".tab"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_line_of_names_tells_the_delimiter(tmp_path, delimiter, ending, end):
+    frame = pd.DataFrame(ROWS, columns=["id", "the text", "tags"])
+    frame.to_csv(tmp_path / f"t{ending}", sep=delimiter, index=False, lineterminator=end)
+    found, said = read(tmp_path, (tmp_path / f"t{ending}").read_bytes(), ending)
+    assert found == frame.to_dict("list")
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A delimiter that only the texts have, in the first row alone.
+        ('text,tags\n"x; y",a;b\nz,b\n', {"text": ["x; y", "z"], "tags": ["a;b", "b"]}),
+        ("a;b;tags\n1,5;2,5;x,y\n3,5;4;y\n", {"a": ["1,5", "3,5"], "tags": ["x,y", "y"]}),
+        # A cell more than there are names, and nothing in it.
+        ("a,x\n1,0,\n2,1,\n", {"a": ["1", "2"], "x": ["0", "1"]}),
+        ("a,x\n1,0,\n2,1\n", {"a": ["1", "2"], "x": ["0", "1"]}),
+        ("a,x,\n1,0,\n2,1,\n", {"a": ["1", "2"], "x": ["0", "1"]}),
+        ("a,x,\n1,0\n2,1\n", {"a": ["1", "2"], "x": ["0", "1"]}),
+        # As write.table of R has it: the names of rows have no name.
+        ('"a","x"\n"r1",1,0\n"r2",2,1\n', {"a": ["1", "2"], "x": ["0", "1"]}),
+        ("a\tx\nr1\t1\t0\nr2\t2\t1\n", {"a": ["1", "2"], "x": ["0", "1"]}),
+        # One column has no delimiter, and a blank line is a row of it.
+        ("text\nred, fish\n\nblue; sea\n", {"text": ["red, fish", "", "blue; sea"]}),
+        (" a , x \n1,0\n", {"a": ["1"], "x": ["0"]}),
+        # Lines that end in two ways.
+        ("a,x\r\n1,0\n2,1\r\n", {"a": ["1", "2"], "x": ["0", "1"]}),
+        ("a,x\r1,0\r2,1\r", {"a": ["1", "2"], "x": ["0", "1"]}),
+        # Columns that are called by numbers.
+        ("0,1,2\n5,6,0\n7,8,1\n", {"0": ["5", "7"], "1": ["6", "8"], "2": ["0", "1"]}),
+        ("name,2019,2020\nq,6,0\nr,8,1\n", {"2019": ["6", "8"], "2020": ["0", "1"]}),
+    ],
+)
+def test_what_is_read_without_a_word(tmp_path, text, expected):
+    found, said = read(tmp_path, text)
+    assert {name: found[name] for name in expected} == expected
+    assert said == []
+
+
+def test_a_first_row_of_data_is_told(tmp_path):
+    for text, first in (
+        ("5.1,3.5,1,0\n4.9,3.0,0,1\n", ["5.1", "4.9"]),
+        ("red fish,1,0\nblue sea,0,1\n", ["red fish", "blue sea"]),
+        ("3,4,4\n5,6,7\n", ["3", "5"]),
+    ):
+        found, said = read(tmp_path, text)
+        assert found["column1"] == first
+        assert len(said) == 1
+        assert "is no row of names but of data" in said[0]
+
+
+def test_lone_quotes_swallow_no_row(tmp_path):
+    for text in (
+        '"red is a colour\ta\nblue sea\tb\nso he said "yes\ta\n',
+        '"red is a colour\ta\nblue sea\tb\nhe said yes"\ta\n',
+    ):
+        found, said = read(tmp_path, f"text\ttags\n{text}", ".tsv")
+        assert found["tags"] == ["a", "b", "a"]
+        assert len(said) == 1
+        assert "quotation marks are read as they stand" in said[0]
+    text = 'id,text,tags\n1,"he said \\"hi\\", and went",a\n2,"x",b\n'
+    found, said = read(tmp_path, text)
+    assert found["text"] == ['he said "hi", and went', "x"]
+    assert "have a backslash before them" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,text,tags\n1,red, blue,a\n2,red,b\n", ", line 2: rows of .* more cells .* '1,red, bl"),
+        ("a,x,y\n1,0,1\n2,0\n", ", line 3: rows of different lengths: fewer cells than the 3"),
+        ('a,x\n"two\nlines",1\n2,0,1\n', ", line 4: rows of different lengths: more"),
+        ('"a\nb",x\n1,1\n2,0,1\n', ", line 4: rows of different lengths: more"),
+        ("sep=;\na;x\n1;1\n2;0;1\n", ", line 4: rows of different lengths: more"),
+        ('a,b,x\n1,"red" fish,1\n2,b,0\n3,"c, d",0\n', ", line 2: a quotation mark is opened that"),
+        # The texts have a comma, and are in no quotes.
+        ("id,text,tags\n1,red, fish,a\n2,blue, sea,b\n", "rows of different lengths: more cells"),
+        ('"a","x"\n"r",1,0\n"r",2,1\n', "and the first cells are no names of rows"),
+        (
+            "a,x\n1,caf\xe9\n".encode("latin-1"),
+            r" is no text in UTF-8 \(byte 9\); .*iconv -f LATIN1",
+        ),
+        (b"a,x\n" + b"1,0\n" * 2**18 + b"1,\xe9\n", r" is no text in UTF-8 \(byte 1048582\)"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named(tmp_path, text, message):
+    with pytest.raises(ValueError, match=rf"t\.csv{message}|{message}"):
+        read(tmp_path, text)
+
+
+def test_paths_are_no_patterns(tmp_path):
+    for name in ("a[1]", "b*", "c?"):
+        file = tmp_path / f"{name}.csv"
+        file.write_text(f"a,x\n{len(name)},0\n")
+    for name in ("a[1]", "b*", "c?"):
+        assert read_frame(tmp_path / f"{name}.csv")["a"].tolist() == [str(len(name))]
+
+
+def test_labels_stay_under_their_names(tmp_path):
+    """Labels of every dialect are those of the rows, whatever ends a row."""
+    random = np.random.default_rng(0)
+    Y = random.integers(0, 2, (30, 3))
+    for end in ("", ",", ", "):
+        lines = [f"{k % 7},{','.join(map(str, row))}{end}" for k, row in enumerate(Y)]
+        file = tmp_path / "t.csv"
+        file.write_text("\n".join(["size,x,y,z", *lines]))
+        with case(end):
+            data = load_table(file, labels="x,y,z")
+            np.testing.assert_array_equal(data.Y, Y)
+            assert data.feature_names == ("size",)

@@ -1,0 +1,256 @@
+"""What paths stand for: compressed files, folders and patterns of parts, streams."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import sys
+import zipfile
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from multimargin.checks import memory
+from multimargin.datasets import load, load_table, table_files
+from tests.support.cases import case
+
+TEXT = "size,x,y\n" + "".join(f"{k % 5},{k % 2},{k // 2 % 2}\n" for k in range(20))
+EXPECTED = [[k % 2, k // 2 % 2] for k in range(20)]
+
+
+@pytest.fixture
+def frame(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return pd.read_csv(io.StringIO(TEXT))
+
+
+def pack_zip(name, content):
+    with zipfile.ZipFile(name, "w") as archive:
+        archive.writestr("__MACOSX/x", "")
+        archive.writestr("t.csv", content)
+
+
+def pack_zst(name, content):
+    duckdb = pytest.importorskip("duckdb")
+    with open("plain.csv", "wb") as stream:
+        stream.write(content)
+    duckdb.sql(f"COPY (FROM read_csv('plain.csv')) TO '{name}' (COMPRESSION zstd)")
+    os.unlink("plain.csv")
+
+
+@pytest.mark.parametrize("kind", [".gz", ".bz2", ".xz", ".zip", ".zst"])
+def test_compressed_tables(frame, kind):
+    content = TEXT.encode()
+    if kind in (".zip", ".zst"):
+        {".zip": pack_zip, ".zst": pack_zst}[kind](f"t.csv{kind}", content)
+    else:
+        opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}[kind]
+        with opener(f"t.csv{kind}", "wb") as stream:
+            stream.write(content)
+    data = load(f"t.csv{kind}", labels="x,y")
+    assert data.name == "t"
+    np.testing.assert_array_equal(data.Y, EXPECTED)
+
+
+def test_an_archive_says_what_it_holds(frame):
+    pack_zip("data.zip", TEXT)
+    np.testing.assert_array_equal(load_table("data.zip", labels="x,y").Y, EXPECTED)
+    with zipfile.ZipFile("data.zip", "a") as archive:
+        archive.writestr("more.csv", TEXT)
+    with pytest.raises(ValueError, match=r"data\.zip holds 2 files, 't\.csv', 'more\.csv'"):
+        load_table("data.zip", labels="x,y")
+
+
+def test_kinds_of_files(frame):
+    frame.to_parquet("t.parquet")
+    frame.set_index("size").to_parquet("indexed.parquet")
+    with open("t.jsonl", "w") as stream:
+        stream.write("\n".join(map(json.dumps, frame.to_dict("records"))))
+    for file in ("t.parquet", "t.jsonl"):
+        with case(file):
+            data = load(file, labels="x,y")
+            np.testing.assert_array_equal(data.Y, EXPECTED)
+            assert data.feature_names == ("size",)
+    # The index is no column.
+    with pytest.raises(ValueError, match="no column is left for the features"):
+        load("indexed.parquet", labels="x,y")
+
+
+def test_types_of_parquet(frame):
+    typed = pd.DataFrame(
+        {
+            "whole": pd.array([2**53 + 1, None, 3], dtype="Int64"),
+            "kind": pd.Categorical([1, 2, 1]),
+            "when": pd.to_datetime(["2024-01-05", None, "2023-12-31"]),
+            "zone": pd.to_datetime(["2024-01-05"] * 3, utc=True),
+            "vector": [[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]],
+            "tags": [["a"], None, ["a", "b"]],
+            "flag": [True, None, False],
+        }
+    )
+    typed.to_parquet("t.parquet")
+    with pytest.warns(UserWarning, match="no value in 1 of 3 rows"):
+        data = load("t.parquet", tags_column="tags")
+    dates = [f"{name}: {part}" for name in ("when", "zone") for part in table_parts()]
+    assert set(data.feature_names) == {
+        *("whole", "kind_1", "kind_2", "flag", "vector[0]", "vector[1]"),
+        *dates,
+    }
+    X = pd.DataFrame(np.asarray(data.X.todense() if hasattr(data.X, "todense") else data.X))
+    X.columns = data.feature_names
+    assert X["vector[1]"].tolist() == [1.0, 3.0, 5.0]
+    assert X["when: weekday"].tolist()[::2] == [4.0, 6.0]
+    assert np.isnan(X.loc[1, ["whole", "when: year", "flag"]].to_numpy(dtype=float)).all()
+
+
+def table_parts():
+    return ("year", "month", "day", "weekday")
+
+
+def test_numbers_of_classes_have_their_names_where_the_file_tells_them(frame):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    told = {
+        "info": {
+            "features": {
+                "tags": {
+                    "feature": {"names": ["red", "green", "blue"], "_type": "ClassLabel"},
+                    "_type": "Sequence",
+                },
+                "size": {"dtype": "int64", "_type": "Value"},
+            }
+        }
+    }
+    table = pyarrow.table({"size": [1, 2, 5], "tags": [[0, 2], [], [2]]})
+    metadata = {"huggingface": json.dumps(told)}
+    parquet.write_table(table.replace_schema_metadata(metadata), "t.parquet")
+    data = load("t.parquet", tags_column="tags")
+    assert data.label_names == ("blue", "red")
+    np.testing.assert_array_equal(data.Y, [[1, 1], [0, 0], [1, 0]])
+
+
+def write_workbook(name, rows):
+    """A workbook of one sheet: texts and numbers, nothing for None."""
+
+    def cell(value):
+        if isinstance(value, str):
+            return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+        return "<c/>" if value is None else f"<c><v>{value}</v></c>"
+
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    of = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    data = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/s.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="a" '
+        f'Type="{of}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{space}" xmlns:r="{of}"><sheets>'
+        '<sheet name="s" sheetId="1" r:id="a"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="a" Type="{of}/worksheet" Target="s.xml"/></Relationships>',
+        "xl/s.xml": f'<worksheet xmlns="{space}"><sheetData>{data}</sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(name, "w") as archive:
+        for part, text in parts.items():
+            archive.writestr(part, f'<?xml version="1.0" encoding="UTF-8"?>{text}')
+
+
+def test_workbooks(frame):
+    pytest.importorskip("python_calamine")
+    rows = [["size", "zip", "tags", None], [1.5, "007", "a; b", None], [None, "010", "b", None]]
+    write_workbook("t.xlsx", rows)
+    data = load("t.xlsx", tags_column="tags", separator=";")
+    assert data.label_names == ("a", "b")
+    assert data.feature_names == ("size", "zip_007", "zip_010")
+    np.testing.assert_array_equal(data.Y, [[1, 1], [0, 1]])
+
+
+def test_parts_of_one_table(frame):
+    for folder, names in (
+        ("spark.csv", ["part-00000-5e-c000.csv", "part-00001-5e-c000.csv"]),
+        ("dask", ["0.part.csv", "1.part.csv"]),
+        ("numbered", ["t1.csv", "t2.csv"]),
+    ):
+        os.mkdir(folder)
+        for k, name in enumerate(names):
+            frame[10 * k : 10 * k + 10].to_csv(f"{folder}/{name}", index=False)
+        for beside in ("_SUCCESS", ".part-00000.csv.crc"):
+            open(f"{folder}/{beside}", "w").close()
+        with case(folder):
+            np.testing.assert_array_equal(load(folder, labels="x,y").Y, EXPECTED)
+            np.testing.assert_array_equal(load(f"{folder}/*.csv", labels="x,y").Y, EXPECTED)
+    frame.rename(columns={"size": "sizes"}).to_csv("numbered/t2.csv", index=False)
+    with pytest.raises(ValueError, match=r"t1\.csv and .*t2\.csv have different columns: 'size'"):
+        load("numbered", labels="x,y")
+    # Two tables that are no parts.
+    os.rename("numbered/t2.csv", "numbered/other.csv")
+    assert table_files.table_files("numbered") is None
+
+
+def test_numbered_parts_of_train_and_test(frame):
+    os.mkdir("hub")
+    for name, rows in (("train-00000-of-00002", 10), ("train-00001-of-00002", 5)):
+        frame[:rows].to_parquet(f"hub/{name}.parquet")
+    frame[10:].to_parquet("hub/test-00000-of-00001.parquet")
+    data = load("hub", labels="x,y")
+    assert {name: len(rows) for name, rows in data.splits.items()} == {"train": 15, "test": 10}
+    np.testing.assert_array_equal(data.Y[data.splits["test"]], EXPECTED[10:])
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json", "parquet"])
+def test_standard_input(frame, monkeypatch, kind, packed):
+    content = {
+        "csv": TEXT.encode(),
+        "tsv": TEXT.replace(",", "\t").encode(),
+        "jsonl": "\n".join(map(json.dumps, frame.to_dict("records"))).encode(),
+        "json": json.dumps(frame.to_dict("records")).encode(),
+        "parquet": frame.to_parquet(),
+    }[kind]
+    for source in ("-", "/dev/stdin"):
+        stream = SimpleNamespace(buffer=io.BytesIO(packed(content)))
+        monkeypatch.setattr(sys, "stdin", stream)
+        table_files._standard_input.cache_clear()
+        data = load(source, labels="x,y")
+        assert data.name == "stdin"
+        np.testing.assert_array_equal(data.Y, EXPECTED)
+        # It is read once, and stays.
+        np.testing.assert_array_equal(load(source, labels="x,y").Y, EXPECTED)
+    table_files._standard_input.cache_clear()
+
+
+def test_a_table_that_is_too_large_is_refused_at_once(frame, monkeypatch):
+    frame.to_csv("t.csv", index=False)
+    with gzip.open("t.csv.gz", "wt") as stream:
+        stream.write(TEXT)
+    monkeypatch.setattr(memory.os, "sysconf", lambda name: 10 if "SIZE" in name else 20)
+    for file in ("t.csv", "t.csv.gz"):
+        message = (
+            rf"{file} has 0\.0 GB, more than half of the 0\.0 GB of memory; expected a smaller"
+        )
+        with pytest.raises(MemoryError, match=message):
+            load(file, labels="x,y")
+
+
+def test_bytes_that_are_no_text_are_named(frame):
+    for name, content in (
+        ("t.jsonl", b'{"a": 1, "l": "x"}\n{"a": 2, "l": "caf\xe9"}\n'),
+        ("t.json", b'[{"a": 1, "l": "x"}, {"a": 2, "l": "caf\xe9"}]'),
+        ("t.csv", b"a,l\n1,x\n2,caf\xe9\n"),
+    ):
+        with open(name, "wb") as stream:
+            stream.write(content)
+        place = content.index(b"\xe9")
+        with pytest.raises(ValueError, match=rf"{name} is no text in UTF-8 \(byte {place}\)"):
+            load_table(name, tags_column="l")
