@@ -14,6 +14,7 @@ from multimargin import (
     MLRL,
     SSMLRL,
     CalibratedClassifier,
+    EmptyRowsWarning,
     LabelRankerCV,
     RankSVM,
     ThresholdedClassifier,
@@ -144,6 +145,7 @@ def test_nan_in_y_is_warned_of_unless_that_is_ignored(method: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", EmptyRowsWarning)
         method.fit(X, Y)
         Y[2, 1] = Y[4, 0] = np.nan
         with pytest.raises(UnknownLabelsWarning, match="y has NaN in 2 of 90 places"):

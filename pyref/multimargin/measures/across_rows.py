@@ -13,14 +13,15 @@ def micro_average_precision(Y_true: Any, scores: Any, *, sample_weight: Any = No
     """Return the average precision of the ranking of all pairs of a row and a label.
 
     Unlike `average_precision`, which ranks the labels of each row, it compares rows as well: it
-    tells whether rows without any label come last.
+    tells whether rows without any label come last. The scores of all rows and labels are to be on
+    one scale, as probabilities are.
 
     Parameters
     ----------
     Y_true : array-like or sparse matrix of shape (n, q)
         Label indicator of 0 and 1; NaN for unknown labels, which are left out.
     scores : array-like of shape (n, q)
-        Scores on one scale for all rows and labels, such as probabilities.
+        Finite scores f_k(x); a larger score ranks the label higher.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows; None gives each row the weight 1.
 

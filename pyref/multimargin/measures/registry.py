@@ -73,14 +73,14 @@ _OF_HEADS_AND_LABELS = (
     Measure("auc_micro", "AUC, micro", True, "scores", retrieval.auc_micro),
     Measure(
         "macro_average_precision",
-        "average precision of labels, macro",
+        "AP of labels, macro",
         True,
         "scores",
         across_rows.macro_average_precision,
     ),
     Measure(
         "micro_average_precision",
-        "average precision of pairs, micro",
+        "AP of pairs, micro",
         True,
         "scores",
         across_rows.micro_average_precision,

@@ -74,9 +74,9 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows that it will be learned from.
         at_least_one : bool, default=False
-            Whether the best label of a row is predicted whatever the threshold says.
+            True if the best label of a row is predicted whatever the threshold says.
         held_out : bool, default=True
-            Whether it will be learned from scores of rows that the model has not seen.
+            True if it will be learned from scores of rows that the model has not seen.
 
         Raises
         ------

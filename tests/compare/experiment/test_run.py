@@ -30,7 +30,15 @@ from multimargin.compare import read_results, run_experiment
 from multimargin.compare.experiment import parallel, progress
 from multimargin.compare.measured import MEASURED
 from multimargin.datasets import MultilabelData
-from multimargin.measures import all_measures, auc_macro, auc_micro, ndcg_at_k, precision_at_k
+from multimargin.measures import (
+    all_measures,
+    auc_macro,
+    auc_micro,
+    macro_average_precision,
+    micro_average_precision,
+    ndcg_at_k,
+    precision_at_k,
+)
 from multimargin.methods import make_method
 from tests.support.cases import case
 from tests.support.subsets import first_fast
@@ -108,7 +116,8 @@ class TestResults:
         model = RankSVM(C=3.0, random_state=0).fit(X, Y)
         predicted, scores = model.predict(X_test), model.decision_function(X_test)
         expected = all_measures(Y_test, predicted, scores)
-        for function in (precision_at_k, ndcg_at_k, auc_macro, auc_micro):
+        across_rows = (macro_average_precision, micro_average_precision)
+        for function in (precision_at_k, ndcg_at_k, auc_macro, auc_micro, *across_rows):
             expected[function.__name__.replace("_k", "_5")] = function(Y_test, scores)
         assert result.measures == pytest.approx(expected)
         counts = multilabel_confusion_matrix(Y_test, predicted).reshape(4, 4)

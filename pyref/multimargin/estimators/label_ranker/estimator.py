@@ -416,7 +416,8 @@ class LabelRankerCV(LabelScoringClassifier):
         else:
             check_flag("unit_length", self.unit_length)
         self._new_threshold()
-        _scorer_of(_WITHIN_ROWS if self.scoring == "auto" else self.scoring)
+        by_default = isinstance(self.scoring, str) and self.scoring == "auto"
+        _scorer_of(_WITHIN_ROWS if by_default else self.scoring)
         losses_of(self.loss)
 
     def _new_threshold(self) -> Threshold:

@@ -27,7 +27,7 @@ _FITS = 2.5
 
 
 class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What a model says of rows, for scorers: the ranking by the odds, the label sets when asked.
+    """Answers of a model for scorers: the ranking by the odds, the label sets when asked.
 
     The ranking is that of the odds also where each label has a threshold of its own.
     """

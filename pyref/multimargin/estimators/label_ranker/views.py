@@ -32,7 +32,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     Attributes
     ----------
     dense_ : bool
-        Whether rows become a dense matrix.
+        True if rows become a dense matrix.
     n_features_in_ : int
         Number of features.
     """
