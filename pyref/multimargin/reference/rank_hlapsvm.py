@@ -25,9 +25,9 @@ Dictionary::
     G, PG            gradient of a pair, and projected gradient                    (20), (22)
     h      n         thresholds h(x_i): labels with f_j(x) > h(x) are predicted  section 3.4
 
-Beyond the paper, C and, for the highest labels alone, k are those of `beyond`, and NaN in H
-is an unknown label. `counts` says how often each instance is there, and E is a root of the
-Laplacian, L = E^T E, with a row sqrt(w_c(u, v)) (e_u - e_v) an edge.
+Beyond the paper, weights C and the argument k of a function are those of `beyond`, and NaN in H is
+an unknown label. `counts` says how often each instance is there, and E is a root of the Laplacian,
+L = E^T E, with a row sqrt(w_c(u, v)) (e_u - e_v) an edge.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Dictionary::
     alpha    l_t       dual variables                                                     (31)
     Theta    l_t x l_t (H^T H) o K + H^T H + D with D = diag(1 / C_i)                     (38)
     K        l x l     kernel matrix
-    k, one             see `beyond`, as for C with weights
+    C, k, one          see `beyond`
 """
 
 from __future__ import annotations
