@@ -57,7 +57,7 @@ REFERENCE = [
     Damage("rank_svm", "objective_18", "1 - (f[i, m]", "2 - (f[i, m]"),
     Damage("rank_svm", "objective_26", "- alpha.sum()", "- 2 * alpha.sum()"),
     Damage("rank_cvm", "problem_30", "- nu * rho", "- rho"),
-    Damage("rank_cvm", "problem_30", ">= rho - xi", ">= rho + xi"),
+    Damage("rank_cvm", "problem_30", ">= rho - xi", ">= rho - 2 * xi"),
     Damage("rank_cvm", "problem_37", "cp.sum(alpha) == 1", "cp.sum(alpha) == 2"),
     Damage("rank_cvm", "problem_37", ", alpha >= 0", ""),
     Damage("rank_cvm", "quadratic_form", "+ H.T @ H", ""),

@@ -61,8 +61,10 @@ def hinge_as_printed(seed: int) -> Values:
     X, Y, C, _ = draw(seed)
     K, C = X @ X.T, float(np.mean(C))
     found = exact.hinge(K, Y, C)
-    values = [rank_svm.problem_18(X, Y, C)[0], -rank_svm.problem_26(K, Y, C)[0]]
-    return [*values, found.upper, rank_svm.objective_18(K, Y, C, found.B, found.b)]
+    minus, alpha, b = rank_svm.problem_26(K, Y, C)
+    values = [rank_svm.problem_18(X, Y, C)[0], -minus, found.upper]
+    # The multipliers of H alpha = 0 are the bias.
+    return [*values, rank_svm.objective_18(K, Y, C, rank_svm.proxy(alpha, Y), b)]
 
 
 def hinge_with_laplacian(seed: int, lam: float) -> Values:
