@@ -8,7 +8,8 @@ import numpy as np
 
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
 from multimargin.reference import estimators, llsf, mlrl
-from multimargin.reference.rank_svm import Array, by_label, pairs, upper_bounds
+from multimargin.reference.beyond import by_label, upper_bounds
+from multimargin.reference.rank_svm import Array, pairs
 from tests.campaign.tasks import Task
 
 EPS = float(np.finfo(np.float64).eps)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from multimargin.reference import (
+    beyond,
     binary,
     exact,
     llsf,
@@ -51,8 +52,19 @@ def draw(seed: int) -> tuple[Any, Any, Any, Any]:
 def hinge(seed: int) -> Values:
     X, Y, C, k = draw(seed)
     found = exact.hinge(X @ X.T, Y, C, "free", k)
-    primal, dual = rank_svm.problem_18(X, Y, C, k), rank_svm.problem_26(X @ X.T, Y, C, k)
+    primal, dual = beyond.problem_18(X, Y, C, k), beyond.problem_26(X @ X.T, Y, C, k)
     return [found.lower, found.upper, primal[0], -dual[0]]
+
+
+def hinge_as_printed(seed: int) -> Values:
+    """With one C and all pairs."""
+    X, Y, C, _ = draw(seed)
+    K, C = X @ X.T, float(np.mean(C))
+    found = exact.hinge(K, Y, C)
+    minus, alpha, b = rank_svm.problem_26(K, Y, C)
+    values = [rank_svm.problem_18(X, Y, C)[0], -minus, found.upper]
+    # The multipliers of H alpha = 0 are the bias.
+    return [*values, rank_svm.objective_18(K, Y, C, rank_svm.proxy(alpha, Y), b)]
 
 
 def hinge_with_laplacian(seed: int, lam: float) -> Values:
@@ -74,10 +86,19 @@ def squared_hinge(seed: int) -> Values:
     found, rho = exact.squared_hinge(K, Y, C, k), exact.margin_rho(K, Y, C, k)
     values = [found.lower, found.upper, rank_lsvm.primal(X, Y, C, k)[0]]
     values.append(-rank_lsvm.dual(K, Y, C, k)[0])
-    # (30) and (37) have 1/(4 P) where Rank-LSVM has P.
-    of_rho = [rho.lower, rho.upper, rank_cvm.problem_37(K, Y, C, k)[0]]
-    of_rho += [-rank_cvm.problem_30(X, Y, C, nu, k)[0] / nu**2 for nu in (1.0, 2.0)]
+    # (37) has 1/(4 P) where Rank-LSVM has P.
+    of_rho = [rho.lower, rho.upper, beyond.problem_37(K, Y, C, k)[0]]
     return values + [1 / (4 * value) for value in of_rho]
+
+
+def squared_hinge_as_printed(seed: int) -> Values:
+    """With one C and all pairs."""
+    X, Y, C, _ = draw(seed)
+    K, C = X @ X.T, float(np.mean(C))
+    rho = exact.margin_rho(K, Y, C)
+    of_rho = [rho.lower, rho.upper, rank_cvm.problem_37(K, Y, C)[0]]
+    of_rho += [-rank_cvm.problem_30(X, Y, C, nu)[0] / nu**2 for nu in (1.0, 2.0)]
+    return [1 / (4 * value) for value in of_rho]
 
 
 def optimal_margin(seed: int) -> Values:
@@ -178,7 +199,7 @@ def other_methods_as_relationships(seed: int) -> Values:
     # Rows of pairs of one weight each.
     l_i = np.array([y.sum() * (3 - y.sum()) for y in Y])
     pairs = l_i > 0
-    of_rank_svm = rank_svm.problem_18(X[pairs], Y[pairs], l_i[pairs] * 2 / (0.4 * len(Y)))[0]
+    of_rank_svm = beyond.problem_18(X[pairs], Y[pairs], l_i[pairs] * 2 / (0.4 * len(Y)))[0]
     return [bsvm, ranking, 0.4 * of_rank_svm / mlrl.before_13(X, Y, 0.4)[0], 1.0]
 
 
@@ -261,10 +282,12 @@ def ties(seed: int) -> Values:
 
 
 IDENTITIES: dict[str, Callable[[int], Values]] = {
-    "(18), (26) of Xu 2013": hinge,
+    "(18), (26) of Xu 2013": hinge_as_printed,
+    "(18), (26) beyond the paper": hinge,
     "(9), (17) of Chen et al. 2009": partial(hinge_with_laplacian, lam=0.0),
     "(10), (17), (27) of Chen et al. 2009": partial(hinge_with_laplacian, lam=0.5),
-    "(30), (37) of Xu 2013": squared_hinge,
+    "(30), (37) of Xu 2013": squared_hinge_as_printed,
+    "Rank-LSVM, (37) beyond the paper": squared_hinge,
     "(14), (15), (18) of Tan et al. 2019": optimal_margin,
     "(13) of Tan et al. 2019": optimal_margin_of_one_price,
     "(11), (12) of Tan et al. 2019": mean_margin,

@@ -50,7 +50,8 @@ class Verdict:
     task: Task
     status: str  # The fit's status, or what ended it
     misses: list[str] = field(default_factory=list)  # What is wrong
-    resolved: bool = True  # Whether the optimum of the reference is exact to `SLACK`
+    # Whether the optimum of the reference is exact to `SLACK`; not where it fails as a solver
+    resolved: bool = True
 
 
 def judge(task: Task, *, by_optimum: bool = True) -> Verdict:
@@ -77,7 +78,7 @@ def judge(task: Task, *, by_optimum: bool = True) -> Verdict:
                 return Verdict(task, "interrupted")
             value = returned(task, model)
     except ExactSolverError:
-        return Verdict(task, "exact solver failed")
+        return Verdict(task, "exact solver failed", resolved=False)
     except TimeoutError:
         return Verdict(task, "timeout", [f"the fit takes more than {PATIENCE} s of work"])
     except Exception as error:

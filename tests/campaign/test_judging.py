@@ -15,6 +15,7 @@ from tests.campaign import __main__ as program
 from tests.campaign import judging
 from tests.campaign.bounds import optimum
 from tests.campaign.extremes import draw_extreme, misses_of
+from tests.campaign.identities import IDENTITIES, broken
 from tests.campaign.judging import judge
 from tests.campaign.tasks import ENDS, draw_task, strained
 from tests.support.subsets import first_fast
@@ -138,7 +139,42 @@ def test_what_the_reference_cannot_solve_is_told_apart(monkeypatch):
     verdict = judge(draw_task(6, 0, RankSVM, "bcd"))
     assert verdict.misses == ["the status is converged, but there is no optimum"]
     monkeypatch.setattr(RankSVM, "fit", Mock(side_effect=ExactSolverError("no answer")))
-    assert judge(draw_task(6, 0, RankSVM, "bcd")).status == "exact solver failed"
+    verdict = judge(draw_task(6, 0, RankSVM, "exact"))
+    assert (verdict.status, verdict.resolved) == ("exact solver failed", False)
+
+
+def outcome_of(monkeypatch, capsys, count):
+    """Return the exit code of the program, and what it prints."""
+    monkeypatch.setattr(sys, "argv", ["campaign", "--seed", "6", "--count", str(count)])
+    with pytest.raises(SystemExit) as ended:
+        program.main()
+    return ended.value.code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("solver", ["exact", "bcd"])
+def test_an_exact_solver_that_fails_often_is_a_miss(solver, monkeypatch, capsys):
+    monkeypatch.setattr(program, "draw_task", lambda *drawn: draw_task(*drawn, RankSVM, solver))
+    # Nothing else is judged.
+    monkeypatch.setattr(program, "strained", lambda task: task)
+    monkeypatch.setattr(program, "misses_of", lambda problem: [])
+    monkeypatch.setattr(program.stacks, "misses_of", lambda stack: ("", []))
+    monkeypatch.setattr(program, "broken", lambda name, seed: "")
+    assert outcome_of(monkeypatch, capsys, 6)[0] == 0
+    where = (RankSVM, "fit") if solver == "exact" else (judging, "optimum")
+    monkeypatch.setattr(*where, Mock(side_effect=ExactSolverError("no answer")))
+    few = program.FEW
+    assert outcome_of(monkeypatch, capsys, few)[0] == 0
+    code, said = outcome_of(monkeypatch, capsys, few + 1)
+    method = "RankSVM, exact solver" if solver == "exact" else "RankSVM"
+    assert code == 1
+    assert f"{method}: the reference has no optimum of {few + 1} problems in {few + 1}" in said
+
+
+def test_an_identity_whose_solver_fails_again_and_again_is_a_miss(monkeypatch):
+    error, values = ExactSolverError("no answer"), [1.0, 1.0]
+    for outcomes, missed in (([error, error, values], False), ([error] * 3, True)):
+        monkeypatch.setitem(IDENTITIES, "one", Mock(side_effect=outcomes))
+        assert bool(broken("one", 0)) == missed
 
 
 @pytest.mark.parametrize("block", range(4))

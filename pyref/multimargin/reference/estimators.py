@@ -13,8 +13,9 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from multimargin.reference import exact, llsf, mlrl, rank_hlapsvm, rank_svmz
+from multimargin.reference.beyond import Weight, upper_bounds
 from multimargin.reference.matrices import INDEFINITE, root
-from multimargin.reference.rank_svm import Array, Labels, Weight, upper_bounds
+from multimargin.reference.rank_svm import Array, Labels
 
 # Negative eigenvalues above minus this share of the largest are those of no matrix that matters.
 ROUNDING = 1e-12

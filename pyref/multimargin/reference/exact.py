@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multimargin.reference import mlodm, mlrl, rank_cvm, rank_lsvm, rank_svm, rank_svmz
+from multimargin.reference import beyond, mlodm, mlrl, rank_lsvm, rank_svm, rank_svmz
+from multimargin.reference.beyond import Weight
 from multimargin.reference.feasible import balanced, feasible
 from multimargin.reference.interior_point import (
     CERTIFIED,
@@ -23,7 +24,7 @@ from multimargin.reference.interior_point import (
     ExactSolverError,
 )
 from multimargin.reference.matrices import centred, root, scale_of
-from multimargin.reference.rank_svm import Array, Labels, Weight
+from multimargin.reference.rank_svm import Array, Labels
 
 # One that is no solution.
 USELESS = 1e-4
@@ -89,17 +90,17 @@ def hinge(
     """Solve Rank-SVM, (26) of Xu 2013, or (17) of Chen et al. 2009 for a bias that is not free."""
     free, one = bias == "free", 1.0 * (bias == "penalized")
     Kt = _centred(K) if free else K + one
-    largest = float(rank_svm.upper_bounds(Y, C, k).max())
+    largest = float(beyond.upper_bounds(Y, C, k).max())
 
     def attempt(unit: float) -> Solution:
         C_unit = np.asarray(C) / unit
-        _, alpha, b = rank_svm.problem_26(unit * Kt, Y, C_unit, k, free)
+        _, alpha, b = beyond.problem_26(unit * Kt, Y, C_unit, k, free)
         alpha = feasible(unit * alpha, Y, C, k, free)
         B = rank_svm.proxy(alpha, Y)
         # The multipliers of H alpha = 0 belong to the centred scores.
         b = b - (K @ B).mean(axis=0) if free else one * B.sum(axis=0)
         b = b - b.mean() if free else b
-        upper = rank_svm.objective_18(K, Y, C, B, b, k) + one * float(b @ b) / 2
+        upper = beyond.objective_18(K, Y, C, B, b, k) + one * float(b @ b) / 2
         rounding = rounding_of(K, B, b, float(alpha.sum()) + upper)
         without_bias = -rank_svm.objective_26(Kt if free else K, Y, alpha)
         lower = without_bias - one * float(b @ b) / 2
@@ -122,7 +123,7 @@ def squared_hinge(K: Array, Y: Labels, C: Weight = 1.0, k: int | None = None) ->
         upper = rank_lsvm.objective_primal(K, Y, C, B, b, k)
         return Solution(lower, upper, B, b, rounding_of(K, B, b, float(alpha.sum()) + upper))
 
-    units = _units(float(rank_svm.upper_bounds(Y, C, k).max()), scale_of(K + 1.0))
+    units = _units(float(beyond.upper_bounds(Y, C, k).max()), scale_of(K + 1.0))
     return best_of(attempt, units)
 
 
@@ -130,11 +131,11 @@ def margin_rho(K: Array, Y: Labels, C: Weight = 1.0, k: int | None = None) -> So
     """Solve Rank-CVM, (37) of Xu 2013; its model has the margin rho = 2 `upper`."""
 
     def attempt(size: float) -> Solution:
-        _, alpha = rank_cvm.problem_37(size * K, Y, np.asarray(C) / size, k, one=size)
+        _, alpha = beyond.problem_37(size * K, Y, np.asarray(C) / size, k, one=size)
         alpha = np.maximum(alpha, 0.0)
         alpha /= alpha.sum()
         B = rank_svm.proxy(alpha, Y)
-        rho = rank_cvm.value_of_theta(alpha, K, Y, C, k)
+        rho = beyond.value_of_theta(alpha, K, Y, C, k)
         # (30) is homogeneous: the model with the margin 1 has the value P of Rank-LSVM, and the
         # best multiple of it has -1 / (4 P) in (30).
         of_margin_1 = rank_lsvm.objective_primal(K, Y, C, B / rho, B.sum(axis=0) / rho, k)
@@ -162,7 +163,7 @@ def optimal_margin(
         size = (1.0 + theta) * float(alpha.sum() + beta.sum()) + upper
         return Solution(lower, upper, B, b, rounding_of(K, B, b, size))
 
-    units = _units(float(rank_svm.upper_bounds(Y, C).max()), scale_of(K))
+    units = _units(float(beyond.upper_bounds(Y, C).max()), scale_of(K))
     return best_of(attempt, units)
 
 

@@ -9,19 +9,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from multimargin.reference.rank_svm import (
-    Array,
-    Labels,
-    Weight,
-    coefficients,
-    pairs,
-    tops,
-    upper_bounds,
-)
+from multimargin.reference.beyond import Weight, tops, upper_bounds
+from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs
 
 
 def feasible(alpha: Array, Y: Labels, C: Weight, k: int | None = None, free: bool = True) -> Array:
-    """Move alpha to the feasible set of `rank_svm.problem_26`."""
+    """Move alpha to the feasible set of `beyond.problem_26`."""
     c = upper_bounds(Y, C, k)
     alpha = circulation(alpha, Y, c) if free else np.clip(alpha, 0.0, c)
     if k is None:

@@ -26,7 +26,7 @@ Dictionary::
     lam    2 l_i       factors lambda_j                                           algorithm 2
 
 C may be one number, one an instance or one an instance and relevant label, and NaN in Y is an
-unknown label, as in `rank_svm`.
+unknown label, as in `beyond` and `rank_svm`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from typing import Any
 
 import numpy as np
 
+from multimargin.reference.beyond import Weight
+from multimargin.reference.beyond import upper_bounds as pair_weights
 from multimargin.reference.interior_point import SEMIDEFINITE, minimum
 from multimargin.reference.matrices import root
-from multimargin.reference.rank_svm import Array, Labels, Weight, blocks, coefficients, pairs, proxy
-from multimargin.reference.rank_svm import upper_bounds as pair_weights
+from multimargin.reference.rank_svm import Array, Labels, blocks, coefficients, pairs, proxy
 
 
 # --- Sections 2 and 3: the ranking margin; `pairs` (1), `pair_weights`, the C_i of (15), and

@@ -26,40 +26,19 @@ Dictionary::
     s                  the pair i'j' with the smallest entry of g                         (61)
     z, lam             slope of the objective, and step length lambda               (62), (64)
     epsilon, M         stop at |z| < epsilon or after M epochs of l_t iterations   section 7.4
-
-Weights C, unknown labels and k are those of `rank_svm`. With k the dual chooses parts of the C_i of
-a relevant label::
-
-    share    l_t       part of C_i that a pair has: share <= 1, S share <= k_i
-    one                square of the feature 1 that the bias belongs to: H^T H of (38) is one H^T H
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from multimargin.reference import rank_svm
 from multimargin.reference.interior_point import minimum
-from multimargin.reference.matrices import root
-from multimargin.reference.rank_svm import (
-    Array,
-    Labels,
-    Weight,
-    blocks,
-    coefficients,
-    loss,
-    pairs,
-    tops,
-    upper_bounds,
-)
+from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, upper_bounds
 
 
 # --- Section 6: primal and dual problem
-def problem_30(
-    X: Array, Y: Labels, C: Weight, nu: float = 1.0, k: int | None = None
-) -> tuple[float, Array, Array, float]:
+def problem_30(X: Array, Y: Labels, C: float, nu: float = 1.0) -> tuple[float, Array, Array, float]:
     """Solve (30), the primal problem; return its value, w, b and rho."""
     import cvxpy as cp
 
@@ -67,65 +46,23 @@ def problem_30(
     w, b = cp.Variable((X.shape[1], Y.shape[1])), cp.Variable((1, Y.shape[1]))
     xi, rho = cp.Variable(len(i)), cp.Variable(nonneg=True)  # rho > 0 at the optimum
     f = X @ w + np.ones((len(X), 1)) @ b
-    constraints = [f[i, m] - f[i, n] >= rho - xi, xi >= 0]  # (28); the squares need no xi >= 0
+    constraints = [f[i, m] - f[i, n] >= rho - xi]  # (28); the squares need no xi >= 0
     squares = cp.sum_squares(w) + cp.sum_squares(b)
-    objective = squares / 2 - nu * rho + loss(cp.square(xi), Y, C, k) / 2
+    objective = squares / 2 - nu * rho + upper_bounds(Y, C) @ cp.square(xi) / 2
     return minimum(objective, constraints), w.value, b.value.ravel(), rho.value
 
 
-def theta(
-    alpha: Any, K: Array, Y: Labels, C: Weight, k: int | None, one: float
-) -> tuple[Any, list[Any]]:
-    """alpha^T Theta alpha, (36), and constraints of the shares of C_i in it."""
+def problem_37(K: Array, Y: Labels, C: float) -> tuple[float, Array]:
+    """Solve (37), the dual problem for nu = 1; return its value W(alpha), -(30), and alpha."""
     import cvxpy as cp
 
-    C_i = upper_bounds(Y, C, k)
-    beta = cp.reshape(blocks(Y) @ alpha, Y.shape, order="C")  # (32)
-    # sum_k beta_k^T K beta_k with K = G G^T, and sum_k b_k^2 with (33)
-    form = cp.sum_squares(root(K).T @ beta) + one * cp.sum_squares(cp.sum(beta, axis=0))
-    if k is None:
-        return form + cp.sum_squares(cp.multiply(1 / np.sqrt(C_i), alpha)), []
-    S, k_i, _ = tops(Y, C, k)
-    share = cp.Variable(len(C_i))
-    slope = 1 / np.sqrt(C_i)
-    parts = [cp.quad_over_lin(slope[s] * alpha[s], share[s]) for s in range(len(C_i))]
-    return form + cp.sum(cp.hstack(parts)), [share <= 1, S @ share <= k_i]
+    Theta = quadratic_form(K, Y, C)
+    alpha = cp.Variable(len(Theta))
+    W = cp.quad_form(alpha, cp.psd_wrap(Theta)) / 2
+    return minimum(W, [cp.sum(alpha) == 1, alpha >= 0]), alpha.value
 
 
-def problem_37(
-    K: Array, Y: Labels, C: Weight, k: int | None = None, one: float = 1.0
-) -> tuple[float, Array]:
-    """Solve (37), the dual problem for nu = 1, as in (36); return its value, -(30), and alpha."""
-    import cvxpy as cp
-
-    alpha = cp.Variable(len(upper_bounds(Y, C)))
-    form, of_shares = theta(alpha, K, Y, C, k, one)
-    constraints = [cp.sum(alpha) == 1, alpha >= 0, *of_shares]
-    return minimum(form / 2, constraints), alpha.value
-
-
-def value_of_theta(
-    alpha: Array, K: Array, Y: Labels, C: Weight, k: int | None = None, one: float = 1.0
-) -> float:
-    """alpha^T Theta alpha, (36), with the best shares of C_i."""
-    beta, C_i = rank_svm.proxy(alpha, Y), upper_bounds(Y, C, k)
-    form = float(np.sum((root(K).T @ beta) ** 2) + one * np.sum(beta.sum(axis=0) ** 2))
-    if k is None:
-        return form + float(np.sum(alpha**2 / C_i))
-    S, k_i, c_S = tops(Y, C, k)
-    for s, most, c in zip(S, k_i, c_S, strict=True):
-        own = np.sort(alpha[s.indices])[::-1]
-        # share = min(1, alpha / level); pairs with share = 1 come first.
-        rest, full = np.cumsum(own[::-1])[::-1], 0
-        while full < most and rest[full] < own[full] * (most - full):
-            full += 1
-        form += float(np.sum(own[:full] ** 2)) / c
-        if full < most:
-            form += float(rest[full] ** 2 / (most - full)) / c
-    return form
-
-
-def quadratic_form(K: Array, Y: Labels, C: Weight) -> Array:
+def quadratic_form(K: Array, Y: Labels, C: float) -> Array:
     """Theta, (38)."""
     i, _, _ = pairs(Y)
     H = coefficients(Y)

@@ -25,9 +25,9 @@ Dictionary::
     G, PG            gradient of a pair, and projected gradient                    (20), (22)
     h      n         thresholds h(x_i): labels with f_j(x) > h(x) are predicted  section 3.4
 
-Beyond the paper, C, NaN in H and k are those of `rank_svm`. `counts` says how often each instance
-is there, and E is a root of the Laplacian, L = E^T E, with a row sqrt(w_c(u, v)) (e_u - e_v) an
-edge.
+Beyond the paper, weights C and the argument k of a function are those of `beyond`, and NaN in H is
+an unknown label. `counts` says how often each instance is there, and E is a root of the Laplacian,
+L = E^T E, with a row sqrt(w_c(u, v)) (e_u - e_v) an edge.
 """
 
 from __future__ import annotations
@@ -36,18 +36,10 @@ from typing import Any
 
 import numpy as np
 
+from multimargin.reference.beyond import Weight, loss, problem_26, upper_bounds
 from multimargin.reference.interior_point import minimum
 from multimargin.reference.matrices import damped, damped_solve, root
-from multimargin.reference.rank_svm import (
-    Array,
-    Labels,
-    Weight,
-    loss,
-    pairs,
-    problem_26,
-    proxy,
-    upper_bounds,
-)
+from multimargin.reference.rank_svm import Array, Labels, pairs, proxy
 
 
 # --- Section 2: the Laplacian of a hypergraph; its weights are those of section 4.1

@@ -14,25 +14,25 @@ Dictionary::
     alpha    l_t       dual variables                                                     (31)
     Theta    l_t x l_t (H^T H) o K + H^T H + D with D = diag(1 / C_i)                     (38)
     K        l x l     kernel matrix
-    k, one             see `rank_svm` and `rank_cvm`
+    C, k, one          see `beyond`
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from multimargin.reference.interior_point import minimum
-from multimargin.reference.matrices import root
-from multimargin.reference.rank_cvm import quadratic_form, theta, value_of_theta
-from multimargin.reference.rank_svm import (
-    Array,
-    Labels,
+from multimargin.reference.beyond import (
     Weight,
     loss,
-    pairs,
+    theta,
     upper_bounds,
     value_of_loss,
+    value_of_theta,
 )
+from multimargin.reference.interior_point import minimum
+from multimargin.reference.matrices import root
+from multimargin.reference.rank_cvm import quadratic_form
+from multimargin.reference.rank_svm import Array, Labels, pairs
 
 
 def primal(X: Array, Y: Labels, C: Weight, k: int | None = None) -> tuple[float, Array, Array]:

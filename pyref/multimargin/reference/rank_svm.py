@@ -8,7 +8,7 @@ Dictionary::
     l, d, q            instances, features, labels; d is a direction in section 7.1  section 2
     X        l x d     instances x_i; features phi(x_i) of a kernel in (27)
     L_i                relevant labels of instance i; the others are irrelevant            (1)
-    Y        l x q     1 on L_i, else 0
+    Y        l x q     1 on L_i, else 0; NaN is an unknown label, which has no pairs
     l_i, l_t           pairs of instance i, |L_i| |complement of L_i|, and of all   (22), (25)
     i, m, n  l_t each  instance, relevant and irrelevant label of each pair               (16)
     xi       l_t       slack variables xi_imn                                             (16)
@@ -28,17 +28,6 @@ Dictionary::
     g, d     l_t       gradient Theta alpha - u, and direction alpha_bar - alpha  section 7.1
     W(alpha)           objective, minus a bound of (18)                                   (26)
     z, lam             slope d^T g and step length lambda                          (43), (44)
-
-Beyond the paper, for all problems of pairs: NaN in Y is an unknown label, which has no pairs; C may
-be l numbers, one an instance, or l x q, one an instance and relevant label; and a relevant label
-may be compared with the k highest irrelevant ones alone (the ordered weighted pairwise loss of
-Usunier et al. 2009 with the weights 1/k on the first k errors)::
-
-    k                  how many of the r_i irrelevant labels of instance i count: k_i = min(k, r_i)
-    S      . x l_t     sums over the pairs of an instance and one relevant label
-    c_S                C / (|L_i| k_i) for each row of S, the C_i of its pairs
-    primal             the sum of the k_i largest losses in a row of S
-    dual               S alpha <= k_i c_S
 """
 
 from __future__ import annotations
@@ -55,7 +44,6 @@ from multimargin.reference.matrices import root
 
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[Any]
-Weight = float | Array
 
 
 # --- Section 5: pairs of labels, and the primal problem
@@ -79,29 +67,10 @@ def pairs(Y: Labels) -> tuple[Labels, Labels, Labels]:
     return i, m, n
 
 
-def by_label(Y: Labels, C: Weight) -> Array:
-    """C of every instance and label, from one number, one an instance, or all."""
-    C = np.asarray(C, dtype=np.float64)
-    return np.broadcast_to(C[:, None] if C.ndim == 1 else C, Y.shape)
-
-
-def tops(Y: Labels, C: Weight, k: int) -> tuple[Any, Array, Array]:
-    """S, and k_i and c_S of each of its rows."""
-    i, m, _ = pairs(Y)
-    first, group = np.unique(i * Y.shape[1] + m, return_inverse=True)
-    S = sp.csr_array((np.ones(len(i)), (group, np.arange(len(i)))))
-    k_i = np.minimum(k, S.sum(axis=1))
-    of, relevant = np.divmod(first, Y.shape[1])
-    return S, k_i, by_label(Y, C)[of, relevant] / ((Y == 1).sum(axis=1)[of] * k_i)
-
-
-def upper_bounds(Y: Labels, C: Weight, k: int | None = None) -> Array:
+def upper_bounds(Y: Labels, C: float) -> Array:
     """C_i of each pair, (19): C shared by the pairs of its instance; the C of (26)."""
-    if k is not None:
-        S, _, c_S = tops(Y, C, k)
-        return np.asarray(S.T @ c_S)
-    i, m, _ = pairs(Y)
-    return np.asarray(by_label(Y, C)[i, m] / np.bincount(i)[i])
+    i, _, _ = pairs(Y)
+    return np.asarray(C / np.bincount(i)[i])
 
 
 def coefficients(Y: Labels) -> Array:
@@ -122,18 +91,7 @@ def blocks(Y: Labels) -> Any:
     return sp.csc_array(entries, shape=(Y.size, len(i)))
 
 
-def loss(xi: Any, Y: Labels, C: Weight, k: int | None = None) -> Any:
-    """The second sum of (18): C_i xi over all pairs, or the k_i largest xi of each row of S."""
-    import cvxpy as cp
-
-    if k is None:
-        return upper_bounds(Y, C) @ xi
-    S, k_i, c_S = tops(Y, C, k)
-    largest = [cp.sum_largest(xi[s.indices], k) for s, k in zip(S, k_i, strict=True)]
-    return c_S @ cp.hstack(largest)
-
-
-def problem_18(X: Array, Y: Labels, C: Weight, k: int | None = None) -> tuple[float, Array, Array]:
+def problem_18(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     """Solve (18), the primal problem; return its value, w and b."""
     import cvxpy as cp
 
@@ -142,31 +100,20 @@ def problem_18(X: Array, Y: Labels, C: Weight, k: int | None = None) -> tuple[fl
     xi = cp.Variable(len(i))
     f = X @ w + np.ones((len(X), 1)) @ b  # (15)
     constraints = [f[i, m] - f[i, n] >= 1 - xi, xi >= 0, cp.sum(b) == 0]  # (16)
-    objective = cp.sum_squares(w) / 2 + loss(xi, Y, C, k)  # (17) without its 1/l
+    objective = cp.sum_squares(w) / 2 + upper_bounds(Y, C) @ xi  # (17) without its 1/l
     return minimum(objective, constraints), w.value, b.value.ravel()
 
 
 # --- Section 5: the dual problem, and the model that belongs to its variables
-def problem_26(
-    K: Array, Y: Labels, C: Weight, k: int | None = None, free: bool = True
-) -> tuple[float, Array, Array]:
-    """Solve (26), the dual problem, as in (19); return the negative of (18), alpha and b.
-
-    `free=False` leaves H alpha = 0 out: no bias, or that of a kernel K + 1.
-    """
+def problem_26(K: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
+    """Solve (26), the dual problem, as in (19); return the negative of (18), alpha and b."""
     import cvxpy as cp
 
-    C_i, H = upper_bounds(Y, C, k), coefficients(Y)
+    C_i, H = upper_bounds(Y, C), coefficients(Y)
     alpha = cp.Variable(len(C_i))
     beta = cp.reshape(blocks(Y) @ alpha, Y.shape, order="C")  # (21)
     W = cp.sum_squares(root(K).T @ beta) / 2 - cp.sum(alpha)  # sum_k beta_k^T K beta_k, K = G G^T
-    constraints = [alpha >= 0, alpha <= C_i]
-    if k is not None:
-        S, k_i, c_S = tops(Y, C, k)
-        constraints.append(S @ alpha <= k_i * c_S)
-    if not free:
-        return minimum(W, constraints), alpha.value, np.zeros(len(H))
-    constraints.append(H @ alpha == 0)
+    constraints = [alpha >= 0, alpha <= C_i, H @ alpha == 0]
     value = minimum(W, constraints)
     # Where 0 < alpha < C_i, the derivative of W(alpha) + b^T H alpha is 0, which is (16) without
     # slack: w_m^T x_i - w_n^T x_i - 1 + b_m - b_n = 0. So b are the multipliers of H alpha = 0.
@@ -188,24 +135,13 @@ def scores(K: Array, beta: Array, b: Array) -> Array:
     return K @ beta + b
 
 
-def objective_18(
-    K: Array, Y: Labels, C: Weight, beta: Array, b: Array, k: int | None = None
-) -> float:
+def objective_18(K: Array, Y: Labels, C: float, beta: Array, b: Array) -> float:
     """Value of (18) with w_k = sum_i beta_ki x_i, an upper bound of the optimum."""
     i, m, n = pairs(Y)
     w = root(K).T @ beta  # in coordinates where K = G G^T: beta^T K beta cancels
     f = root(K) @ w + b
     xi = np.maximum(0, 1 - (f[i, m] - f[i, n]))
-    return float(np.sum(w**2) / 2 + value_of_loss(xi, Y, C, k))
-
-
-def value_of_loss(xi: Array, Y: Labels, C: Weight, k: int | None = None) -> float:
-    """Value of `loss`."""
-    if k is None:
-        return float(upper_bounds(Y, C) @ xi)
-    S, k_i, c_S = tops(Y, C, k)
-    largest = [np.sort(xi[s.indices])[::-1][: int(k)].sum() for s, k in zip(S, k_i, strict=True)]
-    return float(c_S @ largest)
+    return float(np.sum(w**2) / 2 + upper_bounds(Y, C) @ xi)
 
 
 def objective_26(K: Array, Y: Labels, alpha: Array) -> float:

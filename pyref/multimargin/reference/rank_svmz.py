@@ -32,9 +32,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from multimargin.reference.beyond import Weight, by_label
 from multimargin.reference.interior_point import minimum
 from multimargin.reference.matrices import root
-from multimargin.reference.rank_svm import Array, Labels, Weight, by_label, check_labels
+from multimargin.reference.rank_svm import Array, Labels, check_labels
 
 
 def weights(Y: Labels, C: Weight) -> Array:

@@ -12,7 +12,7 @@ from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Fit, Matrix, Problem, history_of
 from multimargin.kernels import Kernel
-from multimargin.reference import exact, rank_svm, rank_svmz
+from multimargin.reference import beyond, exact, rank_svmz
 from multimargin.reference.interior_point import import_cvxpy
 
 
@@ -36,15 +36,15 @@ def solve_exactly(problem: Problem, *, rewarded_margin: bool = False) -> Fit:
         found = exact.Solution(0.0, 0.0, np.zeros(Y.shape), np.zeros(Y.shape[1]), 0.0)
     elif model.loss == "hinge":
         found = exact.hinge(K, Y, C, model.bias, top)
-        loss_at_zero = float(rank_svm.upper_bounds(Y, C).sum())
+        loss_at_zero = float(beyond.upper_bounds(Y, C).sum())
     elif rewarded_margin:
         found = exact.margin_rho(K, Y, C, top)
     elif model.loss == "squared_hinge":
         found = exact.squared_hinge(K, Y, C, top)
-        loss_at_zero = float(rank_svm.upper_bounds(Y, C).sum()) / 2.0
+        loss_at_zero = float(beyond.upper_bounds(Y, C).sum()) / 2.0
     else:
         found = exact.optimal_margin(K, Y, C, model.theta, model.mu)
-        loss_at_zero = (1.0 - model.theta) ** 2 * float(rank_svm.upper_bounds(Y, C).sum()) / 2.0
+        loss_at_zero = (1.0 - model.theta) ** 2 * float(beyond.upper_bounds(Y, C).sum()) / 2.0
     primal, dual, rounding = found.upper, found.lower, found.rounding
     # Within the rounding of the objective at 0 there is nothing left to solve.
     solved = relative_gap(primal, dual, rounding, loss_at_zero) <= problem.tol
