@@ -141,8 +141,10 @@ mechanisms! {
         rest: usize = 3,
         /// Epochs before the first leap on a kernel, whose block steps settle what a leap would disturb,
         patience: usize = 400,
-        /// and on linear scores, for which a leap finds a model of its own.
-        patience_of_linear: usize = 3,
+        /// on linear scores, for which a leap finds a model of its own,
+        patience_of_linear: usize = 50,
+        /// and on those of dense columns, where early leaps save most epochs.
+        patience_of_columns: usize = 3,
         /// A gap of less than so many times the tolerated one is left to block steps, unless there have been leaps.
         close: f64 = 3.0,
         /// Scores of the largest such problem.

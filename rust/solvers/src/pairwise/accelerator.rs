@@ -107,18 +107,18 @@ impl Accelerator {
             self.rest = rest;
             return (0, None);
         }
-        let linear = engine.iterate.scores().is_linear();
+        let (linear, few) = {
+            let scores = engine.iterate.scores();
+            (scores.is_linear(), scores.has_dense_columns())
+        };
         if self.admm.is_none() {
-            if epochs < self.begins(linear, tuning) || from.gap <= tuning.close * settings.tolerance
+            if epochs < self.begins(linear, few, tuning)
+                || from.gap <= tuning.close * settings.tolerance
             {
                 return (0, None);
             }
             let tuning = Leaping {
-                early: if self.is_early(linear) {
-                    tuning.early
-                } else {
-                    0
-                },
+                early: if self.is_early(few) { tuning.early } else { 0 },
                 ..tuning.clone()
             };
             let prospect = self.prospect(engine, settings.tolerance, &tuning);
@@ -127,7 +127,7 @@ impl Accelerator {
             }
             match split(engine, rule.beside(engine), &prospect, monitor) {
                 Ok(admm) => {
-                    engine.let_repeat(!self.is_early(linear));
+                    engine.let_repeat(!self.is_early(few));
                     self.admm = admm;
                 }
                 Err(NoRoot::Dear(rank)) => {
@@ -168,22 +168,24 @@ impl Accelerator {
             self.failures += 1;
         }
         let failed = self.failures == tuning.failures || self.rejected == tuning.rejected;
-        if failed && self.is_early(linear) {
+        if failed && self.is_early(few) {
             engine.let_repeat(true);
             (self.admm, self.failed) = (None, Some(epochs));
         }
         (count, None)
     }
 
-    /// Whether the epochs before have not settled anything yet: of linear scores, where no such leaps have failed.
-    fn is_early(&self, linear: bool) -> bool {
-        linear && self.failed.is_none()
+    /// Whether the epochs before have not settled anything yet: of few columns, where no such leaps have failed. On text the
+    /// epochs are cheap, and a leap that is taken before they have settled is dear.
+    fn is_early(&self, few: bool) -> bool {
+        few && self.failed.is_none()
     }
 
     /// The epoch after which there may be leaps.
-    fn begins(&self, linear: bool, tuning: &Leaping) -> usize {
+    fn begins(&self, linear: bool, few: bool, tuning: &Leaping) -> usize {
         match self.failed {
             Some(epochs) => epochs + tuning.patience_anew,
+            None if few => tuning.patience_of_columns,
             None if linear => tuning.patience_of_linear,
             None => tuning.patience,
         }
