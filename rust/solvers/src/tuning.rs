@@ -139,10 +139,12 @@ mechanisms! {
         /// Epochs between two leaps: a dual matrix of all blocks at once is off where the kernel is steep, which block steps
         /// mend.
         rest: usize = 3,
-        /// Epochs before the first leap: most problems are solved by then.
+        /// Epochs before the first leap on a kernel, whose block steps settle what a leap would disturb,
         patience: usize = 400,
-        /// The same for linear scores, for which a leap finds a model of its own.
+        /// on linear scores, for which a leap finds a model of its own,
         patience_of_linear: usize = 50,
+        /// and on those of dense columns, where early leaps save most epochs.
+        patience_of_columns: usize = 3,
         /// A gap of less than so many times the tolerated one is left to block steps, unless there have been leaps.
         close: f64 = 3.0,
         /// Scores of the largest such problem.
@@ -162,6 +164,18 @@ mechanisms! {
         balanced: usize = 300,
         /// How it follows the relative residuals.
         balance: Balance = Balance { power: 0.25, least: 1.2, most: 10.0 },
+        /// In so many iterations at first it follows them
+        early: usize = 60,
+        /// every so many,
+        often: usize = 5,
+        /// and faster.
+        early_balance: Balance = Balance { power: 0.5, least: 1.2, most: 10.0 },
+        /// Early leaps in a row that lead to no better point than those before, after which there are none
+        failures: usize = 2,
+        /// (or so many that lead to none better than the epochs beside them)
+        rejected: usize = 12,
+        /// for so many epochs. They start anew from there, once and for all.
+        patience_anew: usize = 50,
     }
 
     /// A point with a free bias is mixed with the best matrix to first order, whose prices are better biases; else with a

@@ -2,7 +2,7 @@
 //! lead to a dual matrix, which is taken where it is better, and of a linear model to weights that are nearer to the optimum.
 
 use super::admm::{Admm, Beside, NoRoot, Root};
-use super::bcd::{Checkpoint, Engine, Step};
+use super::bcd::{Checkpoint, Engine, Iterate, Step};
 use super::loss::{Loss, sum_of_losses};
 use super::rule::{Moment, Point, Rule};
 use super::scores::{self, Scores};
@@ -19,7 +19,6 @@ const SOLUTION: f64 = 1500.0;
 const PROXIMAL: f64 = 600.0;
 
 /// Who leaps.
-#[derive(Default)]
 pub(super) struct Accelerator {
     admm: Option<Admm>,
     /// Whether there can be no leap.
@@ -30,6 +29,14 @@ pub(super) struct Accelerator {
     gaps: Vec<f64>,
     /// The rank of the kernel at least, as far as it is known.
     rank: usize,
+    /// Leaps in a row that have led to no better point than those before.
+    failures: usize,
+    /// Leaps in a row that have led to no better point than the epochs.
+    rejected: usize,
+    /// The highest dual objective that leaps have led to.
+    landed: f64,
+    /// The epoch in which early leaps were given up.
+    failed: Option<usize>,
 }
 
 /// What leaps are weighed by.
@@ -53,6 +60,22 @@ impl Prospect<'_> {
         let iteration = labels * (2.0 * rows * rank + rank * rank + PROXIMAL * rows);
         let rests = inverses * self.tuning.rest as f64;
         root + count * iteration + rests * self.epoch < self.epochs * self.epoch
+    }
+}
+
+impl Default for Accelerator {
+    fn default() -> Self {
+        Self {
+            admm: None,
+            given_up: false,
+            rest: 0,
+            gaps: Vec::new(),
+            rank: 0,
+            failures: 0,
+            rejected: 0,
+            landed: f64::NEG_INFINITY,
+            failed: None,
+        }
     }
 }
 
@@ -84,21 +107,29 @@ impl Accelerator {
             self.rest = rest;
             return (0, None);
         }
+        let (linear, few) = {
+            let scores = engine.iterate.scores();
+            (scores.is_linear(), scores.has_dense_columns())
+        };
         if self.admm.is_none() {
-            let patience = if engine.iterate.scores().is_linear() {
-                tuning.patience_of_linear
-            } else {
-                tuning.patience
-            };
-            if epochs < patience || from.gap <= tuning.close * settings.tolerance {
+            if epochs < self.begins(linear, few, tuning)
+                || from.gap <= tuning.close * settings.tolerance
+            {
                 return (0, None);
             }
-            let prospect = self.prospect(engine, settings);
+            let tuning = Leaping {
+                early: if self.is_early(few) { tuning.early } else { 0 },
+                ..tuning.clone()
+            };
+            let prospect = self.prospect(engine, settings.tolerance, &tuning);
             if !prospect.is_worth(self.rank) {
                 return (0, None);
             }
             match split(engine, rule.beside(engine), &prospect, monitor) {
-                Ok(admm) => self.admm = admm,
+                Ok(admm) => {
+                    engine.let_repeat(!self.is_early(few));
+                    self.admm = admm;
+                }
                 Err(NoRoot::Dear(rank)) => {
                     self.rank = rank;
                     return (0, None);
@@ -116,27 +147,56 @@ impl Accelerator {
         if count < most {
             return (count, None);
         }
-        let Some((left, point, found)) = self.land(engine, rule, settings.tolerance, monitor)
+        let Some((left, point, found)) = self.land(engine, rule, from, settings.tolerance, monitor)
         else {
             return (count, None);
         };
         if found.is_some() {
             return (count, found);
         }
-        if point.dual > from.dual {
+        let better = point.dual > from.dual;
+        if better {
             engine.restart();
             rule.update(engine, Moment::Leap);
         } else {
             engine.roll_back(&left);
         }
+        self.rejected = if better { 0 } else { self.rejected + 1 };
+        if better || point.dual > self.landed {
+            (self.failures, self.landed) = (0, point.dual);
+        } else {
+            self.failures += 1;
+        }
+        let failed = self.failures == tuning.failures || self.rejected == tuning.rejected;
+        if failed && self.is_early(few) {
+            engine.let_repeat(true);
+            (self.admm, self.failed) = (None, Some(epochs));
+        }
         (count, None)
+    }
+
+    /// Whether the epochs before have not settled anything yet: of few columns, where no such leaps have failed. On text the
+    /// epochs are cheap, and a leap that is taken before they have settled is dear.
+    fn is_early(&self, few: bool) -> bool {
+        few && self.failed.is_none()
+    }
+
+    /// The epoch after which there may be leaps.
+    fn begins(&self, linear: bool, few: bool, tuning: &Leaping) -> usize {
+        match self.failed {
+            Some(epochs) => epochs + tuning.patience_anew,
+            None if few => tuning.patience_of_columns,
+            None if linear => tuning.patience_of_linear,
+            None => tuning.patience,
+        }
     }
 
     /// What the epochs before say of those that are left.
     fn prospect<'a, S: Scores + ?Sized, T: Step>(
         &self,
         engine: &Engine<'_, S, T>,
-        settings: &'a Settings,
+        tolerance: f64,
+        tuning: &'a Leaping,
     ) -> Prospect<'a> {
         let (labels, scores) = (engine.iterate.labels(), engine.iterate.scores());
         let with_pairs = (0..labels.instances()).filter(|&i| labels.has_pairs(i));
@@ -145,11 +205,11 @@ impl Accelerator {
         let share_of_rows = rows / labels.instances() as f64;
         let epoch = scores.work() * share_of_rows * active.max(1.0 / 3.0);
         Prospect {
-            epochs: epochs_left(&self.gaps, settings.tolerance),
+            epochs: epochs_left(&self.gaps, tolerance),
             rows,
             labels: q,
             epoch: epoch + SOLUTION * rows * q * active,
-            tuning: &settings.tuning.leaps,
+            tuning,
         }
     }
 
@@ -162,7 +222,7 @@ impl Accelerator {
         point: &Point,
         monitor: &mut dyn Monitor,
     ) -> Option<Point> {
-        let (left, _, found) = self.land(engine, rule, point.gap, monitor)?;
+        let (left, _, found) = self.land(engine, rule, point, point.gap, monitor)?;
         if found.is_none() {
             engine.roll_back(&left);
         }
@@ -181,6 +241,7 @@ impl Accelerator {
         &self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
+        from: &Point,
         tolerance: f64,
         monitor: &mut dyn Monitor,
     ) -> Option<(Checkpoint<S>, Point, Option<Point>)> {
@@ -200,17 +261,18 @@ impl Accelerator {
             return None;
         };
         let point = rule.point(engine, &sums);
-        let found = self.model(engine, rule, &point, tolerance, monitor);
+        let found = self.model(engine, rule, &point, (from, &left), tolerance, monitor);
         Some((left, point, found))
     }
 
-    /// The point of the linear model that leaps have led to, where its gap to a bound from the engine's point is at most the
-    /// tolerated one: the engine has its scores then.
+    /// The point of the linear model that leaps have led to, where its gap to a bound from the engine's point, or from the one
+    /// that was left, is at most the tolerated one: the engine has its scores then, beside the dual matrix of the bound.
     fn model<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
         rule: &mut impl Rule<S, T>,
         at: &Point,
+        (from, left): (&Point, &Checkpoint<S>),
         tolerance: f64,
         monitor: &mut dyn Monitor,
     ) -> Option<Point> {
@@ -229,10 +291,22 @@ impl Accelerator {
             rounding,
         };
         let good = |bound: f64| with(bound).certify(tolerance);
-        if !good(at.dual) {
+        let bounds = if good(at.dual) {
+            Some(*at)
+        } else if good(from.dual) {
+            engine.roll_back(left);
+            let anew = engine.iterate.recompute(monitor);
+            let sums = anew.then(|| engine.certify(monitor)).flatten();
+            sums.map(|sums| rule.point(engine, &sums))
+        } else {
             return None;
-        }
-        let bound = rule.bound(engine, at, &good, monitor)?;
+        };
+        let bounds = bounds.filter(|point| good(point.dual));
+        let Some(bound) = bounds.and_then(|point| rule.bound(engine, &point, &good, monitor))
+        else {
+            engine.roll_back(&kept);
+            return None;
+        };
         let Some(primal) = self.take_model(engine, beside, monitor) else {
             engine.roll_back(&kept);
             return None;
@@ -288,6 +362,16 @@ fn epochs_left(gaps: &[f64], tolerance: f64) -> f64 {
     if left >= 0.0 { left } else { f64::INFINITY }
 }
 
+/// The scores of all instances, with the bias.
+fn scores_with_bias<S: Scores + ?Sized>(iterate: &Iterate<'_, S>) -> Vec<f64> {
+    let (q, bias) = (iterate.labels().count(), iterate.bias());
+    let mut at = scores::all(iterate.scores(), iterate.threads());
+    for (row, &factor) in at.chunks_exact_mut(q).zip(iterate.factors()) {
+        axpy(factor, &bias, row);
+    }
+    at
+}
+
 /// The method that moves all blocks at once, from the engine's point; `None` where its inverse is none.
 fn split<S: Scores + ?Sized, T: Step>(
     engine: &mut Engine<'_, S, T>,
@@ -298,11 +382,7 @@ fn split<S: Scores + ?Sized, T: Step>(
     let (iterate, tuning) = (&mut engine.iterate, prospect.tuning);
     let (labels, threads) = (iterate.labels(), iterate.threads());
     let (n, q, mut buffer) = (labels.instances(), labels.count(), Vec::new());
-    let bias = iterate.bias();
-    let mut at = scores::all(iterate.scores(), threads);
-    for (row, &factor) in at.chunks_exact_mut(q).zip(iterate.factors()) {
-        axpy(factor, &bias, row);
-    }
+    let at = scores_with_bias(iterate);
     iterate.borrow_scores(|scores, dual, factors| {
         let worth = |rank: usize| prospect.is_worth(rank);
         let root = Root::new(

@@ -413,10 +413,9 @@ impl Admm {
             iterations: 0,
         };
         let square = dot(&admm.displacements, &admm.displacements);
-        admm.rho = (square / admm.spread()).sqrt();
-        let rho = admm.rho;
+        let rho = (square / admm.spread()).sqrt();
         admm.displacements.iter_mut().for_each(|u| *u /= rho);
-        admm.inverse = admm.inverted(rho, monitor)?;
+        (admm.inverse, admm.rho) = (admm.inverted(rho, monitor)?, rho);
         Some(admm)
     }
 
@@ -449,13 +448,13 @@ impl Admm {
                 return count;
             };
             self.iterations += 1;
-            let Leaping {
-                iterations,
-                balanced,
-                balance,
-                ..
-            } = self.tuning;
-            if self.iterations.is_multiple_of(iterations) && self.iterations < balanced {
+            let tuning = &self.tuning;
+            let (often, balance) = if self.iterations <= tuning.early {
+                (tuning.often, tuning.early_balance)
+            } else {
+                (tuning.iterations, tuning.balance)
+            };
+            if self.iterations.is_multiple_of(often) && self.iterations < tuning.balanced {
                 let factor = balance.factor(squares.imbalance(self.spread()));
                 self.change_penalty(factor, monitor);
             }

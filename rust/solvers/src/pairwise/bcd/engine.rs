@@ -60,6 +60,8 @@ pub(crate) struct Engine<'a, S: Scores + ?Sized, T: Step> {
     epochs: usize,
     /// Whether instances may be visited among some of their labels.
     may_list: bool,
+    /// Whether chains may solve their instances several times.
+    may_repeat: bool,
     /// Rows that a chain visits at most between two looks at the interruption.
     most_rows: usize,
 }
@@ -96,6 +98,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             tolerated: 0.0,
             epochs: 0,
             may_list: false,
+            may_repeat: true,
         };
         engine.wake_all();
         engine
@@ -107,6 +110,12 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             may_list: true,
             ..self
         }
+    }
+
+    /// Lets chains solve their instances several times, or not: rows of `B` that have settled among themselves are long and
+    /// cancel each other, which misleads what moves all of them.
+    pub fn let_repeat(&mut self, may_repeat: bool) {
+        self.may_repeat = may_repeat;
     }
 
     /// The loss of the problem.
@@ -186,7 +195,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
     /// easy problems, and not where chains run at the same time.
     fn repeats(&self) -> bool {
         let tuning = &self.settings.tuning.passes;
-        let free = tuning.enabled && self.settings.block_size == 0;
+        let free = tuning.enabled && self.may_repeat && self.settings.block_size == 0;
         free && T::PASSES > 1 && self.chains.len() == 1 && self.epochs >= tuning.single_epochs
     }
 

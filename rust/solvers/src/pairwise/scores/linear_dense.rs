@@ -85,6 +85,10 @@ impl Scores for LinearDense<'_> {
         true
     }
 
+    fn has_dense_columns(&self) -> bool {
+        true
+    }
+
     fn work(&self) -> f64 {
         VISITS * (self.features.data().len() * self.labels) as f64
     }

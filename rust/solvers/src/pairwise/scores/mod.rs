@@ -85,6 +85,11 @@ pub trait Scores: Sync {
         false
     }
 
+    /// Whether it is so of dense features, whose few columns leave all rows few directions to move in.
+    fn has_dense_columns(&self) -> bool {
+        false
+    }
+
     /// About how many multiplications it takes to visit all instances but for their solutions, in those of a product of dense
     /// matrices.
     fn work(&self) -> f64 {

@@ -44,6 +44,10 @@ impl Scores for Scaled<'_> {
         self.inner.is_linear()
     }
 
+    fn has_dense_columns(&self) -> bool {
+        self.inner.has_dense_columns()
+    }
+
     fn chain_length(&self) -> usize {
         self.inner.chain_length()
     }
