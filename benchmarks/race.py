@@ -258,7 +258,8 @@ def race_of_ours(data: Data, **options: Any) -> dict[str, Any]:
 def without_the_ranker(model: LabelRankerCV, data: Data) -> Any:
     """Return the values of the blocks of a stack without its ranker."""
     X, X_test, y, y_test = data
-    last = model.best_estimator_[-1] if model.unit_length_ else model.best_estimator_
+    views, last = model.best_estimator_
+    X, X_test = views.transform(X), views.transform(X_test)
     blocks = last.estimator[1:]
     micro, macro = (
         CalibratedClassifier(blocks, threshold=kind, lift=last.lift).fit(X, y)
@@ -305,15 +306,20 @@ def print_tables(results: Raced) -> None:
     kinds = {"as they are": VARIANTS[:1], "and cut": VARIANTS[:2], "all": VARIANTS}
     for method in STACKS:
         rows, counts = [], {kind: np.zeros(2, dtype=int) for kind in kinds}
+        # Of each set, the measures in which ours is ahead less those in which it is behind.
+        leads: dict[str, list[float]] = {kind: [] for kind in kinds}
         for name, (ours, theirs) in results.items():
             mine = next(one for one in ours if one["method"] == method)
             row = [name]
+            for kind in kinds:
+                leads[kind].append(0.0)
             for place in range(len(SIGNS)):
                 for kind, variants in kinds.items():
                     best = rival(theirs, place, variants)
                     value = best["values"][place]
                     ahead = SIGNS[place] * (mine["values"][place] - value)
                     counts[kind] += ahead > 0, ahead >= -NEAR * abs(value)
+                    leads[kind][-1] += np.sign(ahead)
                 mark = "**" if ahead > 0 else "*" if ahead >= -NEAR * abs(value) else ""
                 row.append(f"{mine['values'][place]:.4f}{mark} / {value:.4f} {best['method']}")
             took = [one["seconds"] for one in theirs]
@@ -322,7 +328,12 @@ def print_tables(results: Raced) -> None:
         print_table(title, ["set", *MEASURES, "s"], rows)
         cells = len(results) * len(SIGNS)
         for kind, (best_in, near) in counts.items():
-            print(f"peers {kind}: best in {best_in}, near in {near} of {cells} cells")
+            won, lost = (int(np.sum(sign * np.array(leads[kind]) > 0)) for sign in (1, -1))
+            p = binomtest(won, won + lost).pvalue if won + lost else 1.0
+            print(
+                f"peers {kind}: best in {best_in}, near in {near} of {cells} cells; ahead on more "
+                f"measures than behind on {won} sets, the reverse on {lost}, sign test p = {p:.2g}"
+            )
     seconds = np.array([[one["seconds"] for one in ours] for ours, _ in results.values()])
     price = np.exp(np.mean(np.log(seconds / seconds[:, -1:]), axis=0))
     shown = ", ".join(f"{method} {ratio:.2f}" for method, ratio in zip(STACKS, price, strict=True))
