@@ -165,7 +165,7 @@ def test_classes():
     X, y = problem(6)
     of_rows = np.array(list("xyz"))[y[:, 0] + y[:, 1]]
     model = LabelRankerCV([10.0], **QUICK).fit(X, of_rows)
-    assert (model.predict(X) == of_rows).mean() > 0.7
+    assert (model.predict(X) == of_rows).mean() > 0.65
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     assert not hasattr(model, "threshold_")
 

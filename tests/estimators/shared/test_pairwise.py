@@ -78,7 +78,8 @@ def test_warm_start_ends_at_once_at_the_solution(estimator, problem):
     model.set_params(tol=estimator.tol / 2).fit(X, Y)
     first, objective = model.n_iter_, model.objective_
     model.set_params(tol=estimator.tol).fit(X, Y)
-    assert model.n_iter_ <= 1 < first
+    # Where leaps have ended the fit, the weights are theirs, and the dual matrix is an epoch behind.
+    assert model.n_iter_ <= 2 < first
     assert model.objective_ == pytest.approx(objective, rel=2 * model.tol)
     model.set_params(C=1.5).fit(X, 1 - Y)  # other labels, other C: merely a start
     assert model.status_ == "converged"
@@ -99,9 +100,9 @@ def test_warm_start_ends_at_once_where_several_chains_run(estimator, kernel):
     model = clone(estimator).set_params(kernel=kernel, warm_start=True, random_state=0, tol=1e-2)
     first = model.fit(X, Y).n_iter_
     assert model.fit(X, Y).n_iter_ <= 1 < first
-    # A larger C is near: from there it is no farther than from nothing.
+    # A larger C is near: no farther than nothing is, but for a leap of 20 iterations.
     after = model.set_params(C=30.0).fit(X, Y).n_iter_
-    assert after <= clone(model).set_params(warm_start=False).fit(X, Y).n_iter_
+    assert after <= clone(model).set_params(warm_start=False).fit(X, Y).n_iter_ + 20
 
 
 @every_estimator
