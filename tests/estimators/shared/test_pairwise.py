@@ -78,7 +78,7 @@ def test_warm_start_ends_at_once_at_the_solution(estimator, problem):
     model.set_params(tol=estimator.tol / 2).fit(X, Y)
     first, objective = model.n_iter_, model.objective_
     model.set_params(tol=estimator.tol).fit(X, Y)
-    # Where leaps have ended the fit, the weights are theirs, and the dual matrix is an epoch behind.
+    # Where leaps ended the fit, the weights are theirs, and the dual matrix is an epoch behind.
     assert model.n_iter_ <= 2 < first
     assert model.objective_ == pytest.approx(objective, rel=2 * model.tol)
     model.set_params(C=1.5).fit(X, 1 - Y)  # other labels, other C: merely a start
