@@ -2,6 +2,7 @@
 
 ORDER = (
     "first_fit.py",
+    "packages_csv.py",
     "tags_for_software.py",
     "image_scenes.py",
     "protein_functions.py",
