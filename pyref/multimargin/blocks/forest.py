@@ -134,7 +134,7 @@ class LabelForest(LabelBlock):
         threshold = np.concatenate([tree.threshold for tree in trees])
         rounded = threshold.astype(np.float32)
         lower = np.nextafter(rounded, np.float32(-np.inf))
-        self.threshold_ = np.where(rounded > threshold, lower, rounded).astype(np.float32)
+        self.threshold_ = np.where(rounded > threshold, lower, rounded)
         places = np.cumsum(leaf) - 1
         left, right = (
             np.concatenate(

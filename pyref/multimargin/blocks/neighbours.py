@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
@@ -115,7 +116,7 @@ class LabelNeighbours(OddsBlock):
             if not sparse.issparse(X):
                 self.mean_ = X.mean(axis=0)
                 X = X - self.mean_
-            self.squares_ = _squares(X)
+            self.squares_ = row_norms(X, squared=True)
         self.rows_ = sparse.csr_array(X.T) if sparse.issparse(X) else X
         return self
 
@@ -178,7 +179,7 @@ class LabelNeighbours(OddsBlock):
         if self.mean_ is not None:
             X = (X.toarray() if sparse.issparse(X) else X) - self.mean_
         assert self.squares_ is not None
-        squares = _squares(X)[:, None]
+        squares = row_norms(X, squared=True)[:, None]
         nearness = self._products(X)
         nearness *= 2.0
         nearness -= squares
@@ -192,11 +193,3 @@ class LabelNeighbours(OddsBlock):
             return np.asarray(X @ self.rows_.T.astype(np.float64, copy=False))
         found = sparse.csr_array(X) @ self.rows_
         return np.asarray(found.toarray(), dtype=np.float64)
-
-
-def _squares(X: Any) -> Matrix:
-    """Return the squared lengths of rows."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    squares: Matrix = np.einsum("ij,ij->i", X, X)
-    return squares

@@ -316,6 +316,7 @@ class LabelRankerCV(LabelScoringClassifier):
         folds = folds_of(self.cv, X, strata, groups)
         _check_folds(folds, labels)
         self.n_splits_ = len(folds)
+        self.scoring_ = self._scoring(targets)
         judge = self._judge(rows, HeldOut.of([], labels, weights, folds, groups), targets)
         _name_rare_labels(targets, len(folds))
         limit = check_max_time(self.max_time)
@@ -436,7 +437,7 @@ class LabelRankerCV(LabelScoringClassifier):
         return Judge(
             rows,
             held_out,
-            scorer=_scorer_of(self._scoring(targets)),
+            scorer=_scorer_of(self.scoring_),
             make_threshold=self._new_threshold if targets.multilabel else None,
             at_least_one=self.at_least_one,
             calibration=self.calibration,
@@ -469,8 +470,8 @@ class LabelRankerCV(LabelScoringClassifier):
     def _with_empty(self, targets: Targets) -> Targets:
         """Append a label of the rows without labels, where these are some, and keep whether."""
         indicator = targets.indicator
-        empty = (indicator == 0).all(axis=1).mean()
-        self.empty_label_ = bool(self.calibration and targets.multilabel and empty >= _FEWEST_EMPTY)
+        empty = share_of_empty_rows(indicator)
+        self.empty_label_ = self.calibration and targets.multilabel and empty >= _FEWEST_EMPTY
         if self.empty_label_:
             indicator = with_empty_label(indicator)
         return Targets(indicator, np.arange(indicator.shape[1]), True, None)
@@ -522,7 +523,6 @@ class LabelRankerCV(LabelScoringClassifier):
         self.best_params_ = search.best.setting.parameters()
         self.best_index_ = search.tried.index(search.best)
         self.cv_results_ = search.results()
-        self.scoring_ = self._scoring(targets)
         self.kernel_, self.ranker_ = self.best_params_["kernel"], ranker
         lifted = ("lift",) if getattr(model, "lift", False) else ()
         self.blocks_ = (*(name for name, _ in model.estimators_), *lifted)
@@ -610,21 +610,9 @@ class LabelRankerCV(LabelScoringClassifier):
             )
         return indicator
 
-    def label_scores(self, X: Any) -> Matrix:
-        """Return the logarithms of the odds of all labels, before the threshold.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            log(p / (1 - p)), or the ranker's scores without calibration; relevant labels are ranked
-            first.
-        """
-        scores: Matrix = self._asked("label_scores", X)
+    def _label_scores(self, X: Any) -> Matrix:
+        views, stack = self.best_estimator_
+        scores: Matrix = stack.label_scores(views.prepared(X))
         return scores
 
     def decision_function(self, X: Any) -> Matrix:

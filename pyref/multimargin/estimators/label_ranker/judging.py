@@ -125,13 +125,9 @@ class Judge:
         return float(np.nanmean(self.values(odds, apart=True)))
 
     def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> Head:
-        """Return the head of a calibration that is there."""
-        odds = scores if calibration is None else calibration.odds([scores])
-        return self._head(odds, calibration)
-
-    def _head(self, odds: Matrix, calibration: PooledCalibration | None = None) -> Head:
-        """Return what makes label sets, with the threshold that is best for held-out odds."""
+        """Return the head of a calibration that is there, with the best threshold for its odds."""
         q = self._labels.shape[1]
+        odds = scores if calibration is None else calibration.odds([scores])
         threshold = None
         if self._make_threshold is not None:
             threshold = self.held_out.learn(self._make_threshold(), odds[:, :q], self._X)
