@@ -83,6 +83,10 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         TypeError, ValueError
             If a parameter is malformed, or the threshold is not for such a use.
         """
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        """Refuse malformed parameters."""
 
     @abstractmethod
     def predict(self, scores: Any, X: Any = None) -> Vector | Matrix:

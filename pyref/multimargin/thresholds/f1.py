@@ -52,14 +52,7 @@ class F1Threshold(CommonThreshold):
 
     average: str = "micro"
 
-    def check(
-        self,
-        *,
-        n_labels: int | None = None,
-        sample_weight: Any = None,
-        at_least_one: bool = False,
-        held_out: bool = True,
-    ) -> None:
+    def _check_parameters(self) -> None:
         check_choice("average", self.average, AVERAGES)
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:

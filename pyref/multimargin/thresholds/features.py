@@ -65,14 +65,7 @@ class FeaturesThreshold(Threshold):
     scale: bool = False
     random_state: int | np.random.RandomState | None = None
 
-    def check(
-        self,
-        *,
-        n_labels: int | None = None,
-        sample_weight: Any = None,
-        at_least_one: bool = False,
-        held_out: bool = True,
-    ) -> None:
+    def _check_parameters(self) -> None:
         check_real("C", self.C, above=0.0)
         check_real("epsilon", self.epsilon, at_least=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from multimargin.checks.labels import UNKNOWN
 from multimargin.checks.parameters import check_real
 from multimargin.notices import warn
-from multimargin.thresholds.base import CommonThreshold, Threshold, check_rows, middle
+from multimargin.thresholds.base import CommonThreshold, check_rows, middle
 
 # What a precision is tried at: probabilities, as logarithms of their odds, from the highest down.
 _CANDIDATES = logit(np.linspace(0.995, 0.005, 199))
@@ -19,8 +19,38 @@ _CANDIDATES = logit(np.linspace(0.995, 0.005, 199))
 _ROUNDING = 1e-9
 
 
+class Guarantee(CommonThreshold):
+    """Base of the thresholds that keep a promise on rows like those that they are learned from."""
+
+    exchangeable: ClassVar[bool] = True
+
+    def check(
+        self,
+        *,
+        n_labels: int | None = None,
+        sample_weight: Any = None,
+        at_least_one: bool = False,
+        held_out: bool = True,
+    ) -> None:
+        super().check()
+        if not held_out:
+            raise ValueError(
+                f"threshold is {self!r}, which would be learned from the rows of the fit, whose "
+                "scores promise nothing of new rows; expected it in ThresholdedClassifier, "
+                "CalibratedClassifier or LabelRankerCV, which learn it from held-out rows."
+            )
+        if sample_weight is None:
+            return
+        positive = np.asarray(sample_weight)[np.asarray(sample_weight) > 0.0]
+        if positive.size and np.ptp(positive) > 0.0:
+            raise ValueError(
+                "sample_weight has different positive weights; expected 0 or one other value: a "
+                "guarantee is for exchangeable rows."
+            )
+
+
 @dataclass(repr=False, eq=False)
-class RecallGuarantee(CommonThreshold):
+class RecallGuarantee(Guarantee):
     """The highest threshold with which new rows have a wanted recall, by conformal risk control.
 
     Parameters
@@ -74,20 +104,10 @@ class RecallGuarantee(CommonThreshold):
     (99, True, 1.086)
     """
 
-    exchangeable: ClassVar[bool] = True
-
     recall: float = 0.9
 
-    def check(
-        self,
-        *,
-        n_labels: int | None = None,
-        sample_weight: Any = None,
-        at_least_one: bool = False,
-        held_out: bool = True,
-    ) -> None:
+    def _check_parameters(self) -> None:
         check_real("recall", self.recall, above=0.0, below=1.0)
-        _check_rows_of(self, sample_weight, held_out)
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         self.check(sample_weight=sample_weight)
@@ -119,7 +139,7 @@ class RecallGuarantee(CommonThreshold):
 
 
 @dataclass(repr=False, eq=False)
-class PrecisionGuarantee(CommonThreshold):
+class PrecisionGuarantee(Guarantee):
     """The lowest threshold with which new rows have a wanted precision, by learning and testing.
 
     Parameters
@@ -166,8 +186,6 @@ class PrecisionGuarantee(CommonThreshold):
     (99, True, True)
     """
 
-    exchangeable: ClassVar[bool] = True
-
     precision: float = 0.8
     confidence: float = 0.9
 
@@ -179,14 +197,16 @@ class PrecisionGuarantee(CommonThreshold):
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
-        check_real("precision", self.precision, above=0.0, below=1.0)
-        check_real("confidence", self.confidence, above=0.0, below=1.0)
-        _check_rows_of(self, sample_weight, held_out)
+        super().check(sample_weight=sample_weight, held_out=held_out)
         if at_least_one:
             raise ValueError(
                 "at_least_one is True; expected False with PrecisionGuarantee: the best label of a "
                 "row that has none above the threshold is often wrong, which no threshold prevents."
             )
+
+    def _check_parameters(self) -> None:
+        check_real("precision", self.precision, above=0.0, below=1.0)
+        check_real("confidence", self.confidence, above=0.0, below=1.0)
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         self.check(sample_weight=sample_weight)
@@ -224,24 +244,6 @@ def _exchangeable(
         return scores, indicator
     counted = weights > 0.0
     return scores[counted], indicator[counted]
-
-
-def _check_rows_of(threshold: Threshold, sample_weight: Any, held_out: bool) -> None:
-    """Refuse rows of which nothing can be promised."""
-    if not held_out:
-        raise ValueError(
-            f"threshold is {threshold!r}, which would be learned from the rows of the fit, whose "
-            "scores promise nothing of new rows; expected it in ThresholdedClassifier, "
-            "CalibratedClassifier or LabelRankerCV, which learn it from held-out rows."
-        )
-    if sample_weight is None:
-        return
-    positive = np.asarray(sample_weight)[np.asarray(sample_weight) > 0.0]
-    if positive.size and np.ptp(positive) > 0.0:
-        raise ValueError(
-            "sample_weight has different positive weights; expected 0 or one other value: a "
-            "guarantee is for exchangeable rows."
-        )
 
 
 def _p_value(risk: float, share: float, n: int) -> float:

@@ -91,14 +91,7 @@ class LabelsThreshold(Threshold):
     cv: int | None = 5
     fbr: float = 0.0
 
-    def check(
-        self,
-        *,
-        n_labels: int | None = None,
-        sample_weight: Any = None,
-        at_least_one: bool = False,
-        held_out: bool = True,
-    ) -> None:
+    def _check_parameters(self) -> None:
         check_choice("measure", self.measure, _MEASURES)
         if self.cv is not None:
             check_integer("cv", self.cv, at_least=2)

@@ -62,14 +62,7 @@ class ShrunkenThreshold(Threshold):
     strengths: Sequence[float] = (10.0, 30.0, 100.0, 300.0, np.inf)
     reach: float = 3.0
 
-    def check(
-        self,
-        *,
-        n_labels: int | None = None,
-        sample_weight: Any = None,
-        at_least_one: bool = False,
-        held_out: bool = True,
-    ) -> None:
+    def _check_parameters(self) -> None:
         _strengths(self.strengths)
         check_real("reach", self.reach, above=0.0)
 
