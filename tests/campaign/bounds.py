@@ -53,13 +53,15 @@ def optimum(task: Task) -> Interval:
 def returned(task: Task, model: Any) -> Value:
     """Evaluate the model that a fit to the task returned, from its scores and its expansion.
 
-    For `RankCVM` this is the lower bound of (37) that belongs to the model.
+    For `RankCVM` this is the lower bound of (37) that belongs to the model. Without an expansion a
+    linear model has its weights alone.
     """
     F = model.label_scores(task.X)
     if task.estimator is LLSF:
         return _llsf_value(task, model)
     A = np.zeros_like(F)
-    A[model.support_] = model.dual_coef_
+    if hasattr(model, "support_"):
+        A[model.support_] = model.dual_coef_
     b = model.intercept_
     if task.estimator in (MLRL, SSMLRL):
         return _relationship_value(task, A, F)

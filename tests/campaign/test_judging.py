@@ -119,6 +119,12 @@ def test_a_status_that_is_not_true_is_a_miss(monkeypatch):
         assert message in miss
 
 
+def test_a_kernel_that_is_a_little_indefinite_may_be_said_to_be():
+    # tanh is not positive semidefinite: its least eigenvalue is -6e-9 of the largest.
+    verdict = judge(strained(draw_task(20261128, 801)))
+    assert (verdict.status, verdict.misses) == ("indefinite_kernel", [])
+
+
 @pytest.mark.parametrize("ends", ["", *ENDS])
 @pytest.mark.parametrize(("method", "solver"), [(RankSVM, "dcd"), (MLODM, "bcd")])
 def test_there_is_no_optimum_of_an_indefinite_kernel(method, solver, ends):

@@ -26,6 +26,8 @@ from multimargin import (
 from multimargin.dask import calls, solving
 from multimargin.model_files import load_model, save_model
 from multimargin.thresholds import F1Threshold, ScoresThreshold, base
+from tests.campaign.bounds import returned
+from tests.campaign.tasks import Task
 from tests.support.certificates import objective
 from tests.support.rounds import at_rounds
 from tests.support.subsets import first_fast
@@ -62,6 +64,9 @@ def fitted(estimator: Any, X: Any, Y: Any, client: Any, weight: Any = None) -> t
     assert model.status_ == "converged"
     assert 0.0 <= model.dual_gap_ <= model.tol
     assert abs(model.objective_ - alone.objective_) <= 1.1 * model.tol * abs(model.objective_)
+    if not isinstance(model, RankCVM):
+        task = Task(0, 0, type(model), model.get_params(), X, Y, X, 1.0, X @ X.T, weight)
+        assert model.objective_ == pytest.approx(returned(task, model).objective, rel=1e-9)
     if not isinstance(model, RankSVMz):
         # The threshold is that of one machine on these scores, to the tolerance of its regression.
         scores, unit = model.label_scores(X), getattr(model, "rho_", 1.0)
