@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import check_classification_targets
