@@ -123,7 +123,7 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml
 $(OLDEST)/.package: pyproject.toml $(RUST_SOURCES)
 	$(OLDEST_PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet uv maturin
-	$(OLDEST)/bin/uv pip compile --quiet pyproject.toml --all-extras --group test --resolution lowest-direct \
+	$(OLDEST)/bin/uv pip compile --quiet pyproject.toml --extra all --group test --resolution lowest-direct \
 		--python $(OLDEST)/bin/python --output-file $(OLDEST)/requirements.txt
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --requirement $(OLDEST)/requirements.txt
 	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(OLDEST)) $(OLDEST)/bin/maturin develop --release

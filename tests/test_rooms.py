@@ -22,6 +22,7 @@ ROOMS = [
     "kernels",
     "measures",
     "scaling",
+    "embeddings",
     "datasets",
     "tuning",
     "thresholds",

@@ -95,6 +95,14 @@ def command(
             help="Rows to fit: train where the data have it (default), test, or all.",
         ),
     ] = None,
+    meaning: Annotated[
+        bool,
+        typer.Option(
+            "--meaning",
+            help="Of a table: what its texts mean counts beside their words, by vectors that the "
+            "package wordllama holds.",
+        ),
+    ] = False,
     *,
     put_aside: PartsOfData,
     promise: Promise,
@@ -121,9 +129,10 @@ def command(
     from multimargin.cli.output import check_ending, check_outputs
 
     wanted = Wanted(
-        source, method_name, settings, promise, time_limit, scale, split, output, as_json
+        source, method_name, settings, promise, time_limit, scale, split, output, as_json, meaning
     )
     promise.check(method_name, settings)
+    _check_meaning(meaning, method_name, settings)
     columns.check()
     check_outputs({"--output": output}, [source], columns.labels, streams=False)
     check_ending("--output", output, "a model", "one such as tags.model")
@@ -143,6 +152,7 @@ class Wanted:
     split: str | None
     output: str | None
     as_json: bool
+    meaning: bool
 
     def make(self) -> tuple[Any, Any]:
         """Return the method and its estimator."""
@@ -152,6 +162,23 @@ class Wanted:
         self.promise.give(estimator)
         limit_time(method, estimator, self.time_limit)
         return method, estimator
+
+
+def _check_meaning(meaning: bool, method_name: str, settings: list[str] | None) -> None:
+    """Raise WrongUsage where the meaning of texts cannot be a view."""
+    from importlib.util import find_spec
+
+    if not meaning:
+        return
+    name = find_method(method_name).name
+    if name != "label-ranker":
+        raise WrongUsage(f"--meaning is given, but {name} has no views; expected label-ranker")
+    if any(setting.startswith("views=") for setting in settings or ()):
+        raise WrongUsage("--meaning and --set views are both given; expected one of them")
+    if find_spec("wordllama") is None:
+        raise WrongUsage(
+            "--meaning needs wordllama, which is not installed: pip install 'multimargin[meaning]'"
+        )
 
 
 def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None:
@@ -177,7 +204,7 @@ def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None
     say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
     hint_at_linear(estimator, method_parameters(method, wanted.settings), data)
-    pipeline = make_pipeline(estimator, wanted.scale, data)
+    pipeline = make_pipeline(estimator, wanted.scale, data, meaning=wanted.meaning)
     groups = groups_of(data, rows)
     # Folds of its own, if the method has some, keep groups together.
     own = {} if groups is None or method.name != "label-ranker" else {"method__groups": groups}
@@ -316,7 +343,7 @@ def _report(
         features += f" of {counted(n_columns, 'column')}"
     head = [
         ("data", f"{described}, {features}, {counted(n_labels, 'label')}"),
-        ("method", " ".join(repr(estimator).split())),
+        ("method", _described(estimator)),
         ("scale", wanted.scale),
     ]
     out = console()
@@ -334,6 +361,17 @@ def _report(
     out.print()
     kept = wanted.output or "not kept; give -o FILE to keep it"
     out.print(pairs_table([*rest, ("model", kept, _not_for_onnx(info.method, pipeline))]))
+
+
+def _described(estimator: Any) -> str:
+    """Return an estimator as a call, without the transformers of its views."""
+    views = getattr(estimator, "views", None)
+    if not views:
+        return " ".join(repr(estimator).split())
+    from sklearn.base import clone
+
+    alone = repr(clone(estimator).set_params(views=None))
+    return f"{' '.join(alone.split())}, views: {', '.join(name for name, _, _ in views)}"
 
 
 def _certificate_rows(found: dict[str, Any], seconds: float) -> list[tuple[str, ...]]:

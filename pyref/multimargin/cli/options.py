@@ -269,7 +269,7 @@ def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any
     return wanted, rows
 
 
-def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
+def make_pipeline(estimator: Any, scale: str, data: Any, *, meaning: bool = False) -> Any:
     """Put the scaler of a command line before an estimator, and for a table an encoder as well."""
     from scipy import sparse
 
@@ -277,9 +277,14 @@ def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
     from multimargin.datasets.table_encoder import with_encoder
     from multimargin.scaling import with_scaler
 
+    texts = is_table(data) and {"text", "characters"} & set(data.kinds.values())
+    if meaning and not texts:
+        raise WrongUsage("--meaning is given, but the data have no column of text")
     try:
         if is_table(data):
-            return with_encoder(estimator, data.kinds, scale, n_rows=data.n_samples)
+            return with_encoder(
+                estimator, data.kinds, scale, n_rows=data.n_samples, meaning=meaning
+            )
         return with_scaler(estimator, scale, sparse=sparse.issparse(data.X))
     except ValueError as error:
         raise WrongUsage(f"--{error}") from error

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from multimargin.checks.names import option, places_of
+from multimargin.embeddings import StaticEmbedding
 from multimargin.scaling import make_scaler
 
 MISSING = "(missing)"
@@ -127,10 +128,29 @@ def make_encoder(
 
 
 def with_encoder(
-    classifier: Any, kinds: Mapping[str, str], scaling: str, *, n_rows: int
+    classifier: Any, kinds: Mapping[str, str], scaling: str, *, n_rows: int, meaning: bool = False
 ) -> Pipeline:
-    """Return an unfitted pipeline from the columns of a table to labels."""
+    """Return an unfitted pipeline from the columns of a table to labels.
+
+    With `meaning`, what the texts mean is a view of a `LabelRankerCV` beside the others.
+    """
+    if meaning:
+        views = _views(kinds, scaling, n_rows)
+        return Pipeline([("method", clone(classifier).set_params(views=views))])
     rows = make_scaler(scaling) if scaling == "unit" else None
     steps = [("table", make_encoder(kinds, scaling=scaling, n_rows=n_rows))]
     steps += [("scale", rows)] if rows is not None else []
     return Pipeline([*steps, ("method", classifier)])
+
+
+def _views(kinds: Mapping[str, str], scaling: str, n_rows: int) -> list[tuple[str, Any, Any]]:
+    """Return views of a table: its columns as without views, and what its texts mean."""
+    texts = [column for column, kind in kinds.items() if kind in ("text", "characters")]
+    embeddings = [
+        (f"{_TEXT}{number}", StaticEmbedding(), column) for number, column in enumerate(texts)
+    ]
+    columns = make_encoder(kinds, scaling=scaling, n_rows=n_rows)
+    return [
+        ("columns", columns, Places(list(kinds))),
+        ("meaning", TableEncoder(embeddings), Places(texts)),
+    ]

@@ -11,7 +11,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
 from multimargin.estimators.names import check_rows, label_names_of_model, predicted_labels
-from multimargin.estimators.steps import fitted_inside, steps_of
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.steps import final_estimator, fitted_inside, steps_of
 from multimargin.thresholds import CalibratedClassifier
 
 
@@ -31,7 +32,7 @@ class Reasons:
         The sum over all other features, and the intercept.
     blocks : tuple of (str, float), default=()
         Of a stack, what each of its classifiers adds to the logarithm of the odds of the label in
-        the row, the ranker first. The features are those of the ranker.
+        the row. The features are those of the ranker, or of several the first that is linear.
     """
 
     label: Any
@@ -200,6 +201,16 @@ def _reasons(
     )
 
 
+def _first_linear(model: Any) -> Any:
+    """Return the first linear ranker that a calibration weighs, None if there is none."""
+    rankers = (one for _, one in getattr(model, "estimators_", ()))
+    for ranker in rankers:
+        last = final_estimator(ranker)
+        if isinstance(last, LabelScoringClassifier) and hasattr(last, "coef_"):
+            return ranker
+    return None
+
+
 def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
     """Return the rows that a linear estimator inside a model takes, their features, and it.
 
@@ -210,7 +221,7 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict
         model, X, features = _last_step(inner, X, features)
         if features is None:
             features = getattr(model, "feature_names_in_", None)
-        inner = fitted_inside(model)
+        inner = _first_linear(model) or fitted_inside(model)
         if X is not None and inner is None and hasattr(model, "_checked_features"):
             X = model._checked_features(X, reset=False)
         if X is not None and isinstance(model, CalibratedClassifier) and len(model.estimators_) > 1:

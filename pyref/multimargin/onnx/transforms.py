@@ -19,9 +19,10 @@ from sklearn.preprocessing import (
 )
 
 from multimargin.datasets.table_encoder import TableEncoder
-from multimargin.estimators.label_ranker.views import Views
+from multimargin.estimators.label_ranker.views import OneView, Views
 from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.onnx.inputs import CATEGORIES, NUMBERS, TEXTS, Given, Strings
+from multimargin.onnx.labels import columns
 from multimargin.onnx.words import add_counts, add_one_hot, add_tfidf, add_unit_length, add_weights
 
 _REMEDY = (
@@ -94,6 +95,11 @@ def _filled(graph: Graph, imputer: Any, X: Any) -> Any:
 def _table(graph: Graph, table: Any, X: Rows) -> Rows:
     found = [(of, _places(table, columns)) for _, of, columns in table.transformers_]
     used = [(of, places) for of, places in found if of != "drop" and places.size]
+    return _side_by_side(graph, _of_columns(graph, used, X))
+
+
+def _of_columns(graph: Graph, used: list[tuple[Any, Any]], X: Rows) -> list[Rows]:
+    """Append transformers, each of some columns; return the output of each."""
     of_numbers = all(_kind_of(of) == NUMBERS for of, _ in used)
     parts: list[Rows] = []
     for transformer, places in used:
@@ -105,6 +111,10 @@ def _table(graph: Graph, table: Any, X: Rows) -> Rows:
             part = X.take(graph, kind, places)
             part = part if kind == NUMBERS else Strings(part)
         parts.append(add_transformer(graph, transformer, part))
+    return parts
+
+
+def _side_by_side(graph: Graph, parts: list[Rows]) -> Rows:
     return parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)
 
 
@@ -142,8 +152,18 @@ def _same(graph: Graph, transformer: Any, X: Node) -> Node:
     return X
 
 
-def _views(graph: Graph, views: Views, X: Node) -> Node:
-    return add_unit_length(graph, "l2", X) if views.unit_length else X
+def _views(graph: Graph, views: Views, X: Rows) -> Rows:
+    parts: list[Any] = [X]
+    if views.columns_ is not None:
+        used = [(own.transformers_[0], own) for own in views.columns_]
+        parts = _of_columns(graph, [(of, _places(own, at)) for (_, of, at), own in used], X)
+    of_unit = zip(parts, views.unit_length_, strict=True)
+    parts = [add_unit_length(graph, "l2", part) if unit else part for part, unit in of_unit]
+    return _side_by_side(graph, parts)
+
+
+def _one_view(graph: Graph, view: OneView, X: Node) -> Node:
+    return graph.add("Slice", X, *columns(view.start, view.stop))
 
 
 KNOWN: dict[type, Callable[[Graph, Any, Any], Any]] = {
@@ -160,5 +180,6 @@ KNOWN: dict[type, Callable[[Graph, Any, Any], Any]] = {
     ColumnTransformer: _table,
     TableEncoder: _table,
     Views: _views,
+    OneView: _one_view,
 }
 """The transformers that can be exported."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import get_scorer as scikit_learn_scorer
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blocks import blocks_of
@@ -38,7 +38,8 @@ from multimargin.checks.targets import (
 )
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.label_ranker.judging import Answers, Judge
-from multimargin.estimators.label_ranker.search import Search
+from multimargin.estimators.label_ranker.member import Member
+from multimargin.estimators.label_ranker.search import Search, results_of
 from multimargin.estimators.label_ranker.settings import (
     ZERO_LABEL,
     Cs_of,
@@ -50,7 +51,7 @@ from multimargin.estimators.label_ranker.settings import (
     values_of,
 )
 from multimargin.estimators.label_ranker.stack import Stack
-from multimargin.estimators.label_ranker.views import Views
+from multimargin.estimators.label_ranker.views import Views, check_unit_length, named_views
 from multimargin.estimators.names import decision_and_ranking
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
@@ -90,7 +91,7 @@ _MOST_SCORES = 2**26
 
 
 @dataclass(repr=False, eq=False)
-class LabelRankerCV(LabelScoringClassifier):
+class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[misc]
     """A label ranker that selects its hyperparameters, with probabilities and label sets.
 
     The estimator to start with. One fit tries kernel widths, losses, C, weights of labels and the
@@ -142,6 +143,11 @@ class LabelRankerCV(LabelScoringClassifier):
         If True, the best label of a row is always predicted.
     unit_length : {"auto"} or bool, default="auto"
         If True, rows are divided by their Euclidean norm first; "auto" does so for sparse features.
+    views : list of (str, transformer, columns), default=None
+        Several views of the rows, words and their embeddings, say: the name of each, a transformer
+        or "passthrough", and the columns that it takes, as for `sklearn.compose.ColumnTransformer`.
+        Each view has a ranker and classifiers of its own, and the calibration weighs all. The
+        transformers are fitted to all rows once, without labels. None is one view, `X`.
     tol : float, default=1e-3
         Relative duality gap of the fit on all rows.
     cv_tol : float, default=1e-2
@@ -161,13 +167,18 @@ class LabelRankerCV(LabelScoringClassifier):
 
     Attributes
     ----------
-    best_estimator_ : CalibratedClassifier or Pipeline
-        Model that predicts: the ranker and the classifiers stacked with it, calibrated; if
-        `unit_length_`, at the end of a pipeline that divides rows by their norms.
+    best_estimator_ : Pipeline
+        Model that predicts: "views", which brings features into the form that the others take, and
+        "stack", a `CalibratedClassifier` of the ranker and the classifiers stacked with it.
     ranker_ : RankSVM, RankLSVM or MLODM
-        The ranker that was chosen, fitted on all rows (of unit length, if `unit_length_`).
+        The ranker that was chosen, fitted on all rows (of unit length, if `unit_length_`); with
+        `views`, that of the view whose ranker is best by itself, as are `best_params_`, `kernel_`,
+        `unit_length_` and the certificate.
+    rankers_ : dict of str to estimator
+        The ranker of each view; "" is the name of `X` itself.
     blocks_ : tuple of str
-        Names of what the calibration weighs: "ranker", and those of the stack.
+        Names of what the calibration weighs: "ranker", and those of the stack; of several views
+        with the name of the view before, as in "words__ranker".
     left_out_ : dict of str to str
         Names of what `stack` means and the fit left out, with the reason.
     best_params_ : dict
@@ -197,7 +208,7 @@ class LabelRankerCV(LabelScoringClassifier):
     n_splits_ : int
         Number of folds.
     status_ : str
-        Status of the fit: that of `ranker_`, "time_limit" if the search ran out of time, or
+        Status of the fit: that of the rankers, "time_limit" if the search ran out of time, or
         "interrupted".
     dual_gap_, objective_, dual_objective_, n_iter_, history_
         The certificate of `ranker_`. Of the stack, the calibration alone has one
@@ -256,6 +267,7 @@ class LabelRankerCV(LabelScoringClassifier):
     threshold: str | float | Threshold = "micro"
     at_least_one: bool = False
     unit_length: str | bool = "auto"
+    views: Any = None
     tol: float = 1e-3
     cv_tol: float = 1e-2
     n_jobs: int | None = None
@@ -306,11 +318,11 @@ class LabelRankerCV(LabelScoringClassifier):
             sample_weight=weights,
             at_least_one=self.at_least_one,
         )
-        views = Views.of(X, self, unit_length=self.unit_length)
-        rows = views.prepared(X)
+        views = Views(self.views, unit_length=self.unit_length)
+        rows_of_views = views.fit_parts(X, checked_by=self)
+        rows = views.side_by_side(rows_of_views)
         learned = self._with_empty(targets)
         labels = with_nan(learned.indicator)
-        grid = self._grid(rows, targets)
         relevant = (targets.indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         folds = folds_of(self.cv, X, strata, groups)
@@ -322,61 +334,140 @@ class LabelRankerCV(LabelScoringClassifier):
         limit = check_max_time(self.max_time)
         end = None if limit is None else began + limit
         seed = seed_of(self.random_state)
-        stack = Stack(
-            rows, labels, weights, folds, n_jobs=self.n_jobs, end=end, verbose=self.verbose
-        )
-        planned, self.left_out_ = self._planned_blocks(stack, seed)
+        self.left_out_ = {}
+        members = []
+        for place, own in enumerate(rows_of_views):
+            searched = (place + 1) / len(rows_of_views)
+            search = Search(
+                own,
+                learned,
+                weights,
+                folds,
+                judge,
+                {"tol": self.cv_tol, "random_state": seed},
+                view=views.names_[place],
+                deadline=None if limit is None else began + _SHARE_OF_SEARCH * searched * limit,
+                n_jobs=job_count(self.n_jobs, len(folds)),
+                verbose=check_verbosity(self.verbose),
+            )
+            stack = Stack(
+                own, labels, weights, folds, n_jobs=self.n_jobs, end=end, verbose=self.verbose
+            )
+            members.append(
+                Member(place, own, self._grid(own, targets, len(rows_of_views)), search, stack)
+            )
+            members[-1].planned, left_out = self._planned_blocks(stack, seed)
+            self._leave_out(views, place, left_out)
         lifted = self._lifts(targets)
-        search = Search(
-            rows,
-            learned,
-            weights,
-            folds,
-            judge,
-            {"tol": self.cv_tol, "random_state": seed},
-            deadline=None if limit is None else began + _SHARE_OF_SEARCH * limit,
-            n_jobs=job_count(self.n_jobs, len(folds)),
-            verbose=check_verbosity(self.verbose),
-        )
-        ranker = None
+        options = {"tol": self.tol, "random_state": seed}
         try:
-            search.run(grid)
-            assert search.best is not None
-            left = None
-            if end is not None:
-                share = _SHARE_OF_FIT if planned else 1.0
-                left = max(share * (end - time.monotonic()), 1e-3)
-            ranker = search.best.setting.make(tol=self.tol, random_state=seed, max_time=left)
-            ranker.fit(rows, learned, sample_weight=weights)
+            for member in members:
+                member.search.run(member.grid)
+            # The calibration looks at the ranks of the first.
+            members.sort(key=lambda member: -member.best.mean)
+            for turn, member in enumerate(members):
+                share = _SHARE_OF_FIT if any(one.planned for one in members) else 1.0
+                left = None
+                if end is not None:
+                    left = max(share * (end - time.monotonic()) / (len(members) - turn), 1e-3)
+                member.fit_ranker(learned, weights, options | {"max_time": left})
             price = judge.price_of_calibration() if self.calibration else 0.0
-            self.left_out_ |= stack.fit(planned, reserve=price * (1 + lifted))
+            for member in members:
+                left_out = member.stack.fit(member.planned, reserve=price * (1 + lifted))
+                self._leave_out(views, member.place, left_out)
             if lifted and _short_of(2.0 * price, end):
                 lifted, self.left_out_["lift"] = False, "no time left of max_time"
-            if not stack.fitted and _short_of(price, end):
-                self._keep_roughly(search, judge, targets, ranker, views)
+            alone = len(members) == 1 and not members[0].stack.fitted
+            if alone and _short_of(price, end):
+                self._keep_roughly(members, judge, targets, views)
                 self.status_ = "time_limit"
             else:
-                stacked = [("ranker", ranker), *stack.fitted]
+                stacked = [one for member in members for one in member.fitted(views)]
                 model = self._model(stacked, lifted)
-                held_out = judge.with_blocks([search.scores, *stack.blocks])
+                held_out = judge.with_blocks([one for member in members for one in member.scores])
                 model.fit_held_out(stacked, held_out, targets, rows)
-                self._keep(search, targets, ranker, views, model)
-                self.best_score_ = search.best.mean
+                self._keep(members, targets, views, model)
+                self.best_score_ = members[0].best.mean
                 if not _short_of(price * (1 + lifted), end):
                     self.best_score_ = judge.score(held_out, lift=lifted)
         except KeyboardInterrupt:
-            if search.best is None:
+            tried = [member for member in members if member.search.best is not None]
+            if not tried:
                 raise
-            if getattr(ranker, "status_", "interrupted") == "interrupted":
-                ranker = search.lean_model()
-            self._keep_roughly(search, judge, targets, ranker, views)
+            best = max(tried, key=lambda member: member.best.mean)
+            if getattr(best.ranker, "status_", "interrupted") == "interrupted":
+                best.ranker = best.search.lean_model()
+            self._keep_roughly([best], judge, targets, views)
             self.status_ = "interrupted"
             is_whole(self)
             raise
-        if search.out_of_time:
+        if any(member.search.out_of_time for member in members):
             self.status_ = "time_limit"
-        self._warn_of_edges(grid)
+        self._warn_of_edges(members)
         return self
+
+    def _checked_features(self, X: Any, *, reset: bool) -> Any:
+        # What transformers of views take is theirs to check.
+        return X if self.views is not None else super()._checked_features(X, reset=reset)
+
+    def _leave_out(self, views: Views, place: int, left_out: dict[str, str]) -> None:
+        for name, reason in left_out.items():
+            self.left_out_[views.full_name(place, name)] = reason
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            If True, also those of the transformers of `views` and of the classifiers of a `stack`
+            that is a list of pairs, as in "words__min_df" and "svm__C".
+
+        Returns
+        -------
+        dict of str to object
+            The parameters by name.
+        """
+        parameters: dict[str, Any] = self._get_params("_inner", deep=deep)
+        return parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of transformers and classifiers inside by their names.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name, as `get_params` returns them.
+
+        Returns
+        -------
+        LabelRankerCV
+            Itself.
+        """
+        for name in ("views", "stack"):
+            if name in params:
+                setattr(self, name, params.pop(name))
+        self._set_params("_inner", **params)
+        return self
+
+    @property
+    def _inner(self) -> Named:
+        """Transformers of views, and classifiers of a stack that is a list of pairs, by name."""
+        stack = self.stack if isinstance(self.stack, list | tuple) else ()
+        pairs = [one for one in stack if isinstance(one, list | tuple) and len(one) == 2]
+        return [(one[0], one[1]) for one in (*(self.views or ()), *pairs)]
+
+    @_inner.setter
+    def _inner(self, named: Named) -> None:
+        estimators = dict(named)
+        for name in ("views", "stack"):
+            own = getattr(self, name)
+            if isinstance(own, list | tuple):
+                renewed = (
+                    (one[0], estimators[one[0]], *one[2:]) if isinstance(one, list | tuple) else one
+                    for one in own
+                )
+                setattr(self, name, type(own)(renewed))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, Matrix | None]:
         """Return features, targets and weights as the fit takes them."""
@@ -386,7 +477,7 @@ class LabelRankerCV(LabelScoringClassifier):
         targets = check_targets(y, unknown=True)
         warn_of_unknown(targets)
         check_as_many_rows(targets.indicator, X)
-        weights = check_sample_weight(sample_weight, X.shape[0])
+        weights = check_sample_weight(sample_weight, len(targets.indicator))
         if weights is not None:
             check_pairs(targets.indicator[weights > 0.0])
             # What C means is in units of them, and the values that are tried are not.
@@ -412,10 +503,9 @@ class LabelRankerCV(LabelScoringClassifier):
             check_choice(
                 "kernel", self.kernel, ("auto", *(k for k in KERNELS if k != "precomputed"))
             )
-        if isinstance(self.unit_length, str):
-            check_choice("unit_length", self.unit_length, ("auto",))
-        else:
-            check_flag("unit_length", self.unit_length)
+        check_unit_length(self.unit_length)
+        if self.views is not None:
+            named_views(self.views)
         self._new_threshold()
         by_default = isinstance(self.scoring, str) and self.scoring == "auto"
         _scorer_of(_WITHIN_ROWS if by_default else self.scoring)
@@ -444,7 +534,7 @@ class LabelRankerCV(LabelScoringClassifier):
             n_labels=targets.indicator.shape[1],
         )
 
-    def _kernels_of(self, X: Any, n_labels: int) -> tuple[Any, ...]:
+    def _kernels_of(self, X: Any, n_labels: int, n_views: int) -> tuple[Any, ...]:
         if callable(self.kernel) or self.kernel != "auto":
             return (self.kernel,)
         n, d = X.shape
@@ -452,7 +542,7 @@ class LabelRankerCV(LabelScoringClassifier):
         if self.max_time is not None:
             # The first epochs on three folds and on all rows, which no clock ends.
             seconds = 2.4 * n**2 * (d + 2.0 * n_labels) / _OPERATIONS
-            linear |= seconds > _SHARE_OF_SEARCH * self.max_time
+            linear |= seconds > _SHARE_OF_SEARCH * self.max_time / n_views
         return ("linear",) if linear else ("rbf", "linear")
 
     def _planned_blocks(self, stack: Stack, seed: int) -> tuple[Named, dict[str, str]]:
@@ -476,8 +566,8 @@ class LabelRankerCV(LabelScoringClassifier):
             indicator = with_empty_label(indicator)
         return Targets(indicator, np.arange(indicator.shape[1]), True, None)
 
-    def _grid(self, X: Any, targets: Targets) -> Grid:
-        kernels = self._kernels_of(X, targets.indicator.shape[1])
+    def _grid(self, X: Any, targets: Targets, n_views: int) -> Grid:
+        kernels = self._kernels_of(X, targets.indicator.shape[1], n_views)
         gammas: tuple[Any, ...] = ("scale",)
         if self.gamma is not None:
             gammas = values_of("gamma", self.gamma)
@@ -514,34 +604,41 @@ class LabelRankerCV(LabelScoringClassifier):
             cv=self.cv,
         )
 
-    def _keep(
-        self, search: Search, targets: Targets, ranker: Any, views: Views, model: Any
-    ) -> None:
-        """Keep what was chosen, and how the ranker's fit ended."""
-        assert search.best is not None
+    def _keep(self, members: list[Member], targets: Targets, views: Views, model: Any) -> None:
+        """Keep what was chosen, and how the fit of the first ranker ended."""
         self._store_targets(targets)
-        self.best_params_ = search.best.setting.parameters()
-        self.best_index_ = search.tried.index(search.best)
-        self.cv_results_ = search.results()
-        self.kernel_, self.ranker_ = self.best_params_["kernel"], ranker
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(views, name):
+                setattr(self, name, getattr(views, name))
+        first = members[0]
+        self.best_params_ = first.best.setting.parameters()
+        in_order = sorted(members, key=lambda member: member.place)
+        tried = [one for member in in_order for one in member.search.tried]
+        self.best_index_ = tried.index(first.best)
+        self.cv_results_ = results_of(tried)
+        self.kernel_, self.ranker_ = self.best_params_["kernel"], first.ranker
+        self.rankers_ = {views.names_[one.place]: one.ranker for one in in_order}
         lifted = ("lift",) if getattr(model, "lift", False) else ()
         self.blocks_ = (*(name for name, _ in model.estimators_), *lifted)
-        self.unit_length_ = views.unit_length
+        self.unit_length_ = views.unit_length_[first.place]
         self.best_estimator_ = Pipeline([("views", views), ("stack", model)])
         kept = ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "status_", "history_")
         for name in kept:
-            setattr(self, name, getattr(ranker, name))
+            setattr(self, name, getattr(first.ranker, name))
+        ends = (one.ranker.status_ for one in in_order)
+        self.status_ = next((end for end in ends if end != "converged"), "converged")
 
     def _keep_roughly(
-        self, search: Search, judge: Judge, targets: Targets, ranker: Any, views: Views
+        self, members: list[Member], judge: Judge, targets: Targets, views: Views
     ) -> None:
         """Keep a ranker with the rough calibration by which settings were compared."""
-        assert search.best is not None
-        alone = [("ranker", ranker)]
+        only = members[0]
+        alone = [views.on_its_view(only.place, "ranker", only.ranker)]
         model = self._model(alone, lifted=False)
+        search = only.search
         model.take(alone, judge.rough_head(search.scores, search.calibration), targets)
-        self._keep(search, targets, ranker, views, model)
-        self.best_score_ = search.best.mean
+        self._keep(members, targets, views, model)
+        self.best_score_ = only.best.mean
 
     @property
     def calibration_(self) -> Any:
@@ -556,11 +653,13 @@ class LabelRankerCV(LabelScoringClassifier):
             raise AttributeError("threshold_")
         return threshold
 
-    def _warn_of_edges(self, grid: Grid) -> None:
-        C = self.best_params_["C"]
-        if len(grid.Cs) > 1 and C in (grid.Cs[0], grid.Cs[-1]):
-            edge = "smallest" if grid.Cs[0] == C else "largest"
-            warn(f"The best C, {C:g}, is the {edge} of Cs; others beyond it may be better.")
+    def _warn_of_edges(self, members: list[Member]) -> None:
+        for member in members:
+            Cs, C = member.grid.Cs, member.best.setting.C
+            if len(Cs) > 1 and C in (Cs[0], Cs[-1]):
+                edge = "smallest" if Cs[0] == C else "largest"
+                of = f" of the view {member.search.view!r}" if member.search.view else ""
+                warn(f"The best C{of}, {C:g}, is the {edge} of Cs; others beyond it may be better.")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the measure of `scoring`, which the fit selected by.

@@ -36,6 +36,7 @@ class Tried:
     fit_time: Matrix  # (n_folds,): Seconds of the fit of each fold
     score_time: Matrix  # (n_folds,): Seconds in which it scored the rows held out
     seconds: float  # Of all folds, with what judged them
+    view: str = ""  # Name of the view
 
     @property
     def mean(self) -> float:
@@ -62,11 +63,12 @@ class Search:
         judge: Judge,
         options: dict[str, Any],
         *,
+        view: str,
         deadline: float | None,
         n_jobs: int | None,
         verbose: int,
     ) -> None:
-        self._judge, self._options = judge, options
+        self._judge, self._options, self.view = judge, options, view
         self._deadline, self._n_jobs, self._verbose = deadline, n_jobs, verbose
         self._parts = [
             (X[a], targets.rows(a), None if sample_weight is None else sample_weight[a], X[b])
@@ -142,7 +144,7 @@ class Search:
         scores = np.vstack(parts)
         values = self._judge(scores)
         times = np.array(fit_time), np.array(score_time)
-        tried = Tried(setting, values, *times, time.monotonic() - start)
+        tried = Tried(setting, values, *times, time.monotonic() - start, self.view)
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
             # The next C is fitted by the same models.
@@ -156,8 +158,9 @@ class Search:
         assert self.best is not None
         done = len(self.tried)
         left = (time.monotonic() - self._start) / done * (self._planned - done)
+        view = f"{self.view}: " if self.view else ""
         print(
-            f"{done}/{self._planned}  {tried.setting}: {tried.mean:.5g} in "
+            f"{view}{done}/{self._planned}  {tried.setting}: {tried.mean:.5g} in "
             f"{duration(tried.seconds)}; "
             f"best {self.best.mean:.5g} ({self.best.setting}); at most {duration(left)} left",
             flush=True,
@@ -171,27 +174,30 @@ class Search:
             self.model._forget_rows()
         return self.model
 
-    def results(self) -> dict[str, Any]:
-        """Return what was tried, as `cv_results_` of scikit-learn's searches."""
-        parameters = [one.setting.parameters() for one in self.tried]
-        results: dict[str, Any] = {"params": parameters}
-        for name in parameters[0]:
-            values = np.empty(len(parameters), dtype=object)
-            values[:] = [one[name] for one in parameters]
-            results[f"param_{name}"] = values
-        table = np.array([one.values for one in self.tried])
-        for fold in range(table.shape[1]):
-            results[f"split{fold}_test_score"] = table[:, fold]
-        means = np.array([one.mean for one in self.tried])
-        results["mean_test_score"] = np.where(np.isfinite(means), means, np.nan)
-        results["std_test_score"] = np.array([one.deviation for one in self.tried])
-        results["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
-        results["seconds"] = np.array([one.seconds for one in self.tried])
-        for name in ("fit_time", "score_time"):
-            seconds = np.array([getattr(one, name) for one in self.tried])
-            results[f"mean_{name}"] = seconds.mean(axis=1)
-            results[f"std_{name}"] = seconds.std(axis=1)
-        return results
+
+def results_of(tried: list[Tried]) -> dict[str, Any]:
+    """Return what was tried, as `cv_results_` of scikit-learn's searches."""
+    parameters = [one.setting.parameters() for one in tried]
+    if any(one.view for one in tried):
+        parameters = [{"view": one.view} | own for one, own in zip(tried, parameters, strict=True)]
+    results: dict[str, Any] = {"params": parameters}
+    for name in parameters[0]:
+        values = np.empty(len(parameters), dtype=object)
+        values[:] = [one[name] for one in parameters]
+        results[f"param_{name}"] = values
+    table = np.array([one.values for one in tried])
+    for fold in range(table.shape[1]):
+        results[f"split{fold}_test_score"] = table[:, fold]
+    means = np.array([one.mean for one in tried])
+    results["mean_test_score"] = np.where(np.isfinite(means), means, np.nan)
+    results["std_test_score"] = np.array([one.deviation for one in tried])
+    results["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
+    results["seconds"] = np.array([one.seconds for one in tried])
+    for name in ("fit_time", "score_time"):
+        seconds = np.array([getattr(one, name) for one in tried])
+        results[f"mean_{name}"] = seconds.mean(axis=1)
+        results[f"std_{name}"] = seconds.std(axis=1)
+    return results
 
 
 def _held_out_scores(

@@ -1,15 +1,20 @@
-"""Features as a stack takes them, whatever container they come in."""
+"""Features as a stack takes them, of one view or several, whatever container they come in."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from multimargin.checks.parameters import check_flag
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.parameters import check_choice, check_flag
 from multimargin.estimators.shared.features import TakesFeatures
 
 # Columns up to which, and entries up to which, features are held dense.
@@ -17,45 +22,49 @@ _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
 # Share of entries that are not 0 from which on more columns are held dense.
 _DENSE = 0.25
 
+Triples = list[tuple[str, Any, Any]]
+
 
 class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     """Features in the form that models fit best, by their numbers and not by their container.
 
-    Up to 500 columns, or where a quarter of the entries or more are not 0, rows become a dense
-    matrix if it has at most 2^27 entries; else a CSR matrix.
+    Up to 500 columns, or where a quarter of the entries or more are not 0, the rows of a view
+    become a dense matrix if it has at most 2^27 entries; else a CSR matrix. Several views stand
+    side by side.
 
     Parameters
     ----------
-    unit_length : bool, default=False
-        If True, rows are divided by their Euclidean norm.
+    views : list of (str, transformer, columns) or None, default=None
+        Names of views, what makes numbers of them and the columns that it takes, as for
+        `sklearn.compose.ColumnTransformer`. None is one view, X itself.
+    unit_length : {"auto"} or bool, default="auto"
+        If True, the rows of each view are divided by their Euclidean norm; "auto" does so for views
+        that are not held dense.
 
     Attributes
     ----------
-    dense_ : bool
-        True if rows become a dense matrix.
+    columns_ : list of ColumnTransformer or None
+        The fitted transformer of each view.
+    names_ : list of str
+        Names of the views; "" for X itself.
+    dense_, unit_length_ : list of bool
+        Whether each view is held dense, and whether its rows have unit length.
+    stops_ : list of int
+        Numbers of the columns at which the views end.
     n_features_in_ : int
         Number of features.
     """
 
-    def __init__(self, *, unit_length: bool = False) -> None:
+    columns_: list[ColumnTransformer] | None
+
+    def __init__(
+        self, views: Sequence[tuple[str, Any, Any]] | None = None, *, unit_length: Any = "auto"
+    ) -> None:
+        self.views = views
         self.unit_length = unit_length
 
-    @classmethod
-    def of(cls, X: Any, like: Any, *, unit_length: str | bool) -> Self:
-        """Return fitted views of features that another estimator has checked and names.
-
-        A length of "auto" is 1 for rows that are not held dense.
-        """
-        dense = is_dense(X)
-        views = cls(unit_length=not dense if isinstance(unit_length, str) else unit_length)
-        views.dense_ = dense
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(like, name):
-                setattr(views, name, getattr(like, name))
-        return views
-
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the form.
+        """Fit the transformers and choose the forms.
 
         Parameters
         ----------
@@ -64,12 +73,40 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         y : object, default=None
             Not used.
         """
-        check_flag("unit_length", self.unit_length)
-        self.dense_ = is_dense(self._checked_features(X, reset=True))
+        self.fit_parts(X)
         return self
 
+    def fit_parts(self, X: Any, *, checked_by: Any = None) -> list[Any]:
+        """Fit, and return the features of each view in the form that was chosen.
+
+        What another estimator has checked already has its number and names of features.
+        """
+        check_unit_length(self.unit_length)
+        self.columns_ = None
+        self.names_ = [""]
+        if self.views is None:
+            parts = [X if checked_by is not None else self._checked_features(X, reset=True)]
+            _copy_names(checked_by, self)
+        else:
+            self.names_ = [name for name, _, _ in named_views(self.views)]
+            self.columns_, parts = [], []
+            for name, transformer, columns in self.views:
+                own = ColumnTransformer(
+                    [(name, clone(transformer, safe=False), columns)], sparse_threshold=1.0
+                )
+                parts.append(_of_view(name, own.fit_transform, X))
+                self.columns_.append(own)
+            _copy_names(self.columns_[0], self)
+        self.dense_ = [is_dense(part) for part in parts]
+        by_form = isinstance(self.unit_length, str)
+        self.unit_length_ = [
+            not dense if by_form else bool(self.unit_length) for dense in self.dense_
+        ]
+        self.stops_ = np.cumsum([part.shape[1] for part in parts]).tolist()
+        return self._in_form(parts)
+
     def transform(self, X: Any) -> Any:
-        """Return the features in the form that was chosen.
+        """Return the features of all views in the form that was chosen, side by side.
 
         Parameters
         ----------
@@ -78,16 +115,48 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray or CSR matrix of shape (n, d)
-            The features.
+        ndarray or CSR matrix of shape (n, d_1 + d_2 + ...)
+            The features, dense if all views are.
         """
         check_is_fitted(self)
-        return self.prepared(self._checked_features(X, reset=False))
+        return self.prepared(
+            X if self.views is not None else self._checked_features(X, reset=False)
+        )
 
     def prepared(self, X: Any) -> Any:
-        """Return checked features in the form that was chosen."""
-        X = in_form(X, dense=self.dense_)
-        return normalize(X) if self.unit_length else X
+        """Return checked features as `transform` does."""
+        parts = [X]
+        if self.columns_ is not None:
+            parts = [
+                _of_view(name, own.transform, X)
+                for name, own in zip(self.names_, self.columns_, strict=True)
+            ]
+        return self.side_by_side(self._in_form(parts))
+
+    def _in_form(self, parts: list[Any]) -> list[Any]:
+        found = []
+        for part, dense, unit in zip(parts, self.dense_, self.unit_length_, strict=True):
+            rows = in_form(part, dense=dense)
+            found.append(normalize(rows) if unit else rows)
+        return found
+
+    def side_by_side(self, parts: list[Any]) -> Any:
+        """Return the features of all views as one matrix."""
+        if len(parts) == 1:
+            return parts[0]
+        return np.hstack(parts) if all(self.dense_) else sparse.hstack(parts, format="csr")
+
+    def on_its_view(self, place: int, name: str, estimator: Any) -> tuple[str, Any]:
+        """Return a classifier of one view, with its name, as one of the features of all views."""
+        if self.columns_ is None:
+            return name, estimator
+        start, stop = (0, *self.stops_)[place], self.stops_[place]
+        first = OneView(start, stop, dense=self.dense_[place])
+        return self.full_name(place, name), Pipeline([("view", first), (name, estimator)])
+
+    def full_name(self, place: int, name: str) -> str:
+        """Return the name of a classifier of one view among those of all."""
+        return name if self.columns_ is None else f"{self.names_[place]}__{name}"
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any] | None:
         """Return the names of the features: those given, else those of the fit, if it had some.
@@ -99,11 +168,121 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (d,) or None
-            The same names.
+        ndarray of shape (d_1 + d_2 + ...,) or None
+            The same names; of several views, those of their transformers, after the name of the
+            view and two underscores, or numbers where a transformer names nothing.
         """
-        names = getattr(self, "feature_names_in_", None)
-        return names if input_features is None else np.asarray(input_features, dtype=object)
+        if self.columns_ is None:
+            names = getattr(self, "feature_names_in_", None)
+            return names if input_features is None else np.asarray(input_features, dtype=object)
+        found: list[str] = []
+        for name, own, (start, stop) in zip(
+            self.names_, self.columns_, pairwise((0, *self.stops_)), strict=True
+        ):
+            try:
+                found.extend(own.get_feature_names_out())
+            except (AttributeError, ValueError):
+                found.extend(f"{name}__{place}" for place in range(stop - start))
+        return np.array(found, dtype=object)
+
+
+class OneView(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The features of one view, of those of all side by side.
+
+    Parameters
+    ----------
+    start, stop : int
+        Its first column, and that after its last.
+    dense : bool, default=False
+        If True, its rows become a dense matrix.
+    """
+
+    def __init__(self, start: int, stop: int, *, dense: bool = False) -> None:
+        self.start = start
+        self.stop = stop
+        self.dense = dense
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Do nothing."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns of the view.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Features of all views.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n, stop - start)
+            Those of the view.
+        """
+        own = X[:, self.start : self.stop]
+        return in_form(own, dense=self.dense) if sparse.issparse(X) else np.ascontiguousarray(own)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the features of the view, of those of all."""
+        return None if input_features is None else input_features[self.start : self.stop]
+
+
+def named_views(views: Any) -> Triples:
+    """Return views that are given as triples of a name, a transformer and columns."""
+    expected = (
+        "expected a list of (name, transformer, columns), each name once and without two "
+        "underscores side by side, or None"
+    )
+    if not isinstance(views, list | tuple) or not views:
+        raise TypeError(f"views is {views!r}; {expected}.")
+    for one in views:
+        if not isinstance(one, list | tuple) or len(one) != 3 or not isinstance(one[0], str):
+            raise TypeError(f"views has {one!r}; {expected}.")
+    names = [name for name, _, _ in views]
+    if len(set(names)) < len(names) or any(not name or "__" in name for name in names):
+        raise ValueError(f"views has the names {names}; {expected}.")
+    for name, transformer, _ in views:
+        if not (hasattr(transformer, "transform") or transformer == "passthrough"):
+            raise TypeError(
+                f"views: {name!r} is made by {transformer!r}; expected a transformer with `fit` "
+                "and `transform`, or 'passthrough'."
+            )
+    return [tuple(one) for one in views]
+
+
+def check_unit_length(unit_length: Any) -> None:
+    """Refuse what is neither "auto" nor True nor False."""
+    if isinstance(unit_length, str):
+        check_choice("unit_length", unit_length, ("auto",))
+    else:
+        check_flag("unit_length", unit_length)
+
+
+def _copy_names(fitted: Any, other: Any) -> None:
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(fitted, name):
+            setattr(other, name, getattr(fitted, name))
+
+
+def _of_view(name: str, transform: Any, X: Any) -> Any:
+    """Return what the transformer of a view makes of rows, as numbers."""
+    try:
+        found = transform(X)
+    except Exception as error:
+        error.add_note(f"It is raised by the transformer of the view {name!r}.")
+        raise
+    try:
+        rows = check_array(found, accept_sparse="csr", dtype=np.float64, order="C")
+        check_as_many_rows(rows, X)
+        return rows
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"views: the transformer of {name!r} does not return a matrix of finite numbers with "
+            f"a row for each of X and at least one column: {error}"
+        ) from error
 
 
 def is_dense(X: Any) -> bool:
