@@ -109,6 +109,7 @@ SUBJECTS = {
     "estimators/test_lean_models.py",
     "estimators/test_new_rows.py",
     "estimators/test_nonsense_parameters.py",
+    "estimators/test_of_label_indicators.py",
     "estimators/test_scikit_learn.py",
     "estimators/test_thousands_of_labels.py",
     "measures/test_measures.py",

@@ -452,22 +452,19 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
 
     @property
     def _inner(self) -> Named:
-        """Transformers of views, and classifiers of a stack that is a list of pairs, by name."""
-        stack = self.stack if isinstance(self.stack, list | tuple) else ()
-        pairs = [one for one in stack if isinstance(one, list | tuple) and len(one) == 2]
-        return [(one[0], one[1]) for one in (*(self.views or ()), *pairs)]
+        """Transformers of views and classifiers of a stack, by the names that they are given."""
+        return [(one[0], one[1]) for one in (*_named(self.views, 3), *_named(self.stack, 2))]
 
     @_inner.setter
     def _inner(self, named: Named) -> None:
         estimators = dict(named)
-        for name in ("views", "stack"):
-            own = getattr(self, name)
-            if isinstance(own, list | tuple):
+        for attribute, size in (("views", 3), ("stack", 2)):
+            own = getattr(self, attribute)
+            if known := _named(own, size):
                 renewed = (
-                    (one[0], estimators[one[0]], *one[2:]) if isinstance(one, list | tuple) else one
-                    for one in own
+                    (one[0], estimators[one[0]], *one[2:]) if one in known else one for one in own
                 )
-                setattr(self, name, type(own)(renewed))
+                setattr(self, attribute, type(own)(renewed))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, Matrix | None]:
         """Return features, targets and weights as the fit takes them."""
@@ -793,6 +790,17 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
 def _short_of(seconds: float, end: float | None) -> bool:
     """Return whether so many seconds are not left until an end, if there is one."""
     return end is not None and end - time.monotonic() < seconds
+
+
+def _named(parameter: Any, size: int) -> list[Any]:
+    """Return the tuples of a name and more in a list, none in what is no list."""
+    if not isinstance(parameter, list | tuple):
+        return []
+    return [
+        one
+        for one in parameter
+        if isinstance(one, list | tuple) and len(one) == size and isinstance(one[0], str)
+    ]
 
 
 def _scorer_of(scoring: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a fit makes of one view: a ranker that is searched for, and a stack beside it."""
+"""The ranker of one view, that is searched for, and the stack beside it."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -47,8 +47,10 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         The fitted transformer of each view.
     names_ : list of str
         Names of the views; "" for X itself.
-    dense_, unit_length_ : list of bool
-        Whether each view is held dense, and whether its rows have unit length.
+    dense_ : list of bool
+        True for views that are held dense.
+    unit_length_ : list of bool
+        True for views whose rows have unit length.
     stops_ : list of int
         Numbers of the columns at which the views end.
     n_features_in_ : int
