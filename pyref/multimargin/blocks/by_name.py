@@ -19,6 +19,8 @@ _TREES, _TREES_OF_MANY = 100, 32
 _PROJECTIONS = 8
 # Pairs of a row and a label of which a forest is made; its leaves hold all labels.
 _MOST_PAIRS = 2**20
+# Rows of many columns beyond which other blocks are as good and much cheaper.
+_MOST_ROWS_OF_MANY = 6000
 # Labels of which all pairs are counted.
 _MOST_LIFTED = 2000
 # Entries of all leaves of a forest.
@@ -100,6 +102,8 @@ def _worth_it(names: tuple[str, ...], data: Data) -> tuple[Named, dict[str, str]
             left_out[name] = "labels outnumber rows"
         elif name == "forest" and n * q > _MOST_PAIRS:
             left_out[name] = f"{n} rows x {q} labels are more than {_MOST_PAIRS}"
+        elif name == "forest" and not few_columns(data.X) and n > _MOST_ROWS_OF_MANY:
+            left_out[name] = f"{n} rows of many columns are more than {_MOST_ROWS_OF_MANY}"
         else:
             blocks.append((name, BLOCKS[name](data)))
     return blocks, left_out

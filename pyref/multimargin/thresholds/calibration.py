@@ -236,10 +236,19 @@ class Calibrated:
 
 def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calibrated:
     """Learn a calibration from held-out scores, and calibrate these without themselves."""
+    calibration, odds = _calibrated(held_out, C, lift, of_all=True)
+    assert calibration is not None
+    return Calibrated(calibration, odds)
+
+
+def _calibrated(
+    held_out: HeldOut, C: float, lift: bool, *, of_all: bool
+) -> tuple[Calibration | None, Matrix]:
+    """Return a calibration of all rows, if it is wanted, and the odds of each without itself."""
     indicator = check_indicator(held_out.labels, "y", unknown=True)
     weights, blocks = held_out.sample_weight, held_out.blocks
     folds = _parts(held_out, indicator)
-    first, odds = _pooled(blocks, indicator, weights, folds, C)
+    first, odds = _pooled(blocks, indicator, weights, folds, C, of_all)
     seen = sum(int(np.count_nonzero(own)) for own, others in folds if others is None)
     if seen:
         warn(
@@ -248,16 +257,17 @@ def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calib
             "rows that are held out."
         )
     if not lift:
-        return Calibrated(first, odds)
+        return first, odds
     lifted = np.empty(odds.shape)
     for own, others in folds:
         lifted[own] = (
             LabelLift().fit(indicator, weights if others is None else others).scores(odds[own])
         )
     del odds
-    second, odds = _pooled([*blocks, lifted], indicator, weights, folds, C)
-    lift_of_all = LabelLift().fit(indicator, weights)
-    return Calibrated(LiftedCalibration(first, lift_of_all, second), odds)
+    second, odds = _pooled([*blocks, lifted], indicator, weights, folds, C, of_all)
+    if first is None or second is None:
+        return None, odds
+    return LiftedCalibration(first, LabelLift().fit(indicator, weights), second), odds
 
 
 def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
@@ -276,7 +286,7 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
             continue
         # Of a fold of one row it warns.
         with silenced(UserWarning):
-            odds[own] = calibrate(part, lift=lift).odds
+            _, odds[own] = _calibrated(part, 1.0, lift, of_all=False)
     return odds
 
 
@@ -325,15 +335,20 @@ def _pooled(
     weights: Matrix | None,
     folds: list[Part],
     C: float,
-) -> tuple[PooledCalibration, Matrix]:
+    of_all: bool,
+) -> tuple[PooledCalibration | None, Matrix]:
     """Return a calibration of all rows, and odds of those of each fold by one of the others."""
-    calibration = PooledCalibration(C)
-    pairs = calibration.pairs_of(blocks, indicator)
-    calibration.fit_pairs(pairs, weights)
+    pairs = PooledCalibration(C).pairs_of(blocks, indicator)
+    calibration = None
+    if of_all or any(others is None for _, others in folds):
+        calibration = PooledCalibration(C).fit_pairs(pairs, weights)
     odds = np.empty(indicator.shape)
     for own, others in folds:
         # Not from the calibration of all rows as a start: it has seen them.
-        without = calibration if others is None else PooledCalibration(C).fit_pairs(pairs, others)
+        without = (
+            PooledCalibration(C).fit_pairs(pairs, others) if others is not None else calibration
+        )
+        assert without is not None
         odds[own] = without.odds(blocks, np.flatnonzero(own))
     return calibration, odds
 

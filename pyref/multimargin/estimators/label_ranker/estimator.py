@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -71,6 +72,10 @@ from multimargin.thresholds.held_out import HeldOut, Named
 from multimargin.tuning.folds import folds_of
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
+# Rows up to which settings are compared on all of them, and how many are drawn of more.
+_MOST_SEARCHED, _SAMPLE = 6000, 3000
+# Pairs of a row and a label beyond which one fold is held out.
+_MANY_PAIRS = 2**20
 # More rows are for a linear model.
 _MOST_ROWS = 20_000
 _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
@@ -116,9 +121,10 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         The loss of a pair of labels, that of `RankSVM`, `RankLSVM` or `MLODM`.
     class_weight : None, str, dict, ndarray or list of these, default=(None, "sqrt", "balanced")
         Weights of the labels, as in `RankSVM`. The search starts with the first.
-    top_k : None, int, float or list of these, default=(None, 0.25)
+    top_k : "auto", None, int, float or list of these, default="auto"
         Numbers of irrelevant labels, or shares of them, that a relevant one is ranked against, as
         in `RankSVM`. The search starts with the first. "margin_distribution" takes None alone.
+        "auto" is (None, 0.25), of 100 labels or more (20, 0.25).
     stack : None, {"auto", "full"} or list, default="auto"
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
         whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 32 of
@@ -259,7 +265,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     gamma: Any = None
     loss: Any = ("squared_hinge", "margin_distribution")
     class_weight: Any = (None, "sqrt", "balanced")
-    top_k: Any = (None, 0.25)
+    top_k: Any = "auto"
     stack: Any = "auto"
     scoring: Any = "auto"
     cv: Any = 3
@@ -325,29 +331,38 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         labels = with_nan(learned.indicator)
         relevant = (targets.indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
+        seed = seed_of(self.random_state)
         folds = folds_of(self.cv, X, strata, groups)
         _check_folds(folds, labels)
+        if labels.size > _MANY_PAIRS and isinstance(self.cv, Integral):
+            # One part is as many rows as a calibration needs.
+            folds = folds[:1]
         self.n_splits_ = len(folds)
         self.scoring_ = self._scoring(targets)
         judge = self._judge(rows, HeldOut.of([], labels, weights, folds, groups), targets)
+        searched, search_judge = _among(folds, len(labels), seed), judge
+        if searched is not folds:
+            _check_folds(searched, labels)
+            search_judge = self._judge(
+                rows, HeldOut.of([], labels, weights, searched, groups), targets
+            )
         _name_rare_labels(targets, len(folds))
         limit = check_max_time(self.max_time)
         end = None if limit is None else began + limit
-        seed = seed_of(self.random_state)
         self.left_out_ = {}
         members = []
         for place, own in enumerate(rows_of_views):
-            searched = (place + 1) / len(rows_of_views)
+            share = _SHARE_OF_SEARCH * (place + 1) / len(rows_of_views)
             search = Search(
                 own,
                 learned,
                 weights,
-                folds,
-                judge,
+                searched,
+                search_judge,
                 {"tol": self.cv_tol, "random_state": seed},
                 view=views.names_[place],
-                deadline=None if limit is None else began + _SHARE_OF_SEARCH * searched * limit,
-                n_jobs=job_count(self.n_jobs, len(folds)),
+                deadline=None if limit is None else began + share * limit,
+                n_jobs=job_count(self.n_jobs, len(searched)),
                 verbose=check_verbosity(self.verbose),
             )
             stack = Stack(
@@ -370,8 +385,12 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
                 left = None
                 if end is not None:
                     left = max(share * (end - time.monotonic()) / (len(members) - turn), 1e-3)
+                if searched is not folds:
+                    member.search.hold_out(folds)
                 member.fit_ranker(learned, weights, options | {"max_time": left})
-            price = judge.price_of_calibration() if self.calibration else 0.0
+            price = 0.0
+            if self.calibration:
+                price = search_judge.price_of_calibration(judge)
             for member in members:
                 left_out = member.stack.fit(member.planned, reserve=price * (1 + lifted))
                 self._leave_out(views, member.place, left_out)
@@ -379,16 +398,19 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
                 lifted, self.left_out_["lift"] = False, "no time left of max_time"
             alone = len(members) == 1 and not members[0].stack.fitted
             if alone and _short_of(price, end):
-                self._keep_roughly(members, judge, targets, views)
+                self._keep_roughly(members, search_judge, targets, views)
                 self.status_ = "time_limit"
             else:
                 stacked = [one for member in members for one in member.fitted(views)]
                 model = self._model(stacked, lifted)
                 held_out = judge.with_blocks([one for member in members for one in member.scores])
-                model.fit_held_out(stacked, held_out, targets, rows)
+                odds = model.fit_held_out(stacked, held_out, targets, rows)
                 self._keep(members, targets, views, model)
                 self.best_score_ = members[0].best.mean
-                if not _short_of(price * (1 + lifted), end):
+                if len(folds) == 1:
+                    # Each odds are of other rows of the only fold.
+                    self.best_score_ = judge.mean(odds)
+                elif not _short_of(price * (1 + lifted), end):
                     self.best_score_ = judge.score(held_out, lift=lifted)
         except KeyboardInterrupt:
             tried = [member for member in members if member.search.best is not None]
@@ -397,7 +419,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
             best = max(tried, key=lambda member: member.best.mean)
             if getattr(best.ranker, "status_", "interrupted") == "interrupted":
                 best.ranker = best.search.lean_model()
-            self._keep_roughly([best], judge, targets, views)
+            self._keep_roughly([best], search_judge, targets, views)
             self.status_ = "interrupted"
             is_whole(self)
             raise
@@ -572,6 +594,8 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
             scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
             gammas = tuple(width * scale for width in _WIDTHS)
         losses = losses_of(self.loss)
+        if targets.indicator.size > _MANY_PAIRS:
+            losses = losses[:1]
         if self.empty_label_ and _has_many_empty(targets):
             losses = (*losses, ZERO_LABEL)
         return Grid(
@@ -579,7 +603,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
             kernels,
             gammas if takes_gamma(kernels[0]) else gammas[:1],
             class_weights_of(self.class_weight, targets, further=self.empty_label_),
-            top_ks_of(self.top_k),
+            top_ks_of(self.top_k, targets.indicator.shape[1]),
             Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
         )
 
@@ -832,6 +856,17 @@ def _check_size(n: int, q: int) -> None:
             "label, for each of which a calibration keeps several numbers. For more, "
             "RankSVM(kernel='linear', bias='penalized', top_k=20, threshold=0.0) ranks the labels."
         )
+
+
+def _among(
+    folds: list[tuple[Any, Any]], n_rows: int, seed: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return folds of the rows among which settings are compared: all, or a sample of many."""
+    if n_rows <= _MOST_SEARCHED:
+        return folds
+    sampled = np.zeros(n_rows, dtype=bool)
+    sampled[np.random.RandomState(seed).permutation(n_rows)[:_SAMPLE]] = True
+    return [(train[sampled[train]], test[sampled[test]]) for train, test in folds]
 
 
 def _check_folds(folds: Sequence[tuple[Any, Any]], labels: NDArray[Any]) -> None:

@@ -106,12 +106,13 @@ class Judge:
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values
 
-    def price_of_calibration(self) -> float:
-        """Return the seconds that the calibration of a stack takes, by those of the rough ones."""
+    def price_of_calibration(self, other: "Judge") -> float:
+        """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
         # As many pairs more are learned from, to full precision, by each part of the rows anew.
-        n, q = self._indicator.shape
-        best = min(q, PooledCalibration().best_of(n)) / min(q, _N_BEST)
-        return float(self.seconds * best * _FITS * (1 + len(self._measured)))
+        n, q = other._indicator.shape
+        pairs = n * min(q, PooledCalibration().best_of(n))
+        rough = len(self._indicator) * min(q, _N_BEST)
+        return float(self.seconds * pairs / rough * _FITS * (1 + len(other._measured)))
 
     def with_blocks(self, blocks: list[Matrix]) -> HeldOut:
         """Return held-out scores of all classifiers of a stack."""
@@ -122,6 +123,10 @@ class Judge:
         odds = held_out.blocks[0]
         if self._calibration:
             odds = odds_within_folds(held_out, lift=lift)
+        return self.mean(odds)
+
+    def mean(self, odds: Matrix) -> float:
+        """Return the mean value of the folds, by thresholds of other folds."""
         return float(np.nanmean(self.values(odds, apart=True)))
 
     def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> Head:

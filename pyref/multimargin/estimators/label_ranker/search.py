@@ -26,6 +26,10 @@ Matrix = NDArray[np.float64]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
+# What settings may differ by, relative to the best, where the others are fitted to far more rows.
+_NEAR = 0.01
+
+
 @dataclass(frozen=True, eq=False)
 class Tried:
     """A setting that was tried."""
@@ -70,16 +74,32 @@ class Search:
     ) -> None:
         self._judge, self._options, self.view = judge, options, view
         self._deadline, self._n_jobs, self._verbose = deadline, n_jobs, verbose
-        self._parts = [
-            (X[a], targets.rows(a), None if sample_weight is None else sample_weight[a], X[b])
-            for a, b in folds
-        ]
+        self._data = X, targets, sample_weight
+        self._parts = self._parts_of(folds)
         self.tried: list[Tried] = []
         self.best: Tried | None = None
         self.scores = np.empty(0)
         self.calibration: PooledCalibration | None = None
         self.model: PairwiseClassifier | None = None
         self.out_of_time = False
+
+    def _parts_of(self, folds: list[Fold]) -> list[tuple[Any, ...]]:
+        X, targets, weights = self._data
+        return [
+            (X[a], targets.rows(a), None if weights is None else weights[a], X[b]) for a, b in folds
+        ]
+
+    def hold_out(self, folds: list[Fold]) -> None:
+        """Score the rows that larger folds hold out, by the cheapest of the best settings."""
+        assert self.best is not None
+        least = self.best.mean - _NEAR * abs(self.best.mean)
+        near = [one for one in self.tried if one.mean >= least]
+        # Epochs and their number grow with C.
+        self.best = min(near, key=lambda one: (one.setting.C, -one.mean))
+        self._parts = self._parts_of(folds)
+        models = [self.best.setting.make(**self._options) for _ in folds]
+        parts, _, _ = zip(*self._scored(models, self.best.setting), strict=True)
+        self.scores = np.vstack(parts)
 
     def run(self, grid: Grid) -> None:
         """Choose loss, kernel and C, then one parameter after the other near that C."""
@@ -127,20 +147,7 @@ class Search:
             self.out_of_time = start >= self._deadline
             if self.out_of_time and self.tried:
                 return None
-        jobs = self._n_jobs or 1
-        turns = -(-len(models) // jobs)
-        parallel = Parallel(n_jobs=self._n_jobs, prefer="threads")
-        with one_blas_thread():
-            found = parallel(
-                delayed(_held_out_scores)(
-                    model.set_params(C=setting.C),
-                    part,
-                    self._deadline,
-                    turns - place // jobs,
-                )
-                for place, (model, part) in enumerate(zip(models, self._parts, strict=True))
-            )
-        parts, fit_time, score_time = zip(*found, strict=True)
+        parts, fit_time, score_time = zip(*self._scored(models, setting), strict=True)
         scores = np.vstack(parts)
         values = self._judge(scores)
         times = np.array(fit_time), np.array(score_time)
@@ -153,6 +160,22 @@ class Search:
         if self._verbose:
             self._print(tried)
         return tried
+
+    def _scored(
+        self, models: list[PairwiseClassifier], setting: Setting
+    ) -> list[tuple[Matrix, float, float]]:
+        """Fit a model to each fold; return scores and seconds, as `_held_out_scores` does."""
+        jobs = self._n_jobs or 1
+        turns = -(-len(models) // jobs)
+        parallel = Parallel(n_jobs=self._n_jobs, prefer="threads")
+        with one_blas_thread():
+            found: list[tuple[Matrix, float, float]] = parallel(
+                delayed(_held_out_scores)(
+                    model.set_params(C=setting.C), part, self._deadline, turns - place // jobs
+                )
+                for place, (model, part) in enumerate(zip(models, self._parts, strict=True))
+            )
+        return found
 
     def _print(self, tried: Tried) -> None:
         assert self.best is not None

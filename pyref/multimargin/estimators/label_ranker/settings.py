@@ -16,6 +16,9 @@ from multimargin.estimators.shared.label_weights import check_class_weight, weig
 from multimargin.estimators.shared.pair_weights import check_top_k
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 
+# Of this many labels, a relevant one is ranked against the hardest few.
+_MANY_LABELS, _HARDEST = 100, 20
+
 LOSSES: dict[str, type[PairwiseClassifier]] = {
     "hinge": RankSVM,
     "squared_hinge": RankLSVM,
@@ -168,8 +171,10 @@ def class_weights_of(
     return tuple(found)
 
 
-def top_ks_of(top_k: Any) -> tuple[Any, ...]:
-    """Return the numbers or shares of hardest labels that a parameter lists."""
+def top_ks_of(top_k: Any, n_labels: int) -> tuple[Any, ...]:
+    """Return the numbers or shares of hardest labels that a parameter means."""
+    if isinstance(top_k, str) and top_k == "auto":
+        return (_HARDEST, 0.25) if n_labels >= _MANY_LABELS else (None, 0.25)
     values = values_of("top_k", top_k)
     for value in values:
         check_top_k(value)
