@@ -86,8 +86,7 @@ def test_held_out_scores_of_a_row_do_not_see_its_own_labels(monkeypatch):
     changed[7] = 1 - changed[7]
     model.fit(X, y)
     model.fit(X, changed)
-    # The first of each fit is of all folds, the others are of one fold each, for `best_score_`.
-    before, after = seen[0], seen[4]
+    before, after = seen
     assert len(before.blocks) == 3
     own = before.rows == 7
     for one, other in zip(before.blocks, after.blocks, strict=True):

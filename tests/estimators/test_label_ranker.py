@@ -557,3 +557,113 @@ def test_a_kernel_whose_first_epochs_take_too_long_is_not_tried(monkeypatch):
     monkeypatch.setattr(estimator, "_OPERATIONS", 1.0)
     tried = LabelRankerCV([1.0], max_time=1e6, **QUICK).fit(X, y).cv_results_["params"]
     assert {one["kernel"] for one in tried} == {"linear"}
+
+
+AT_AN_EDGE = pytest.mark.filterwarnings("ignore:The best C")
+
+
+def many(monkeypatch, *, pairs=500, drawn=60):
+    """Let the problem of these tests count as one of many rows."""
+    monkeypatch.setattr(estimator, "_MANY_PAIRS", pairs)
+    monkeypatch.setattr(estimator, "_FEWEST_DRAWN", drawn)
+    monkeypatch.setattr(estimator, "_MOST_DRAWN", drawn)
+
+
+@AT_AN_EDGE
+def test_settings_of_many_rows_are_compared_on_a_sample_and_one_fold_is_held_out(monkeypatch):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+    sizes = []
+    fit = searching.PairwiseClassifier.fit
+
+    def watched(self, X, *given, **named):
+        sizes.append(len(X))
+        return fit(self, X, *given, **named)
+
+    monkeypatch.setattr(searching.PairwiseClassifier, "fit", watched)
+    options = {**QUICK, "loss": ["squared_hinge", "margin_distribution"]}
+    model = LabelRankerCV([1.0, 10.0], kernel="linear", **options).fit(X, y)
+    # The first loss alone; then the fold that is held out, and all rows.
+    assert model.n_splits_ == 1
+    assert set(model.cv_results_["param_loss"]) == {"squared_hinge"}
+    assert all(size < 60 for size in sizes[:-2])
+    assert sizes[-2:] == [200, 300]
+    assert model.predict_proba(X).shape == y.shape
+    assert model.status_ == "converged"
+    # The held-out odds are those of a calibrated classifier with this fold.
+    fold = next(iter(MultilabelStratifiedKFold(3).split(X, y)))
+    inner = clone(model.ranker_).set_params(tol=1e-2)
+    alike = CalibratedClassifier(inner, cv=[fold]).fit(X, y)
+    np.testing.assert_allclose(model.calibration_.coef_, alike.calibration_.coef_, rtol=1e-6)
+
+
+def test_folds_that_are_given_are_all_held_out(monkeypatch):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+    folds = MultilabelStratifiedKFold(4, random_state=1)
+    model = LabelRankerCV([1.0], kernel="linear", cv=folds, **QUICK).fit(X, y)
+    assert model.n_splits_ == 4
+
+
+@AT_AN_EDGE
+def test_of_settings_that_are_as_good_the_smallest_C_is_fitted_to_many_rows(monkeypatch):
+    X, y = problem(9, n=300)
+    few = LabelRankerCV([1.0, 10.0, 100.0], kernel="linear", **QUICK).fit(X, y)
+    many(monkeypatch, drawn=250)
+    model = LabelRankerCV([1.0, 10.0, 100.0], kernel="linear", **QUICK).fit(X, y)
+    values = dict(
+        zip(model.cv_results_["param_C"], model.cv_results_["mean_test_score"], strict=True)
+    )
+    near = [C for C, value in values.items() if value >= 0.99 * max(values.values())]
+    assert model.best_params_["C"] == min(near)
+    assert (
+        few.best_params_["C"]
+        == max(zip(few.cv_results_["mean_test_score"], few.cv_results_["param_C"], strict=True))[1]
+    )
+
+
+def test_a_sample_is_that_of_the_seed(monkeypatch):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+    one, same, other = (
+        LabelRankerCV([1.0], kernel="linear", **{**QUICK, "random_state": seed}).fit(X, y)
+        for seed in (0, 0, 1)
+    )
+    scores = [model.cv_results_["mean_test_score"] for model in (one, same, other)]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert scores[0] != scores[2]
+    np.testing.assert_array_equal(one.predict_proba(X), same.predict_proba(X))
+
+
+def test_groups_weights_and_views_of_many_rows(monkeypatch):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+    groups, weights = np.arange(300) // 3, np.random.default_rng(0).integers(0, 3, 300)
+    views = [("left", "passthrough", slice(0, 3)), ("right", "passthrough", slice(3, 6))]
+    options = {**QUICK, "kernel": "linear", "views": views}
+    model = LabelRankerCV([1.0], **options).fit(X, y, weights, groups)
+    assert model.n_splits_ == 1
+    assert set(model.rankers_) == {"left", "right"}
+
+
+def test_ctrl_c_in_the_search_of_many_rows_keeps_a_model(monkeypatch):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(searching.Search, "hold_out", interrupted)
+    model = LabelRankerCV([1.0], kernel="linear", **QUICK)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "interrupted"
+    assert model.predict_proba(X).shape == y.shape
+
+
+def test_top_k_of_many_labels_is_a_number():
+    X, y = problem(9, n=60, q=100)
+    tried = LabelRankerCV([1.0], kernel="linear", **{**QUICK, "top_k": "auto"}).fit(X, y)
+    assert set(tried.cv_results_["param_top_k"]) == {20, 0.25}
+    with pytest.raises(TypeError, match="top_k is 'most'"):
+        LabelRankerCV([1.0], top_k="most").fit(X, y)

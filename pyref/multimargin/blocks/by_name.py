@@ -13,10 +13,10 @@ from multimargin.thresholds.held_out import Named, named_estimators
 
 # More features are for a linear model, not for trees.
 MOST_FEATURES = 500
-# Trees of a forest: of few columns, and of many.
-_TREES, _TREES_OF_MANY = 100, 32
-# Of the labels, on which trees of many columns grow.
-_PROJECTIONS = 8
+# Trees of a forest: of few columns, of these and many labels, and of many columns.
+_TREES, _TREES_OF_LABELS, _TREES_OF_MANY = 100, 50, 32
+# Of the labels, on which trees of many columns or labels grow, and how many labels are many.
+_PROJECTIONS, _MANY_LABELS = 8, 24
 # Pairs of a row and a label of which a forest is made; its leaves hold all labels.
 _MOST_PAIRS = 2**20
 # Rows of many columns beyond which other blocks are as good and much cheaper.
@@ -126,6 +126,8 @@ def _forest(data: Data) -> Any:
     leaf, trees, options = 2, _TREES, {}
     if not few_columns(data.X):
         leaf, trees, options = 3, _TREES_OF_MANY, {"n_projections": _PROJECTIONS}
+    elif data.n_labels >= _MANY_LABELS:
+        trees, options = _TREES_OF_LABELS, {"n_projections": _PROJECTIONS}
     if data.full:
         trees *= 3
     # The leaves have the shares of all labels.

@@ -72,10 +72,12 @@ from multimargin.thresholds.held_out import HeldOut, Named
 from multimargin.tuning.folds import folds_of
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
-# Rows up to which settings are compared on all of them, and how many are drawn of more.
-_MOST_SEARCHED, _SAMPLE = 6000, 3000
-# Pairs of a row and a label beyond which one fold is held out.
+# Pairs of a row and a label beyond which one fold is held out, and settings are compared on a
+# sample of the rows; rows beyond which they are, of features held dense, for which kernels are
+# tried, and others; and the rows of a sample.
 _MANY_PAIRS = 2**20
+_MOST_DENSE, _MOST_OTHERS = 4_000, 20_000
+_FEWEST_DRAWN, _MOST_DRAWN = 3_000, 12_000
 # More rows are for a linear model.
 _MOST_ROWS = 20_000
 _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
@@ -127,11 +129,12 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         "auto" is (None, 0.25), of 100 labels or more (20, 0.25).
     stack : None, {"auto", "full"} or list, default="auto"
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
-        whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 32 of
-        sparse or more than 500 features) and, for sparse or more features, one-vs-rest logistic
-        regressions, "linear". "full" has three times the trees and, where it has "linear", the same
-        with balanced weights, "balanced". Both have "lift", see `CalibratedClassifier`. A list has
-        some of these names, classifiers, or pairs of a name and a classifier.
+        whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 50 of 24
+        labels or more, or 32 of sparse or more than 500 features) and, for sparse or more features,
+        one-vs-rest logistic regressions, "linear". "full" has three times the trees and, where it
+        has "linear", the same with balanced weights, "balanced". Both have "lift", see
+        `CalibratedClassifier`. A list has some of these names, classifiers, or pairs of a name and
+        a classifier.
     scoring : str or callable, default="auto"
         Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
         of scikit-learn for label indicators. "auto" is "ranking_average_precision", or
@@ -212,7 +215,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         True if the ranker, the stack and the calibration have a further, last label: that a row has
         none.
     n_splits_ : int
-        Number of folds.
+        Number of folds that were held out.
     status_ : str
         Status of the fit: that of the rankers, "time_limit" if the search ran out of time, or
         "interrupted".
@@ -231,15 +234,20 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     Notes
     -----
     For each loss the search starts in the middle of `Cs` and climbs to larger or smaller values
-    while they are better, from warm starts; with the better loss, a further kernel likewise. Then
-    kernel width, class weights and top_k are changed one after the other at the best C, and C again
-    where that is better. Settings are compared by their calibrated scores, without the stack: the
-    calibration changes who ranks best.
+    while they are better by a thousandth, from warm starts; with the better loss, a further kernel
+    likewise. Then kernel width, class weights and top_k are changed one after the other at the best
+    C, and C again where that is better by as much. Settings are compared by their calibrated
+    scores, without the stack: the calibration changes who ranks best.
 
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
     out neighbours where labels outnumber rows, a forest of more than a million pairs of a row and
-    a label, and the lift of more than 2000 labels. Their classifiers learn from known labels; one
-    that is listed may refuse unknown ones.
+    a label or of more than 6000 rows of sparse features, and the lift of more than 2000 labels.
+    Their classifiers learn from known labels; one that is listed may refuse unknown ones.
+
+    Of more than a million pairs of a row and a label, 20,000 rows, or 4000 rows that are held
+    dense, settings are compared on a sample of 3000 to 12,000 rows, and that of the smallest C
+    within 1 % of the best is taken. Of more than a million pairs the first loss alone is tried, and
+    where `cv` is a number the first fold alone is held out.
 
     A row without labels has no pair of labels to learn from. Where they are at least one in a
     hundred, they get a label of their own for the fit: its score tells how little a row is about,
@@ -340,7 +348,9 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         self.n_splits_ = len(folds)
         self.scoring_ = self._scoring(targets)
         judge = self._judge(rows, HeldOut.of([], labels, weights, folds, groups), targets)
-        searched, search_judge = _among(folds, len(labels), seed), judge
+        n, q = targets.indicator.shape
+        size = _rows_to_search(n, q, any(views.dense_))
+        searched, search_judge = _among(folds, n, size, seed), judge
         if searched is not folds:
             _check_folds(searched, labels)
             search_judge = self._judge(
@@ -858,14 +868,23 @@ def _check_size(n: int, q: int) -> None:
         )
 
 
+def _rows_to_search(n: int, q: int, dense: bool) -> int:
+    """Return among how many of the rows settings are compared."""
+    if n * q <= _MANY_PAIRS and n <= (_MOST_DENSE if dense else _MOST_OTHERS):
+        return n
+    if dense:
+        return min(n, _FEWEST_DRAWN)
+    return min(n, int(np.clip(_MANY_PAIRS // q, _FEWEST_DRAWN, _MOST_DRAWN)))
+
+
 def _among(
-    folds: list[tuple[Any, Any]], n_rows: int, seed: int
+    folds: list[tuple[Any, Any]], n: int, size: int, seed: int
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return folds of the rows among which settings are compared: all, or a sample of many."""
-    if n_rows <= _MOST_SEARCHED:
+    """Return folds of n rows, or of a sample of them."""
+    if size == n:
         return folds
-    sampled = np.zeros(n_rows, dtype=bool)
-    sampled[np.random.RandomState(seed).permutation(n_rows)[:_SAMPLE]] = True
+    sampled = np.zeros(n, dtype=bool)
+    sampled[np.random.RandomState(seed).permutation(n)[:size]] = True
     return [(train[sampled[train]], test[sampled[test]]) for train, test in folds]
 
 

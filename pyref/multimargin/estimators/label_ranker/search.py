@@ -26,6 +26,8 @@ Matrix = NDArray[np.float64]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
+# A gain, relative to what is there, that is worth the search of further C.
+_WORTH = 1e-3
 # What settings may differ by, relative to the best, where the others are fitted to far more rows.
 _NEAR = 0.01
 
@@ -128,14 +130,15 @@ class Search:
         before = len(self.tried)
         place = Cs.index(setting.C)
         first = self._try(setting, models)
-        if first is not None and (rival is None or first.mean > rival.mean):
+        if first is not None and (rival is None or _is_worth(first.mean, rival.mean)):
             highest = first.mean
             for further in (Cs[place + 1 :], Cs[:place][::-1]):
                 for C in further:
                     tried = self._try(replace(setting, C=C), models)
-                    if tried is None or tried.mean <= highest:
+                    gains = tried is not None and _is_worth(tried.mean, highest)
+                    highest = highest if tried is None else max(highest, tried.mean)
+                    if not gains:
                         break
-                    highest = tried.mean
                 if highest > first.mean:
                     break
         self._planned -= len(Cs) - (len(self.tried) - before)
@@ -196,6 +199,11 @@ class Search:
         if hasattr(self.model, "coef_"):
             self.model._forget_rows()
         return self.model
+
+
+def _is_worth(value: float, other: float) -> bool:
+    """Return whether a value is better by more than folds tell apart, and more than nothing."""
+    return value > other + _WORTH * abs(other) or (value > other and not np.isfinite(other))
 
 
 def results_of(tried: list[Tried]) -> dict[str, Any]:

@@ -41,8 +41,9 @@ pub(super) struct Accelerator {
 
 /// What leaps are weighed by.
 struct Prospect<'a> {
-    /// Epochs that would be made without them.
+    /// Epochs that would be made without them, and multiplications that a root may take.
     epochs: f64,
+    budget: f64,
     /// Rows with pairs, labels, and multiplications of an epoch.
     rows: f64,
     labels: f64,
@@ -59,7 +60,8 @@ impl Prospect<'_> {
         let root = rank * (self.epoch / labels / 3.0 + 2.0 * rows * rank) + inverses * rank.powi(3);
         let iteration = labels * (2.0 * rows * rank + rank * rank + PROXIMAL * rows);
         let rests = inverses * self.tuning.rest as f64;
-        root + count * iteration + rests * self.epoch < self.epochs * self.epoch
+        root <= self.budget
+            && root + count * iteration + rests * self.epoch < self.epochs * self.epoch
     }
 }
 
@@ -204,11 +206,19 @@ impl Accelerator {
         let active = engine.active() as f64 / rows;
         let share_of_rows = rows / labels.instances() as f64;
         let epoch = scores.work() * share_of_rows * active.max(1.0 / 3.0);
+        let epoch = epoch + SOLUTION * rows * q * active;
+        // How many epochs are left is a guess: where it is wrong, a root costs no more than those made.
+        let made = self.gaps.len() as f64;
         Prospect {
             epochs: epochs_left(&self.gaps, tolerance),
+            budget: if scores.has_dense_columns() {
+                f64::INFINITY
+            } else {
+                made * epoch
+            },
             rows,
             labels: q,
-            epoch: epoch + SOLUTION * rows * q * active,
+            epoch,
             tuning,
         }
     }
@@ -425,6 +435,7 @@ mod tests {
         let largest = |epochs: f64, epoch: f64| {
             let prospect = Prospect {
                 epochs,
+                budget: f64::INFINITY,
                 rows: 1000.0,
                 labels: 6.0,
                 epoch,
@@ -437,5 +448,14 @@ mod tests {
         assert!(few.is_some() && few < many, "{few:?} {many:?}");
         assert!(largest(300.0, 3e6) < few);
         assert_eq!(largest(f64::INFINITY, 1e7), Some(999));
+        let prospect = Prospect {
+            epochs: f64::INFINITY,
+            budget: 1e9,
+            rows: 1000.0,
+            labels: 6.0,
+            epoch: 1e7,
+            tuning: &tuning,
+        };
+        assert!(prospect.is_worth(100) && !prospect.is_worth(999));
     }
 }
