@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from multimargin.cli.spreadsheets import as_cell
 from multimargin.datasets import load_table
 from multimargin.datasets.table_tags import indicator_of_tags, joined
+from multimargin.targets.reading import read_targets
 
 SPELLED = ["007", "1.10", "3", "3.0", "nan", "null", "NA", "TRUE", "1e5", "c++", "o'neil"]
 
@@ -272,19 +273,18 @@ def test_names_that_look_the_same_are_one_and_others_are_told(tmp_path):
 
 
 def test_names_are_the_same_in_tables_lists_and_y(tmp_path):
-    from multimargin.checks.targets import check_targets
 
     spelled = [["caf\u00e9", " b"], ["cafe\u0301"], ["b\u200b"]] * 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert check_targets(spelled).label_names.tolist() == ["b", "caf\u00e9"]
+        assert read_targets(spelled).label_names.tolist() == ["b", "caf\u00e9"]
         assert (
             read(tmp_path / "t.csv", list(map(json.dumps, spelled)))
             == [{"b", "caf\u00e9"}, {"caf\u00e9"}, {"b"}] * 2
         )
     with pytest.warns(UserWarning, match="'Drama' and 'drama'"):
-        check_targets([["Drama"], ["drama"], ["Horror"]])
-    assert check_targets([[3.0], [5.0, 3.0]]).label_names.tolist() == [3, 5]
+        read_targets([["Drama"], ["drama"], ["Horror"]])
+    assert read_targets([[3.0], [5.0, 3.0]]).label_names.tolist() == [3, 5]
     lines = "".join(
         json.dumps({"x": k**2, "tags": [3.0, 5.0][: 1 + k % 2]}) + "\n" for k in range(4)
     )

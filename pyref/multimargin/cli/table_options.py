@@ -1,6 +1,6 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
@@ -164,25 +164,10 @@ class ColumnOptions:
         self.check()
         from multimargin.datasets.table_columns import TableColumns
 
-        return TableColumns(
-            labels=as_number(self.labels),
-            tags_column=self.tags_column,
-            separator=None if self.separator is None else _unescaped(self.separator),
-            drop=self.drop or (),
-            text=self.text or (),
-            group=group,
-            nominal=self.nominal or (),
-            number=self.number or (),
-            analyzer=self.analyzer,
-            blank=self.blank,
-            decimal=self.decimal,
-            min_count=self.min_count,
-            one_tag_a_row=self.one_tag_a_row,
-        )
-
-
-def _unescaped(separator: str) -> str:
-    return separator.replace("\\t", "\t").replace("\\n", "\n")
+        given = {name: value for name, value in vars(self).items() if value not in (None, "")}
+        if self.separator is not None:
+            given["separator"] = self.separator.replace("\\t", "\t").replace("\\n", "\n")
+        return TableColumns(**given | {"labels": as_number(self.labels), "group": group})
 
 
 @dataclass(frozen=True)
@@ -207,21 +192,11 @@ def load_table_or_data(
 
     parts = table_files(source)
     if parts is None:
-        for option, value in (
-            ("--tags-column", columns.tags_column),
-            ("--drop", columns.drop),
-            ("--text", columns.text),
-            ("--group", columns.group),
-            ("--nominal", columns.nominal),
-            ("--number", columns.number),
-            ("--blank", columns.blank),
-            ("--decimal", columns.decimal),
-            ("--min-count", columns.min_count != 1),
-        ):
-            if value:
+        for field in fields(columns):
+            if field.name != "labels" and getattr(columns, field.name) != field.default:
                 raise WrongUsage(
-                    f"{option} is for tables (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx), "
-                    f"not for {source}"
+                    f"--{field.name.replace('_', '-')} is for tables (.csv, .tsv, .txt, .json, "
+                    f".jsonl, .parquet, .xlsx), not for {source}"
                 )
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)

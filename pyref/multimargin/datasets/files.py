@@ -1,9 +1,8 @@
 """Data sets from a file of any known kind, or from a folder of files."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from multimargin.datasets._reading import check_label_cells, reading, uncompressed
 from multimargin.datasets.arff import load_arff, names_labels_in_header
@@ -13,7 +12,7 @@ from multimargin.datasets.file_kinds import KINDS, SVMLIGHT
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
-from multimargin.datasets.table_columns import TableColumns
+from multimargin.datasets.table_columns import ColumnRoles, TableColumns
 from multimargin.datasets.table_files import PARTS, files_in, table_files
 from multimargin.datasets.tables import naming_parts, read_table
 
@@ -28,19 +27,9 @@ def load_table(
     path: str | os.PathLike[str],
     *,
     labels: Any = None,
-    tags_column: str | Sequence[str] | None = None,
-    separator: str | None = None,
-    drop: str | Sequence[str] = (),
-    text: str | Sequence[str] = (),
-    nominal: str | Sequence[str] = (),
-    number: str | Sequence[str] = (),
-    analyzer: str = "word",
-    blank: str | None = None,
-    one_tag_a_row: str | None = None,
-    decimal: str | None = None,
-    min_count: int = 1,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
+    **roles: Unpack[ColumnRoles],
 ) -> MultilabelData:
     """Load a multi-label data set from a table in a file.
 
@@ -51,16 +40,14 @@ def load_table(
         .gz, .bz2, .xz, .zst or .zip; a folder of numbered parts of one table, or a pattern such as
         ``"out/part-*"``; or ``"-"`` for standard input. The first row of text names the columns; a
         line of JSON lines is an object.
-    labels, tags_column, separator, drop, text, nominal, number, analyzer, blank, one_tag_a_row
-        Roles of the columns, see `MultilabelData.from_frame`.
-    decimal : {".", ","} or None, default=None
-        The decimal mark of numbers. None finds it, and a warning tells where it is a comma.
-    min_count : int, default=1
-        Labels that are relevant in fewer rows of the training part are left out.
+    labels : str, sequence of str or None, default=None
+        Columns of 0 and 1, one a label, see `MultilabelData.from_frame`.
     test : str, path-like or None, default=None
         The file of the test part, with the same columns.
     name : str or None, default=None
         Name of the data set; None takes the file's name.
+    **roles : object
+        Roles of other columns, such as ``tags_column``, see `MultilabelData.from_frame`.
 
     Returns
     -------
@@ -82,20 +69,7 @@ def load_table(
     columns is found by the ending of the file and the line of names; rows that do not fit are
     errors.
     """
-    columns = TableColumns(
-        labels=labels,
-        tags_column=tags_column,
-        separator=separator,
-        drop=drop,
-        text=text,
-        nominal=nominal,
-        number=number,
-        analyzer=analyzer,
-        blank=blank,
-        decimal=decimal,
-        min_count=min_count,
-        one_tag_a_row=one_tag_a_row,
-    )
+    columns = TableColumns(labels=labels, **roles)
     parts = dict(table_files(path) or {"train": Path(path)})
     parts |= {} if test is None else {"test": Path(test)}
     table = read_table(parts, columns, name=name)

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import is_missing
-from multimargin.checks.label_names import as_written
 from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
@@ -33,6 +31,8 @@ from multimargin.datasets.table_kinds import (
     warn_of_names,
 )
 from multimargin.notices import warn
+from multimargin.targets.given import is_missing
+from multimargin.targets.names import as_written
 
 _TRUE = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
 _FALSE = {"false", "no", "n", "f", "off"}
@@ -43,31 +43,50 @@ _PART = re.compile(
 )
 
 
+Columns = str | Sequence[str]
+
+
+class ColumnRoles(TypedDict, total=False):
+    """Roles of the columns of a table that are no columns of labels, and how they are read."""
+
+    # A column that lists the labels of each row, as text or as a list, or several columns with a
+    # label each; named as labels are
+    tags_column: Columns | None
+    # What stands between the tags of that column; None takes what most cells have
+    separator: str | None
+    # Columns that are neither features nor labels; names and patterns, as for labels
+    drop: Columns
+    text: Columns  # Columns of text, whose words become features
+    nominal: Columns  # Columns of names, even if these look like numbers
+    number: Columns  # Columns of numbers, even if these look like codes
+    analyzer: str  # What counts of text: "word", or "char" for runs of characters
+    # What an empty cell of a label is, "0" or "unknown"; None takes 0 where no label is 0 otherwise
+    blank: str | None
+    decimal: str | None  # The decimal mark of numbers; None finds it
+    min_count: int  # Labels that are relevant in fewer rows are left out
+    # A column: rows with the same value in it are one, and each of them has one of its tags
+    one_tag_a_row: str | None
+
+
 @dataclass(frozen=True)
 class TableColumns:
-    """Roles of the columns of a table."""
+    """Columns of labels, and `ColumnRoles`."""
 
     # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
     # ``"last:6"``; a text holds several with commas between them
-    labels: str | Sequence[str] | None = None
-    # A column that lists the labels of each row instead, as text or as a list, or several columns
-    # with a label each; named as `labels` are
-    tags_column: str | Sequence[str] | None = None
-    # What stands between the tags of that column; None takes what most cells have
+    labels: Columns | int | None = None
+    tags_column: Columns | None = None
     separator: str | None = None
-    # Columns that are neither features nor labels; names and patterns, as for `labels`
-    drop: str | Sequence[str] = ()
-    text: str | Sequence[str] = ()  # Columns of text, whose words become features
+    drop: Columns = ()
+    text: Columns = ()
     # A column that is no feature; rows with the same value in it belong together
     group: str | None = None
-    nominal: str | Sequence[str] = ()  # Columns of names, even if these look like numbers
-    analyzer: str = "word"  # What counts of text: "word", or "char" for runs of characters
-    # What an empty cell of a label is, "0" or "unknown"; None takes 0 where no label is 0 otherwise
+    nominal: Columns = ()
+    number: Columns = ()
+    analyzer: str = "word"
     blank: str | None = None
-    decimal: str | None = None  # The decimal mark of numbers; None finds it
-    min_count: int = 1  # Labels that are relevant in fewer rows are left out
-    number: str | Sequence[str] = ()  # Columns of numbers, even if these look like codes
-    # A column: rows with the same value in it are one, and each of them has one of its tags
+    decimal: str | None = None
+    min_count: int = 1
     one_tag_a_row: str | None = None
 
 

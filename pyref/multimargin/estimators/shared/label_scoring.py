@@ -8,13 +8,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.given import recognise
-from multimargin.checks.labels import check_indicator, indicator_of
-from multimargin.checks.targets import Targets, names_in
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.certificate import without_rounding
 from multimargin.estimators.shared.features import TakesFeatures
 from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.measures.margins import pair_margins
+from multimargin.targets.indicator import check_indicator
+from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import over_labels
 
 
@@ -50,25 +50,16 @@ class LabelScoringClassifier(ClassifierMixin, TakesFeatures):  # type: ignore[mi
         float
             Between 0 and 1.
         """
-        given = recognise(y)
-        if given.kind == "lists":
-            return self._score_of_lists(X, given.values, sample_weight)
-        if given.kind == "indicator" and not given.is_column:
-            return float(super().score(X, indicator_of(given.values), sample_weight))
-        return float(super().score(X, given.values, sample_weight))
-
-    def _score_of_lists(self, X: Any, rows: list[Any], sample_weight: Any) -> float:
         check_is_fitted(self)
-        if None in rows:
-            raise ValueError(
-                f"y has no list in row {rows.index(None)}; expected one in each row, an empty one "
-                "where it has no label: what is not known cannot be scored."
-            )
-        names = getattr(self, "label_names_in_", self.classes_)
-        met = [set(names[row == 1]) for row in self.predict(X)]
-        check_as_many_rows(np.empty(len(rows)), np.empty(len(met)))
-        exact = [set(row) == found for row, found in zip(names_in(rows), met, strict=True)]
-        return float(np.average(exact, weights=sample_weight))
+        targets = read_targets(y, labels=Labels.of(self))
+        predicted = self.predict(X)
+        check_as_many_rows(targets.indicator, predicted)
+        if not self.multilabel_:
+            predicted = predicted[:, np.newaxis] == self.classes_
+        exact = (predicted == targets.indicator).all(axis=1)
+        if targets.has_other is not None:
+            exact &= ~targets.has_other
+        return float(np.average(exact, weights=check_sample_weight(sample_weight, exact.size)))
 
     def label_scores(self, X: Any) -> Matrix:
         """Return the scores f(x) of all labels, before any threshold.
