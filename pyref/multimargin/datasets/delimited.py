@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import as_utf8, not_utf8
@@ -43,6 +42,20 @@ class _Dialect:
     quote: str = '"'
     escape: str = '"'
 
+    @property
+    def width(self) -> int:
+        """The number of cells of a row."""
+        return len(self.names) + self.row_names
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Cells of a file, read with a dialect."""
+
+    columns: list[Any]
+    rejected: list[tuple[Any, ...]]  # The first rows that do not fit: place, kind and text
+    is_doubtful: bool  # Whether a text may be several rows, between two lone quotes
+
 
 def read_delimited(path: Path, ending: str, shown: Path) -> dict[str, Any]:
     """Read a file, its cells as they are written, by the name of their column.
@@ -51,9 +64,9 @@ def read_delimited(path: Path, ending: str, shown: Path) -> dict[str, Any]:
     """
     head, told = _head(path, shown)
     dialect = _dialect(head, told or _delimiter(head, ending), skipped=1 if told else 0)
-    cells, dialect = _read(path, dialect, shown)
+    cells = _read(path, dialect, shown)
     if dialect.row_names:
-        if len(set(cells[0].tolist())) < cells[0].size:
+        if len(set(cells[0].tolist())) < len(cells[0]):
             raise ValueError(
                 f"path: {shown}: rows of different lengths: each has a cell more than the "
                 f"{len(dialect.names)} columns of the first line, and the first cells are no names "
@@ -166,67 +179,53 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[list[Any], _Dialect]:
+def _read(path: Path, dialect: _Dialect, shown: Path) -> list[Any]:
     """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
-    cells, rejected = _strictly(path, dialect)
-    if not rejected and not _swallows(path, cells, dialect):
-        return cells, dialect
-    if rejected:
-        found, others = _strictly(path, replace(dialect, escape="\\"))
-        if not others:
+    found = _strictly(path, dialect)
+    if not found.rejected and not found.is_doubtful:
+        return found.columns
+    if found.rejected:
+        other = _strictly(path, replace(dialect, escape="\\"))
+        if not other.rejected:
             warn("quotation marks within texts have a backslash before them")
-            return found, dialect
-    plain = replace(dialect, quote="", escape="")
-    found, others = _strictly(path, plain) if _is_row_by_row(path, dialect) else ([], [()])
-    if others:
-        if rejected:
-            _refuse(path, rejected, dialect, shown)
-        return cells, dialect
-    warn(
-        "quotation marks are read as they stand: some are not closed, and without them every line "
-        f"has the {len(dialect.names)} cells of a row"
-    )
-    return found, plain
+            return other.columns
+    if _is_row_by_row(path, dialect):
+        other = _strictly(path, replace(dialect, quote="", escape=""))
+        if not other.rejected:
+            warn(
+                "quotation marks are read as they stand: some are not closed, and without them "
+                f"every line has the {len(dialect.names)} cells of a row"
+            )
+            return other.columns
+    if found.rejected:
+        _refuse(path, found.rejected, dialect, shown)
+    return found.columns
 
 
 def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
     """Return whether every line has as many cells as there are names, whatever is in quotes."""
-    between, count = dialect.delimiter.encode(), len(dialect.names) + dialect.row_names - 1
+    between, count = dialect.delimiter.encode(), dialect.width - 1
     with path.open("rb") as stream:
         lines = islice(stream, dialect.skipped, None)
         return count > 0 and all(line.count(between) == count for line in lines if line.strip())
 
 
-def _swallows(path: Path, cells: Sequence[Any], dialect: _Dialect) -> bool:
-    """Return whether a text has a line break and the delimiter: it may be several rows."""
-    with path.open("rb") as stream:
-        n_lines = sum(piece.count(b"\n") for piece in iter(lambda: stream.read(2**20), b""))
-    if len(cells) < 2 or n_lines <= len(cells[0]) + dialect.skipped:
-        return False
-    between = dialect.delimiter
-    return any("\n" in cell and between in cell for column in cells for cell in column.tolist())
-
-
-def _strictly(
-    path: Path, dialect: _Dialect, longest: int = _LONGEST
-) -> tuple[list[Any], list[tuple[Any, ...]]]:
-    """Return the columns of a file, and its first rows that do not fit the dialect.
-
-    `longest` are the bytes of its longest line.
-    """
+def _strictly(path: Path, dialect: _Dialect, longest: int = _LONGEST) -> _Found:
+    """Read a file with a dialect; `longest` are the bytes of its longest line."""
     import duckdb
 
-    count = len(dialect.names) + dialect.row_names
-    columns = {f"c{place}": "VARCHAR" for place in range(count)}
-    chosen = ", ".join(f"coalesce({column}, '')" for column in columns)
+    columns = {f"c{place}": "VARCHAR" for place in range(dialect.width)}
+    # A text with a line break and the delimiter may be several rows.
+    doubtful = " OR ".join(f"contains({c}, chr(10)) AND contains({c}, $delimiter)" for c in columns)
     try:
         with duckdb.connect() as connection:
-            found = connection.execute(
-                f"SELECT {chosen} FROM read_csv($path, auto_detect=false, header=false, "
+            found = connection.sql(
+                f"SELECT *, {doubtful} FROM read_csv($path, auto_detect=false, header=false, "
                 f"skip=$skip, delim=$delimiter, quote=$quote, escape=$escape, columns={columns}, "
-                "strict_mode=true, null_padding=false, store_rejects=true, rejects_limit=20, "
-                "max_line_size=$longest, buffer_size=$buffer)",
-                {
+                f"force_not_null={list(columns)}, strict_mode=true, null_padding=false, "
+                "store_rejects=true, rejects_limit=20, max_line_size=$longest, "
+                "buffer_size=$buffer)",
+                params={
                     "path": pattern_of(path),
                     "skip": dialect.skipped,
                     "delimiter": dialect.delimiter,
@@ -235,7 +234,8 @@ def _strictly(
                     "longest": longest,
                     "buffer": 16 * longest if longest == _LONGEST else 2 * longest,
                 },
-            ).fetchnumpy()
+            )
+            *cells, doubt = _columns_of(found)
             rejected = connection.execute(
                 "SELECT line_byte_position, error_type, csv_line FROM reject_errors ORDER BY line"
             ).fetchall()
@@ -249,7 +249,19 @@ def _strictly(
             return _strictly(copy, dialect)
     if longest == _LONGEST and any("LINE SIZE" in kind for _, kind, _ in rejected):
         return _strictly(path, dialect, max(path.stat().st_size, longest + 1))
-    return [np.asarray(column, dtype=object) for column in found.values()], rejected
+    return _Found(cells, rejected, bool(doubt.any()))
+
+
+def _columns_of(found: Any) -> list[Any]:
+    """Return the columns of a query, texts as pandas holds them: by pyarrow, else as objects."""
+    from pandas import Series
+
+    of_text = Series([""]).dtype
+    if getattr(of_text, "storage", "") != "pyarrow":
+        return [np.ma.getdata(column) for column in found.fetchnumpy().values()]
+    *texts, last = found.to_arrow_table().columns
+    # Without an object of Python for each cell.
+    return [*(type(Series([""]).array)(text, dtype=of_text) for text in texts), last.to_numpy()]
 
 
 def pattern_of(path: Path) -> str:
@@ -314,7 +326,7 @@ def _named(cells: Sequence[Any], names: Sequence[str], shown: Path) -> dict[str,
     return columns
 
 
-def is_index(cells: NDArray[Any]) -> bool:
+def is_index(cells: Any) -> bool:
     """Return whether cells number the rows, from any number: the index that pandas writes."""
     texts = cells.tolist()
     numbers = [int(text) for text in texts if re.fullmatch("[0-9]{1,15}", text)]

@@ -127,9 +127,9 @@ def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
     """
     from pandas import factorize
 
-    if hasattr(values.dtype, "categories") or values.dtype.kind in "biuf":
+    if hasattr(values.dtype, "categories") or values.dtype.kind in "biuf" or values.dtype == "str":
         codes, different = factorize(values)
-        return codes, list(different)
+        return codes, different.tolist()
     # Most are texts.
     cells = [c if type(c) is str or not is_missing(c) else None for c in values.tolist()]
     try:
@@ -147,7 +147,7 @@ def _text_of(cell: Any) -> str | None:
 
 def from_cell(text: str) -> str:
     """Return the text of a cell without the apostrophe that keeps spreadsheets from computing."""
-    return text[1:] if _FORMULA.match(text) else text
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:

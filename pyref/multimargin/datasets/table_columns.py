@@ -399,7 +399,9 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     What is missing is NaN, and empty in text.
     """
     if kind in ("text", "characters"):
-        return np.array(as_text_column(values), dtype=object)
+        # Arrow's texts stay there: an object for each takes as long as to read them.
+        is_text = values.dtype == "str" and not values.hasnans
+        return values.array if is_text else np.array(as_text_column(values), dtype=object)
     cells = Cells(str(values.name), values)
     if kind == "nominal":
         names = np.array([*(text.strip() for text in cells.texts), np.nan], dtype=object)

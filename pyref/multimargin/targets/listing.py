@@ -1,9 +1,9 @@
 """Names that rows list, and their indicator."""
 
-from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,30 +25,39 @@ class Listing:
     @classmethod
     def of(
         cls,
-        cells: Iterable[Iterable[Any] | None],
+        cells: Iterable[Collection[Any] | None],
         codes: NDArray[np.intp] | None = None,
         name_of: Callable[[Any], Any] = label_name,
     ) -> "Listing":
         """Collect the names in cells, by default one cell a row; an empty name is none."""
-        numbers = _Numbers(name_of)
-        found, ends, missing = array("q"), array("q", [0]), list[int]()
-        for place, cell in enumerate(cells):
-            if cell is None:
-                missing.append(place)
-            different = set(map(numbers.__getitem__, cell or ()))
-            different.discard(0)
-            found.extend(different)
-            ends.append(len(found))
+        cells = list(cells)
         if codes is None:
-            codes = np.arange(len(ends) - 1)
-            codes[missing] = -1
+            missing = np.array([cell is None for cell in cells], dtype=bool)
+            codes = np.where(missing, -1, np.arange(len(cells)))
+        lengths = [len(cell or ()) for cell in cells]
+        return cls.of_flat(
+            chain.from_iterable(cell or () for cell in cells), lengths, codes, name_of
+        )
+
+    @classmethod
+    def of_flat(
+        cls,
+        written: Iterable[Any],
+        lengths: Sequence[int],
+        codes: NDArray[np.intp],
+        name_of: Callable[[Any], Any] = label_name,
+    ) -> "Listing":
+        """Collect names, of which each cell has so many after those of the cell before."""
+        numbers = _Numbers(name_of)
+        found = np.fromiter(map(numbers.__getitem__, written), dtype=np.intp)
+        cells = np.repeat(np.arange(len(lengths)), lengths)
+        # Each once in a cell, and without the empty one, whose number is 0.
+        found = np.sort((cells * len(numbers.names) + found)[found > 0])
+        cells, found = np.divmod(found[np.diff(found, prepend=-1) > 0], len(numbers.names))
+        ends = np.concatenate([[0], np.cumsum(np.bincount(cells, minlength=len(lengths)))])
         names = list(numbers.names)
-        respelled = {
-            text for text, number in numbers.items() if not number or text != names[number]
-        }
-        # Without the empty one.
-        places = np.array(found, dtype=np.intp) - 1
-        return cls(codes, names[1:], places, np.array(ends, dtype=np.intp), respelled)
+        respelled = {text for text, of in numbers.items() if not of or text != names[of]}
+        return cls(codes, names[1:], found - 1, ends, respelled)
 
     def counts(self, rows: NDArray[np.intp] | None = None) -> Counter[Any]:
         """Return the number of rows of each name."""
