@@ -162,6 +162,17 @@ def test_postal_codes_and_moments_are_asked_about():
     assert kind_of(Cells("created", seconds - 1_500_000_000)).name == "number"
 
 
+def test_keys_are_asked_about():
+    numbers = pd.Series([10**17 + 7919 * k for k in range(9)])
+    for values in (numbers, numbers.astype(str).astype(object)):
+        kind = kind_of(Cells("tweet", values, as_text=values.dtype == object))
+        assert (kind.name, kind.ask) == ("keys", "--drop")
+    assert kind_of(Cells("bytes", numbers // 1000)).name == "number"
+    # Of many parts, and no words nevertheless.
+    parts = pd.Series([f"{k:08x}-{k:04x}-4000-8000-{k:012x}" for k in range(80)], dtype=object)
+    assert kind_of(Cells("id", parts, as_text=True)).ask == "--drop"
+
+
 def test_amounts_of_two_units_are_asked_about():
     for cells in (["$5", "€6"], ["45%", "0.45"]):
         values = pd.Series(cells, dtype=object)

@@ -290,3 +290,16 @@ def test_names_are_the_same_in_tables_lists_and_y(tmp_path):
     )
     (tmp_path / "t.jsonl").write_text(lines)
     assert load_table(tmp_path / "t.jsonl", tags_column="tags").label_names == ("3", "5")
+
+
+def test_tags_of_several_words_that_are_tags_are_told(tmp_path):
+    tags = ["__label__a", "__label__a __label__b", "__label__b"] * 3
+    frame = pd.DataFrame({"x": np.arange(9) ** 2 % 7, "tags": tags})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match="is ' ' a separator, too"):
+        load_table(tmp_path / "t.csv", tags_column="tags")
+    frame["tags"] = ["New York", "York", "Rome"] * 3
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_table(tmp_path / "t.csv", tags_column="tags")

@@ -274,7 +274,8 @@ def _unlabelled_table(
         raise ValueError(f"{source} is no table; expected one, as the model was fitted to one")
     assert info.table is not None
     kinds = info.table["kinds"]
-    frame, splits = read_parts(parts)
+    # A row for each line.
+    frame, splits = read_parts(parts, blank_rows=True)
     # The labels are made up: they may be missing in the file.
     nothing = np.zeros((len(frame), 1), dtype=np.int64)
     X = features_of(frame, kinds, Path(source).name, model_mark=info.table.get("decimal", "."))

@@ -8,7 +8,8 @@ and a row that does not fit is an error with its line.
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path
@@ -22,13 +23,14 @@ from multimargin.datasets._reading import as_utf8, not_utf8
 from multimargin.datasets.file_kinds import DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
+from multimargin.targets.names import label_name
 
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 # Bytes of a line, unless one is longer; DuckDB reads as many at a time.
 _LONGEST = 2**21
-_HEAD_BYTES, _HEAD_ROWS = 2**18, 200
+_HEAD_BYTES, HEAD_ROWS = 2**18, 200
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,31 @@ class _Found:
     is_doubtful: bool  # Whether a text may be several rows, between two lone quotes
 
 
-def read_delimited(path: Path, ending: str, shown: Path) -> dict[str, Any]:
+def read_delimited(
+    path: Path, ending: str, shown: Path, *, blank_rows: bool = False
+) -> dict[str, Any]:
     """Read a file, its cells as they are written, by the name of their column.
 
-    `shown` is the path in messages. An empty cell is the empty text.
+    `shown` is the path in messages. An empty cell is the empty text. Blank lines between rows of
+    several columns are rows if `blank_rows` says so; those of one column always are.
     """
     head, told = _head(path, shown)
+    if _has_lone_quote(head):
+        names = next(line for line in head if line.strip()).strip()
+        warn(f"the line of names, {names!r:.60}, has a quotation mark that is not closed")
+        written = names.encode()
+        plain = written.replace(b'"', b"")
+        with _changed(path, lambda content: content.replace(written, plain, 1)) as copy:
+            return read_delimited(copy, ending, shown, blank_rows=blank_rows)
     dialect = _dialect(head, told or _delimiter(head, ending), skipped=1 if told else 0)
+    _refuse_rule(head, dialect, shown)
     cells = _read(path, dialect, shown)
+    _refuse_repeated_names(cells, dialect, shown)
+    if blank_rows and (places := _blank_lines(path, dialect, len(cells[0]))):
+        from pandas.api.extensions import take
+
+        order = np.insert(np.arange(len(cells[0])), places, -1)
+        cells = [take(column, order, allow_fill=True, fill_value="") for column in cells]
     if dialect.row_names:
         if len(set(cells[0].tolist())) < len(cells[0]):
             raise ValueError(
@@ -74,6 +93,37 @@ def read_delimited(path: Path, ending: str, shown: Path) -> dict[str, Any]:
             )
         cells = cells[1:]
     return _named(cells, dialect.names, shown)
+
+
+def _has_lone_quote(lines: Sequence[str]) -> bool:
+    """Return whether a quotation mark in the line of names is not closed there, nor in the next."""
+    filled = [line for line in lines if line.strip()][:2]
+    return len(filled) == 2 and [line.count('"') % 2 for line in filled] == [1, 0]
+
+
+def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
+    """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
+    for number, line in enumerate(lines[:5], start=1):
+        if dialect.width > 1 and "-" in line and not line.strip("|+:- \t\r\n"):
+            raise ValueError(
+                f"path: {shown}, line {number}: a rule of a table that is drawn for people, in "
+                f"{line.strip()!r:.70}; expected delimiters and cells alone: remove such lines"
+            )
+
+
+def _refuse_repeated_names(cells: Sequence[Any], dialect: _Dialect, shown: Path) -> None:
+    """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
+    offset = len(cells) - len(dialect.names)
+    columns = list(zip(cells[offset:], dialect.names, strict=True))
+    if len(columns) < 2:
+        return
+    same = np.flatnonzero(np.asarray(columns[0][0] == columns[0][1]))
+    row = next((k for k in same.tolist() if all(of[k] == name for of, name in columns)), None)
+    if row is not None:
+        raise ValueError(
+            f"path: {shown}: the row {row + 1} below the names of the columns repeats them, "
+            f"{listed(dialect.names)}; was the file put together of several? Remove such lines"
+        )
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
@@ -101,7 +151,7 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
         for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
             if row:
                 rows.append(row)
-            if len(rows) == _HEAD_ROWS:
+            if len(rows) == HEAD_ROWS:
                 break
     except csv.Error:
         # A quote that is not closed; DuckDB says where.
@@ -136,13 +186,9 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     blank = next(place for place, line in enumerate(lines) if line.strip())
     while names and not names[-1].strip() and rows and all(len(r) < len(names) for r in rows):
         names = names[:-1]
-    if _is_data(names, rows):
-        warn(
-            f"the first row, {listed(names)}, is no row of names but of data like those below; the "
-            f"columns are taken for column1 to column{len(names)}: write names of columns above"
-        )
-        numbered = tuple(f"column{number}" for number in range(1, len(names) + 1))
-        return _Dialect(delimiter, numbered, skipped)
+    numbered = numbered_names(names, rows)
+    if numbered is not None:
+        return _Dialect(delimiter, tuple(numbered), skipped)
     longer = bool(rows) and all(len(row) == len(names) + 1 for row in rows)
     if longer and not any(row[-1].strip() for row in rows):
         # DuckDB takes a delimiter at the end of a row, and no blanks after it.
@@ -155,6 +201,17 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
         or not any(f"{delimiter} " in line for line in lines)
     )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
+
+
+def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str] | None:
+    """Return numbers for names, and tell, where the first row of a table is none of names."""
+    if not _is_data(first, rows):
+        return None
+    warn(
+        f"the first row, {listed(first)}, is no row of names but of data like those below; the "
+        f"columns are taken for column1 to column{len(first)}: write names of columns above"
+    )
+    return [f"column{number}" for number in range(1, len(first) + 1)]
 
 
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -240,16 +297,54 @@ def _strictly(path: Path, dialect: _Dialect, longest: int = _LONGEST) -> _Found:
                 "SELECT line_byte_position, error_type, csv_line FROM reject_errors ORDER BY line"
             ).fetchall()
     except duckdb.InvalidInputException as error:
-        if "invalid state" not in str(error):
+        if "invalid state" not in str(error) or not _ends_in_two_ways(path):
             raise
-        # Lines that end in two ways, as of files that were put together.
-        with TemporaryDirectory() as folder:
-            copy = Path(folder, path.name)
-            copy.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
+        is_mixed = True
+    else:
+        is_mixed = bool(rejected) and _ends_in_two_ways(path)
+    if is_mixed:
+        with _changed(path, lambda content: re.sub(b"\r\n?", b"\n", content)) as copy:
             return _strictly(copy, dialect)
     if longest == _LONGEST and any("LINE SIZE" in kind for _, kind, _ in rejected):
         return _strictly(path, dialect, max(path.stat().st_size, longest + 1))
     return _Found(cells, rejected, bool(doubt.any()))
+
+
+def _ends_in_two_ways(path: Path) -> bool:
+    """Return whether lines of a file end in different ways, as of files that were put together."""
+    content = path.read_bytes()
+    both, cr, lf = (content.count(end) for end in (b"\r\n", b"\r", b"\n"))
+    return sum(count > 0 for count in (both, cr - both, lf - both)) > 1
+
+
+@contextmanager
+def _changed(path: Path, change: Callable[[bytes], bytes]) -> Iterator[Path]:
+    """Give a changed copy of a file for the while."""
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, path.name)
+        copy.write_bytes(change(path.read_bytes()))
+        yield copy
+
+
+def _blank_lines(path: Path, dialect: _Dialect, n_rows: int) -> list[int]:
+    """Return the numbers of the rows that have a blank line above them."""
+    if dialect.width == 1 or not re.search(rb"\n[ \t]*\r?\n", path.read_bytes()):
+        return []
+    places, above, row = list[int](), 0, 0
+    # Of all readers there are.
+    usual = csv.field_size_limit(path.stat().st_size + 1)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            records = csv.reader(stream, delimiter=dialect.delimiter)
+            for cells in islice(records, dialect.skipped, None):
+                above += not cells
+                if cells:
+                    places += above * [row]
+                    above, row = 0, row + 1
+    finally:
+        csv.field_size_limit(usual)
+    # With marks of quotation of another kind, rows would be others.
+    return places if row == n_rows else []
 
 
 def _columns_of(found: Any) -> list[Any]:
@@ -313,7 +408,7 @@ def _named(cells: Sequence[Any], names: Sequence[str], shown: Path) -> dict[str,
     """Return the columns by name, without blanks; one without a name is left out if it is empty."""
     columns: dict[str, Any] = {}
     for place, (name, column) in enumerate(zip(names, cells, strict=True), start=1):
-        name = name.strip()
+        name = label_name(name)
         if not name:
             if not any(cell.strip() for cell in column.tolist()) or is_index(column):
                 continue

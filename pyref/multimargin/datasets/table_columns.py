@@ -32,7 +32,7 @@ from multimargin.datasets.table_kinds import (
 )
 from multimargin.notices import warn
 from multimargin.targets.given import is_missing
-from multimargin.targets.names import as_written
+from multimargin.targets.names import as_written, label_name
 
 _TRUE = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
 _FALSE = {"false", "no", "n", "f", "off"}
@@ -145,7 +145,7 @@ def chosen_columns(
         items = [str(item) for item in wanted]
     found: set[str] = set()
     for item in items:
-        found |= set(_columns_of(item.strip(), columns, argument))
+        found |= set(_columns_of(label_name(item), columns, argument))
     return [column for column in columns if column in found]
 
 

@@ -463,9 +463,10 @@ def _warn_of_second_separator(names: Collection[str], separator: str, column: st
     """Warn of tags that are made of other tags, with another separator between them."""
     known = set(names)
     for other in _SEPARATORS:
-        if other in (separator, " "):
-            continue
         found = {name: _pieces(name, other) for name in names if other in name}
+        # Names may have several words.
+        if other == separator or (other == " " and not all(of <= known for of in found.values())):
+            continue
         some = sorted(n for n, of in found.items() if len(of) > 1 and of <= known - {n})
         if some:
             warn(

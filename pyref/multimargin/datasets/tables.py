@@ -137,10 +137,13 @@ def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
 
 
 def read_parts(
-    parts: Mapping[str, Path], columns: TableColumns | None = None
+    parts: Mapping[str, Path],
+    columns: TableColumns | None = None,
+    *,
+    blank_rows: bool = False,
 ) -> tuple[Any, dict[str, NDArray[np.intp]]]:
     """Read tables with the same columns into one, and the rows of each part of several."""
-    frames = {part: read_frame(file) for part, file in parts.items()}
+    frames = {part: read_frame(file, blank_rows=blank_rows) for part, file in parts.items()}
     if columns is not None:
         frames = {part: tags_of_long_table(frame, columns) for part, frame in frames.items()}
     (first_part, first), *others = frames.items()
