@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of
+from multimargin.cli.table_options import check_names
 
 if TYPE_CHECKING:
     from multimargin.cli.predictions import Predictions
@@ -125,6 +126,7 @@ def command(
         check_ending("--output", output, "JSON", "another name, or the command without --json")
     else:
         check_ending("--output", output, "CSV", "a name such as out.csv, or --json")
+    check_names(source, {"keep": keep})
     from multimargin.cli.predictions import Predictions
     from multimargin.model_files import read_model
 

@@ -1,13 +1,17 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
 from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_of
+from multimargin.datasets.file_kinds import DELIMITERS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from multimargin.datasets import MultilabelData
     from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import Table
@@ -131,6 +135,13 @@ Group = Annotated[
 ]
 
 
+# What names columns.
+_OF_NAMES = (
+    *("labels", "tags_column", "drop", "text", "nominal", "number", "group", "keep"),
+    "one_tag_a_row",
+)
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """Roles of the columns of a table."""
@@ -159,6 +170,10 @@ class ColumnOptions:
             if value is not None and self.tags_column is None:
                 raise WrongUsage(f"{option} is given without --tags-column, the column of the tags")
 
+    def check_names(self, source: str, group: str | None = None) -> None:
+        """Raise ValueError for columns that a text does not have, before libraries are imported."""
+        check_names(source, {**vars(self), "group": group})
+
     def columns(self, group: str | None = None) -> "TableColumns":
         """Say which columns are what; raises WrongUsage if the options contradict each other."""
         self.check()
@@ -168,6 +183,28 @@ class ColumnOptions:
         if self.separator is not None:
             given["separator"] = self.separator.replace("\\t", "\t").replace("\\n", "\n")
         return TableColumns(**given | {"labels": as_number(self.labels), "group": group})
+
+
+def check_names(source: str, wanted: "Mapping[str, Any]") -> None:
+    """Raise ValueError for a column that a text lacks; other files are checked as they are read."""
+    path, ending = Path(source), Path(source).suffix.lower()
+    # A .txt may be no table.
+    if ending not in DELIMITERS or ending == ".txt" or not path.is_file():
+        return
+    from types import SimpleNamespace
+
+    from multimargin.datasets.delimited import names_at_the_top
+    from multimargin.datasets.table_columns import chosen_columns
+
+    given = {use: wanted[use] for use in _OF_NAMES if wanted.get(use)}
+    if "labels" in given:
+        given["labels"] = as_number(given["labels"])
+    frame = SimpleNamespace(columns=names_at_the_top(path, ending) if given else [])
+    try:
+        for use, columns in given.items():
+            chosen_columns(frame, columns, use)
+    except ValueError as error:
+        raise ValueError(f"{error} (in {source})") from error
 
 
 @dataclass(frozen=True)

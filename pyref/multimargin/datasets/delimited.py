@@ -8,6 +8,7 @@ and a row that does not fit is an error with its line.
 import csv
 import io
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -93,6 +94,15 @@ def read_delimited(
             )
         cells = cells[1:]
     return _named(cells, dialect.names, shown)
+
+
+def names_at_the_top(path: Path, ending: str) -> list[str]:
+    """Return the names of columns by the first lines of a file, those of empty columns, too."""
+    head, told = _head(path, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dialect = _dialect(head, told or _delimiter(head, ending), skipped=0)
+    return [label_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 
 
 def _has_lone_quote(lines: Sequence[str]) -> bool:

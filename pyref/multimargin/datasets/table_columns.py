@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.cells import is_missing
 from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
@@ -31,7 +32,6 @@ from multimargin.datasets.table_kinds import (
     warn_of_names,
 )
 from multimargin.notices import warn
-from multimargin.targets.given import is_missing
 from multimargin.targets.names import as_written, label_name
 
 _TRUE = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}

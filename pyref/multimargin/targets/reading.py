@@ -13,9 +13,10 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import naming
+from multimargin.checks.cells import column_of
 from multimargin.checks.names import listed, places_of
 from multimargin.notices import warn
-from multimargin.targets.given import Given, column_of, recognise
+from multimargin.targets.given import Given, recognise
 from multimargin.targets.indicator import UNKNOWN, count_unknown, indicator_of
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import name_in_list, warn_of_lookalikes
