@@ -50,7 +50,7 @@ class Part:
 
     index: int  # Number of the part; sums are in this order
     X: Any  # (n, d): Features
-    # (n, q): 1 where the label is relevant, `checks.labels.UNKNOWN` where that is not known
+    # (n, q): 1 where the label is relevant, `targets.indicator.UNKNOWN` where that is not known
     indicator: NDArray[np.uint8]
     pair_weights: Matrix  # (n,): Weight c_i of each pair of a row; 0 where it has none
     sample_weight: Matrix | None = None  # (n,): Weights of the rows, which `pair_weights` contain
