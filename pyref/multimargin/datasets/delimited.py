@@ -62,8 +62,8 @@ class _Found:
 
 def read_delimited(
     path: Path, ending: str, shown: Path, *, blank_rows: bool = False
-) -> dict[str, Any]:
-    """Read a file, its cells as they are written, by the name of their column.
+) -> tuple[Sequence[str], list[Any]]:
+    """Return the names of the columns of a file, and its cells, all as they are written.
 
     `shown` is the path in messages. An empty cell is the empty text. Blank lines between rows of
     several columns are rows if `blank_rows` says so; those of one column always are.
@@ -93,7 +93,7 @@ def read_delimited(
                 f"of rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
         cells = cells[1:]
-    return _named(cells, dialect.names, shown)
+    return dialect.names, cells
 
 
 def names_at_the_top(path: Path, ending: str) -> list[str]:
@@ -412,27 +412,3 @@ def _refuse(
         f"the {len(dialect.names)} columns of the first line, in {held}; is the separator "
         f"{dialect.delimiter!r}, are texts with it in quotes?"
     )
-
-
-def _named(cells: Sequence[Any], names: Sequence[str], shown: Path) -> dict[str, Any]:
-    """Return the columns by name, without blanks; one without a name is left out if it is empty."""
-    columns: dict[str, Any] = {}
-    for place, (name, column) in enumerate(zip(names, cells, strict=True), start=1):
-        name = label_name(name)
-        if not name:
-            if not any(cell.strip() for cell in column.tolist()) or is_index(column):
-                continue
-            name = f"column{place}"
-        if name in columns:
-            raise ValueError(
-                f"path: {shown} has several columns named {name!r}; expected different names"
-            )
-        columns[name] = column
-    return columns
-
-
-def is_index(cells: Any) -> bool:
-    """Return whether cells number the rows, from any number: the index that pandas writes."""
-    texts = cells.tolist()
-    numbers = [int(text) for text in texts if re.fullmatch("[0-9]{1,15}", text)]
-    return len(numbers) == len(texts) == len(set(numbers))

@@ -34,6 +34,9 @@ _AMOUNT = {
     for mark, other in ((".", ","), (",", "."))
 }
 _TRUTH = {"true": 1.0, "false": 0.0}
+# What says that a label applies, or does not.
+_RELEVANT = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
+_IRRELEVANT = {"false", "no", "n", "f", "off"}
 # What programs write into a column of numbers where there is none.
 _NO_NUMBER = {
     *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "#na", "1.#ind"),
@@ -174,6 +177,17 @@ def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
 def stands_for_nothing(text: str) -> bool:
     """Return whether a text is blank, or what programs write for a missing number."""
     return text.strip().lower() in _NO_NUMBER
+
+
+def label_value(text: str) -> float | None:
+    """Return 0, 1, -1, NaN for an unknown label, or None for what is no label."""
+    if stands_for_nothing(text):
+        return float("nan")
+    word = text.strip().lower()
+    if word in _RELEVANT | _IRRELEVANT:
+        return float(word in _RELEVANT)
+    found = number_of(word) if is_number(word) else None
+    return found if found in (0.0, 1.0, -1.0) else None
 
 
 def is_number(text: str | None, mark: str = ".") -> bool:

@@ -17,9 +17,9 @@ from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
     is_number,
-    number_of,
+    label_value,
     numbers_of,
-    stands_for_nothing,
+    unit_of,
 )
 from multimargin.datasets.table_kinds import (
     DATE_PARTS,
@@ -34,8 +34,6 @@ from multimargin.datasets.table_kinds import (
 from multimargin.notices import warn
 from multimargin.targets.names import as_written, label_name
 
-_TRUE = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
-_FALSE = {"false", "no", "n", "f", "off"}
 # Rows by which words are judged, and fewer than which say nothing.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 _PART = re.compile(
@@ -184,7 +182,7 @@ def indicator_of_columns(
     blanks = np.zeros(Y.shape, dtype=bool)
     for k, name in enumerate(names):
         cells = Cells(name, frame[name])
-        value = {text: _label_value(text) for text in cells.texts}
+        value = {text: label_value(text) for text in cells.texts}
         wrong = [text for text in cells.texts if value[text] is None]
         if wrong:
             raise ValueError(
@@ -229,17 +227,6 @@ def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
     else:
         Y[minus] = 0
         warn(f"labels: {count} labels are -1 and none is 0; -1 is read as 0")
-
-
-def _label_value(text: str) -> float | None:
-    """Return 0, 1, -1, NaN for an unknown label, or None for what is no label."""
-    if stands_for_nothing(text):
-        return float("nan")
-    word = text.strip().lower()
-    if word in _TRUE | _FALSE:
-        return float(word in _TRUE)
-    found = number_of(word) if is_number(word) else None
-    return found if found in (0.0, 1.0, -1.0) else None
 
 
 def feature_kinds(
@@ -410,7 +397,7 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     try:
         numbers = numbers_of(cells, mark)
     except ValueError as error:
-        word = next(text for text in cells.texts if not _is_number_or_amount(text, mark))
+        word = next(t for t in cells.texts if not is_number(t, mark) and unit_of(t, mark) is None)
         marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
         raise ValueError(
             f"the column {values.name!r} has something else than numbers{marked}: "
@@ -423,14 +410,6 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
             "expected finite numbers, or nothing where a value is missing"
         )
     return numbers
-
-
-def _is_number_or_amount(text: str, mark: str) -> bool:
-    try:
-        number_of(text, mark)
-    except ValueError:
-        return False
-    return True
 
 
 def as_text_column(values: Any) -> list[str]:
@@ -452,7 +431,7 @@ def labels_at_the_end(frame: Any) -> list[str]:
     found: list[str] = []
     for column in reversed(frame.columns):
         texts = Cells(column, frame[column]).texts
-        if not texts or any(_label_value(text) is None for text in texts):
+        if not texts or any(label_value(text) is None for text in texts):
             break
         found.insert(0, column)
     return found

@@ -218,11 +218,13 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
                 frame = frame_of(_read_objects(plain, kind, file))
         else:
             _imported("duckdb", what)
-            frame = frame_of(read_delimited(plain, kind, file, blank_rows=blank_rows))
+            names, cells = read_delimited(plain, kind, file, blank_rows=blank_rows)
+            frame = frame_of(dict(enumerate(cells)))
+            frame.columns = names
     return with_plain_names(frame, f"path: {file}")
 
 
-def frame_of(columns: Mapping[str, NDArray[Any]], index: Any = None) -> Any:
+def frame_of(columns: Mapping[Any, Any], index: Any = None) -> Any:
     """Return a data frame; objects stay so, pandas would look at each cell to find its type."""
     pandas = import_pandas("tables")
     series = {
@@ -233,16 +235,12 @@ def frame_of(columns: Mapping[str, NDArray[Any]], index: Any = None) -> Any:
 
 
 def with_plain_names(frame: Any, what: str) -> Any:
-    """Return a frame whose columns have texts without blanks around them for names.
+    """Return a frame whose columns have names without blanks around them, and nothing invisible.
 
     One without a name that holds nothing, or numbers the rows, is left out.
     """
     names = [label_name(str(column)) for column in frame.columns]
-    kept = [
-        place
-        for place, name in enumerate(names)
-        if name or not (frame.iloc[:, place].isna() | (frame.iloc[:, place] == "")).all()
-    ]
+    kept = [k for k, name in enumerate(names) if name or not _says_nothing(frame.iloc[:, k])]
     if len(kept) < len(names):
         frame = frame.iloc[:, kept]
     found = [names[place] or f"column{place + 1}" for place in kept]
@@ -251,6 +249,13 @@ def with_plain_names(frame: Any, what: str) -> Any:
         raise ValueError(f"{what} has several columns named {repeated!r}; expected different names")
     frame.columns = found
     return frame
+
+
+def _says_nothing(column: Any) -> bool:
+    """Return whether cells are blank, or number the rows from any number, as an index does."""
+    texts = [as_written(cell) for cell in column.tolist() if not is_missing(cell)]
+    numbers = [int(text) for text in texts if re.fullmatch("[0-9]{1,15}", text)]
+    return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
 
 
 def _read_workbook(file: Path, pandas: Any) -> Any:
