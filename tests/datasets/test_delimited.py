@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from multimargin.datasets import load_table
+from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
 
@@ -201,3 +202,31 @@ def test_blank_lines_are_rows_where_each_line_is_answered(tmp_path):
     frame = read_frame(tmp_path / "t.csv", blank_rows=True)
     assert frame["a"].tolist() == ["", "1", "", "", "3", "4"]
     assert frame["b"].tolist()[:5] == ["", "2", "", "", "x\n\ny"]
+
+
+def test_texts_are_the_same_with_and_without_arrow(tmp_path):
+    """Without pyarrow, pandas holds texts as objects of Python."""
+    text = 'id,text,y\n1,"red, fish\nswims",a\n2,,"a,b"\n,caf\u00e9,b\n'
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    expected = {
+        "id": ["1", "2", ""],
+        "text": ["red, fish\nswims", "", "caf\u00e9"],
+        "y": ["a", "a,b", "b"],
+    }
+    found = []
+    for storage in ("auto", "python"):
+        with pd.option_context("mode.string_storage", storage):
+            frame = read_frame(tmp_path / "t.csv")
+            found.append(load_table(tmp_path / "t.csv", tags_column="y", text="text", drop="id"))
+        assert frame.to_dict("list") == expected
+        assert (storage == "python") == (frame["text"].dtype == object)
+    assert found[0].label_names == found[1].label_names
+    np.testing.assert_array_equal(found[0].Y, found[1].Y)
+    np.testing.assert_array_equal(found[0].X, found[1].X)
+
+
+def test_rows_of_text_have_the_same_hashes_however_they_are_held(tmp_path):
+    """By them it is told which rows a model was fitted to."""
+    frame = pd.DataFrame({"text": ["red fish", "", "caf\u00e9"], "x": [1.0, 2.0, np.nan]})
+    as_objects = frame.astype({"text": object})
+    assert row_hashes(frame).tolist() == row_hashes(as_objects).tolist()

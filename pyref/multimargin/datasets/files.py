@@ -1,6 +1,7 @@
 """Data sets from a file of any known kind, or from a folder of files."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -156,31 +157,20 @@ def _read(
         return load_arff(file, found, test=test, name=name, **of_arff)
     if kind in SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
-    if kind == ".txt":
-        return _load_text(file, test, name)
-    data = load_npz(file, name=name)
-    if test is None:
-        return data
-    return MultilabelData.concatenate({"train": data, "test": load_npz(test)}, name=data.name)
-
-
-def _load_text(file: Path, test: Path | None, name: str | None) -> MultilabelData:
-    """Load a text file: of fastText, or of the Extreme Classification Repository."""
-    if starts_with_label(file):
+    if kind == ".txt" and starts_with_label(file):
         return load_fasttext(file, test=test, name=name)
-    name = uncompressed(file).stem if name is None else name
-    if test is None:
-        return _of_extreme(file, "path", name)
-    parts = {"train": _of_extreme(file, "path", name), "test": _of_extreme(test, "test", name)}
-    return MultilabelData.concatenate(parts, name=name)
+    read = load_npz if kind == ".npz" else _of_extreme
+    data = read(file)
+    if test is not None:
+        data = MultilabelData.concatenate({"train": data, "test": read(test)}, name=data.name)
+    return data if name is None else replace(data, name=name)
 
 
-def _of_extreme(file: Path, argument: str, name: str) -> MultilabelData:
+def _of_extreme(file: Path) -> MultilabelData:
     X, Y = load_extreme(file)
-    with reading(file, argument):
+    with reading(file, "path"):
         n, q = Y.shape
-        check_label_cells(n, q, Y.nnz, file, argument, "load_extreme keeps them sparse")
+        check_label_cells(n, q, Y.nnz, file, "path", "load_extreme keeps them sparse")
         numbers = [[str(k) for k in range(matrix.shape[1])] for matrix in (X, Y)]
-        return MultilabelData(
-            X=X, Y=Y.toarray(), feature_names=numbers[0], label_names=numbers[1], name=name
-        )
+        name = uncompressed(file).stem
+        return MultilabelData(X, Y.toarray(), numbers[0], numbers[1], name=name)
