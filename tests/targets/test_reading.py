@@ -205,6 +205,14 @@ def test_labels_are_scored_by_name_whatever_names_them(kind: str) -> None:
         model.score(X, ["a", "b", "a", "c"])
 
 
+def test_names_that_look_the_same_are_the_same_in_fit_and_score() -> None:
+    named = NAMED.rename(columns={"a": "cafe\u0301", "b": " b"})
+    model = RankSVM(C=1000.0, random_state=0).fit(np.eye(4), named)
+    rows = [["c", "caf\u00e9"], ["b"], ["caf\u00e9", " b"], ["c"]]
+    others = named.rename(columns={"cafe\u0301": "caf\u00e9"})
+    assert model.score(np.eye(4), rows) == model.score(np.eye(4), others) == 1.0
+
+
 def test_a_name_that_the_model_lacks_is_met_by_no_prediction() -> None:
     model, X = fitted("method"), np.eye(4)
     assert model.score(X, LISTED) == 1.0

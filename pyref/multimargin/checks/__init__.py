@@ -1,7 +1,6 @@
 """Checks of what callers pass in; errors name the argument, what was found and what is expected.
 
 - `arrays`: features and matrices in general;
-- `cells`: cells of any container;
 - `storage`: masks, and the indices of sparse matrices;
 - `scores`: label scores;
 - `weights`: weights of rows;

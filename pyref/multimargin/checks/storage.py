@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy.sparse import issparse
 
 
 def check_storage(X: Any, name: str) -> None:
@@ -18,7 +18,7 @@ def check_storage(X: Any, name: str) -> None:
             f"{name} has masked entries; expected a number everywhere: fill them "
             "(numpy.ma.filled) or impute them (sklearn.impute)."
         )
-    if not sparse.issparse(X):
+    if not issparse(X):
         return
     if X.format in ("csr", "csc", "bsr"):
         _check_compressed(X, name)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from multimargin.checks.cells import column_of
 from multimargin.checks.names import places_of
 from multimargin.cli.table_options import is_table
-from multimargin.targets.given import Given
+from multimargin.targets.given import Given, column_of
 from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Labels, read_targets
 

@@ -11,7 +11,6 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.cells import is_missing
 from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
@@ -32,6 +31,7 @@ from multimargin.datasets.table_kinds import (
     warn_of_names,
 )
 from multimargin.notices import warn
+from multimargin.targets.given import is_missing
 from multimargin.targets.names import as_written, label_name
 
 # Rows by which words are judged, and fewer than which say nothing.

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.cells import column_of, is_missing
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
@@ -24,6 +23,7 @@ from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import as_utf8, opened, reading, uncompressed, unpacked
 from multimargin.datasets.delimited import HEAD_ROWS, numbered_names, pattern_of, read_delimited
 from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
+from multimargin.targets.given import column_of, is_missing
 from multimargin.targets.names import as_written, label_name
 
 PARTS = ("train", "test")

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.cells import is_missing
 from multimargin.checks.names import option
 from multimargin.checks.no_numbers import DATES, DURATIONS, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
@@ -30,6 +29,7 @@ from multimargin.datasets.table_cells import (
     zeros_in_front,
 )
 from multimargin.notices import warn
+from multimargin.targets.given import is_missing
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50

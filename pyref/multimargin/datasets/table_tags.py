@@ -14,7 +14,6 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.cells import column_of, is_missing
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
@@ -22,6 +21,7 @@ from multimargin.datasets.table_cells import Cells, factorized, from_cell
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
+from multimargin.targets.given import column_of, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, label_name, warn_of_lookalikes
 from multimargin.targets.texts import BRACKETS

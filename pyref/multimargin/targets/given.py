@@ -1,7 +1,7 @@
 """Kinds of `y`: a label indicator, lists of names, or classes, in any container."""
 
 from collections import Counter
-from collections.abc import Iterator, KeysView, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -9,10 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-
-from multimargin.checks.cells import column_of, is_missing
-from multimargin.checks.storage import canonical, check_storage
 
 _LISTS = (list, tuple, set, frozenset, KeysView)
 _NUMBERS = (Real, Decimal, np.bool_)
@@ -53,8 +49,11 @@ def recognise(y: Any, name: str = "y") -> Given:
     """Find out what labels are given as."""
     if type(y) is np.ndarray and y.dtype.kind in "biufUSc":
         return Given("classes" if y.ndim == 1 else "indicator", y)
+    # Not at the top: the program checks the names of columns without SciPy.
+    from multimargin.checks.storage import canonical, check_storage, issparse
+
     check_storage(y, name)
-    if sparse.issparse(y):
+    if issparse(y):
         return Given("indicator", canonical(y.tocsr()) if y.ndim == 2 else y)
     root, given = type(y).__module__.partition(".")[0], y
     if root == "polars":
@@ -67,6 +66,21 @@ def recognise(y: Any, name: str = "y") -> Given:
     if is_plain or values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         return _of_rows(values, names, name)
     return Given("indicator", values, names)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN or what pandas has for them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
+
+
+def column_of(cells: Iterable[Any]) -> NDArray[Any]:
+    """Return objects as an array of one dimension, whatever they are."""
+    cells = list(cells)
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return column
 
 
 def _array_of(y: Any, name: str) -> NDArray[Any]:

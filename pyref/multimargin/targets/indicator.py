@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from multimargin.checks.cells import is_missing
-from multimargin.targets.given import recognise
+from multimargin.targets.given import is_missing, recognise
 
 # How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
 UNKNOWN = 2

@@ -13,10 +13,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import naming
-from multimargin.checks.cells import column_of
 from multimargin.checks.names import listed, places_of
 from multimargin.notices import warn
-from multimargin.targets.given import Given, recognise
+from multimargin.targets.given import Given, column_of, recognise
 from multimargin.targets.indicator import UNKNOWN, count_unknown, indicator_of
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import name_in_list, warn_of_lookalikes
@@ -88,6 +87,14 @@ class Labels:
         """Return the labels of a fitted classifier."""
         return cls(model.classes_, model.multilabel_, getattr(model, "label_names_in_", None))
 
+    @property
+    def names(self) -> list[Any]:
+        """Names to find the labels by, as lists have them, or the classes."""
+        written: list[Any] = (
+            self.classes if self.label_names is None else self.label_names
+        ).tolist()
+        return _as_listed(written) if self.multilabel else written
+
     def targets(self, indicator: NDArray[np.uint8], **others: Any) -> Targets:
         """Return an indicator of these labels as targets."""
         return Targets(indicator, **vars(self), **others)
@@ -148,7 +155,7 @@ def _in_order(targets: Targets, labels: Labels, name: str) -> Targets:
     labels.check_kind(multilabel=True)
     indicator = targets.indicator
     if targets.label_names is not None and labels.label_names is not None:
-        wanted, found = labels.label_names.tolist(), targets.label_names.tolist()
+        wanted, found = labels.names, _as_listed(targets.label_names.tolist())
         others = [one for one in found if one not in set(wanted)]
         if others:
             raise ValueError(
@@ -188,10 +195,15 @@ def _same(one: Any) -> Any:
     return one
 
 
+def _as_listed(names: list[Any]) -> list[Any]:
+    """Return names of columns as lists have them, unless two are then the same."""
+    listed_names = [name_in_list(name) for name in names]
+    return listed_names if len(set(listed_names)) == len(names) else names
+
+
 def _of_model(listing: Listing, labels: Labels) -> Targets:
     """Return names in lists as the labels of a model."""
-    names = labels.classes if labels.label_names is None else labels.label_names
-    known = names.tolist()
+    known = labels.names
     indicator, has_other = listing.indicator(known)
     others = tuple(name for name in listing.names if name not in set(known))
     return labels.targets(indicator, others=others, has_other=has_other)
