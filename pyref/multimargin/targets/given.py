@@ -50,7 +50,9 @@ def recognise(y: Any, name: str = "y") -> Given:
     if type(y) is np.ndarray and y.dtype.kind in "biufUSc":
         return Given("classes" if y.ndim == 1 else "indicator", y)
     # Not at the top: the program checks the names of columns without SciPy.
-    from multimargin.checks.storage import canonical, check_storage, issparse
+    from scipy.sparse import issparse
+
+    from multimargin.checks.storage import canonical, check_storage
 
     check_storage(y, name)
     if issparse(y):
