@@ -24,7 +24,6 @@ from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, label_name, warn_of_lookalikes
-from multimargin.targets.texts import BRACKETS
 
 # What may stand between two tags, and whether it hardly has another use.
 _SEPARATORS = {
@@ -40,7 +39,6 @@ _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
 _QUOTE = '"'
 # Different cells by which a separator is found, and a column is taken for lists of tags.
 _MANY_CELLS = 2000
-_ENDS_OF_LISTS = tuple(BRACKETS.values())
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 # Where objects that are no names keep them, the innermost last.
 _KEYS_OF_NAMES = ("annotations", "result", "value", "choices", "labels", "label", "name", "id")
@@ -218,18 +216,20 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     """Return the tags of each row, and what separates them; None for lists."""
     codes, different = factorized(column)
     name = str(column.name)
-    cells = [_parsed(cell) for cell in different]
-    if any(type(cell) is not str and isinstance(cell, LISTING) for cell in cells):
-        return _of_lists(codes, cells, name), None
-    texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
-    if any(text.rstrip().endswith(_ENDS_OF_LISTS) for text in texts):
+    is_plain = _are_plain(different)
+    texts = different
+    if not is_plain:
+        cells = [_parsed(cell) for cell in different]
+        if any(isinstance(cell, LISTING) for cell in cells):
+            return _of_lists(codes, cells, name), None
+        texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
         bodies = _bodies_of_lists(texts, separator, codes, name)
         if bodies is not None:
             rows = [_of_body(body, text, name) for body, text in zip(bodies, texts, strict=True)]
             _refuse_indicator(rows, name)
             return Listing.of(rows, codes), None
     separator = _separator_of(texts, separator, name)
-    if len(separator) == 1 and not any(_QUOTE in text for text in texts):
+    if is_plain and len(separator) == 1:
         pieces = separator.join(texts).split(separator) if texts else []
         found = Listing.of_flat(pieces, [text.count(separator) + 1 for text in texts], codes)
     else:
@@ -237,6 +237,15 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     if len(texts) > 1:
         _warn_of_second_separator(found.names, separator, name)
     return found, separator
+
+
+def _are_plain(cells: Sequence[Any]) -> bool:
+    """Return whether cells are texts without brackets and quotes, as those of lists have."""
+    try:
+        written = "\n".join(cells)
+    except TypeError:
+        return False
+    return not any(mark in written for mark in ("[", "(", "{", "'", _QUOTE))
 
 
 def _parsed(cell: Any) -> Any:
@@ -306,7 +315,7 @@ def _bodies_of_lists(
 ) -> list[str | None] | None:
     """Return what is between the brackets of each text; None if the column holds no lists."""
     bodies = [
-        body_of_list(text) if text.rstrip().endswith(_ENDS_OF_LISTS) else None for text in texts
+        body_of_list(text) if text.rstrip()[-1:] in ("]", ")", "}") else None for text in texts
     ]
     filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
     inside = {k for k in filled if bodies[k] is not None}
