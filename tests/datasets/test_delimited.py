@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from multimargin.datasets import load_table
+from multimargin.datasets.delimited import names_at_the_top
 from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
@@ -152,8 +153,13 @@ def test_a_lone_quotation_mark_among_the_names_is_left_out_and_told(tmp_path):
             "text": ["red; fish", "blue"],
             "y": ["a", "b"],
         }
-    file.write_text('id,"my\ntext",y\n1,red,a\n', encoding="utf-8")
-    assert list(read_frame(file).columns) == ["id", "my\ntext", "y"]
+        assert names_at_the_top(file, ".csv") == ["id", "text", "y"]
+        file.write_text(names, encoding="utf-8")
+        with pytest.raises(ValueError, match="has no rows below the names"):
+            read_frame(file)
+    for name in ("my\ntext", "my\nlong\ntext", "my\n\ntext"):
+        file.write_text(f'id,"{name}",y\n1,red,a\n', encoding="utf-8")
+        assert list(read_frame(file).columns) == ["id", name, "y"]
 
 
 def test_names_of_columns_have_nothing_invisible(tmp_path):
@@ -206,6 +212,8 @@ def test_blank_lines_are_rows_where_each_line_is_answered(tmp_path):
 
 def test_texts_are_the_same_with_and_without_arrow(tmp_path):
     """Without pyarrow, pandas holds texts as objects of Python."""
+    if pd.Series([""]).dtype == object:
+        pytest.skip("this pandas holds all texts so")
     text = 'id,text,y\n1,"red, fish\nswims",a\n2,,"a,b"\n,caf\u00e9,b\n'
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     expected = {

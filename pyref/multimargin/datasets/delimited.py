@@ -69,11 +69,10 @@ def read_delimited(
     several columns are rows if `blank_rows` says so; those of one column always are.
     """
     head, told = _head(path, shown)
-    if _has_lone_quote(head):
-        names = next(line for line in head if line.strip()).strip()
-        warn(f"the line of names, {names!r:.60}, has a quotation mark that is not closed")
-        written = names.encode()
-        plain = written.replace(b'"', b"")
+    lone = _with_lone_quote(head, told or DELIMITERS[ending])
+    if lone:
+        warn(f"the line of names, {lone!r:.60}, has a quotation mark that is not closed")
+        written, plain = lone.encode(), lone.replace('"', "").encode()
         with _changed(path, lambda content: content.replace(written, plain, 1)) as copy:
             return read_delimited(copy, ending, shown, blank_rows=blank_rows)
     dialect = _dialect(head, told or _delimiter(head, ending), skipped=1 if told else 0)
@@ -99,22 +98,33 @@ def read_delimited(
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
     head, told = _head(path, path)
+    if lone := _with_lone_quote(head, told or DELIMITERS[ending]):
+        head = [lone.replace('"', "") if line.strip() == lone else line for line in head]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dialect = _dialect(head, told or _delimiter(head, ending), skipped=0)
     return [label_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 
 
-def _has_lone_quote(lines: Sequence[str]) -> bool:
-    """Return whether a quotation mark in the line of names is not closed there, nor in the next."""
-    filled = [line for line in lines if line.strip()][:2]
-    return len(filled) == 2 and [line.count('"') % 2 for line in filled] == [1, 0]
+def _with_lone_quote(lines: Sequence[str], delimiters: str) -> str:
+    """Return a line of names with a quotation mark that the row below shows to be none, else ""."""
+    names, below = (*(line.strip() for line in lines if line.strip()), "", "")[:2]
+    if [line.count('"') % 2 for line in (names, below)] != [1, 0]:
+        return ""
+    # A name may have several lines.
+    fits = any(
+        0 < names.count(between) == len(row) - 1
+        for between in delimiters
+        for row in _rows([below], between)
+    )
+    return names if fits else ""
 
 
 def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
     """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
     for number, line in enumerate(lines[:5], start=1):
-        if dialect.width > 1 and "-" in line and not line.strip("|+:- \t\r\n"):
+        has_dashes = any(mark in line for mark in ("--", ":-", "-:"))
+        if dialect.width > 1 and has_dashes and not line.strip("|+:- \t\r\n"):
             raise ValueError(
                 f"path: {shown}, line {number}: a rule of a table that is drawn for people, in "
                 f"{line.strip()!r:.70}; expected delimiters and cells alone: remove such lines"
