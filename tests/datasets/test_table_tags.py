@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from multimargin.cli.spreadsheets import as_cell
-from multimargin.datasets import load_table
+from multimargin.datasets import MultilabelData, load_table
 from multimargin.datasets.table_tags import indicator_of_tags, joined
 from multimargin.targets.reading import read_targets
 
@@ -303,3 +303,13 @@ def test_tags_of_several_words_that_are_tags_are_told(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_table(tmp_path / "t.csv", tags_column="tags")
+
+
+def test_an_argument_that_is_none_is_told_with_the_nearest(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n", encoding="utf-8")
+    for read in (
+        lambda: load_table(tmp_path / "t.csv", tag_column="y"),
+        lambda: MultilabelData.from_frame({"x": [1, 2], "y": ["a", "b"]}, tag_column="y"),
+    ):
+        with pytest.raises(TypeError, match=r"tag_column is no argument \(did you mean 'tags_co"):
+            read()

@@ -13,7 +13,7 @@ from multimargin.datasets.file_kinds import KINDS, SVMLIGHT
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
-from multimargin.datasets.table_columns import ColumnRoles, TableColumns
+from multimargin.datasets.table_columns import ColumnRoles, columns_of
 from multimargin.datasets.table_files import PARTS, files_in, table_files
 from multimargin.datasets.tables import naming_parts, read_table
 
@@ -70,7 +70,7 @@ def load_table(
     columns is found by the ending of the file and the line of names; rows that do not fit are
     errors.
     """
-    columns = TableColumns(labels=labels, **roles)
+    columns = columns_of(labels, roles)
     parts = dict(table_files(path) or {"train": Path(path)})
     parts |= {} if test is None else {"test": Path(test)}
     table = read_table(parts, columns, name=name)

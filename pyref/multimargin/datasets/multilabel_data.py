@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.storage import canonical
 from multimargin.datasets._names import first_repeated, printable
-from multimargin.datasets.table_columns import ColumnRoles, TableColumns
+from multimargin.datasets.table_columns import ColumnRoles, columns_of
 from multimargin.datasets.table_tags import tags_of_long_table
 from multimargin.datasets.tables import table_of, to_pandas
 
@@ -266,7 +266,7 @@ class MultilabelData:
         >>> data.feature_names, data.label_names
         (('pages', 'kind_book', 'kind_web'), ('art', 'history'))
         """
-        columns = TableColumns(labels=labels, **roles)
+        columns = columns_of(labels, roles)
         table = tags_of_long_table(to_pandas(frame), columns)
         names = () if table.index.name is None else tuple(map(str, table.index))
         return cls(**table_of(table, columns, name=name).numbers(), sample_names=names)

@@ -88,6 +88,18 @@ class TableColumns:
     one_tag_a_row: str | None = None
 
 
+def columns_of(labels: Any, roles: ColumnRoles) -> TableColumns:
+    """Return what the arguments of a function say of columns; raise TypeError for others."""
+    known = ColumnRoles.__annotations__
+    for name in roles:
+        if name not in known:
+            raise TypeError(
+                f"{name} is no argument{did_you_mean(name, known)}; expected some of "
+                f"{', '.join(known)}"
+            )
+    return TableColumns(labels=labels, **roles)
+
+
 class UndecidedColumns(ValueError):
     """Columns of which it must be said what they are."""
 
