@@ -28,9 +28,8 @@ PIECES = st.sampled_from(
 @settings(max_examples=300, deadline=None)
 @given(rows=st.lists(st.lists(PIECES, max_size=4).map("".join), min_size=1, max_size=3))
 def test_columns_of_digits_are_read_as_others_are(rows):
-    values = pd.Series(rows, dtype=object)
-    for mark in (".", ","):
-        found = plain_numbers(values, mark)
+    for dtype, mark in ((object, "."), (object, ","), (str, "."), (str, ",")):
+        found = plain_numbers(pd.Series(rows, dtype=dtype), mark)
         if found is not None:
             assert all(is_number(text, mark) for text in rows)
             assert zeros_in_front(rows) is None
