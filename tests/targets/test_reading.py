@@ -180,7 +180,11 @@ LISTED = [["c", "a"], ["b"], ["a", "b"], ["c"]]
 
 def fitted(kind: str) -> Any:
     """A model that predicts the labels of its four training rows."""
-    model = RankSVM(C=1000.0, random_state=0)
+    model: Any = RankSVM(C=1000.0, random_state=0)
+    if kind == "calibrated":
+        model = CalibratedClassifier(model, cv=2)
+    if kind == "threshold":
+        model = ThresholdedClassifier(model, cv=2)
     if kind == "ranker":
         model = LabelRankerCV(Cs=[1000.0], stack=None, cv=2, random_state=0, calibration=False)
     with warnings.catch_warnings():
@@ -188,7 +192,7 @@ def fitted(kind: str) -> Any:
         return model.fit(np.tile(np.eye(4), (3, 1)), pd.concat([NAMED] * 3))
 
 
-@pytest.mark.parametrize("kind", ["method", "ranker"])
+@pytest.mark.parametrize("kind", ["method", "ranker", "calibrated", "threshold"])
 def test_labels_are_scored_by_name_whatever_names_them(kind: str) -> None:
     model, X = fitted(kind), np.eye(4)
     expected = model.score(X, NAMED.to_numpy())

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline, _name_estimators
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._metadata_requests import _routing_enabled
@@ -27,6 +27,7 @@ from sklearn.utils.validation import (
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.weights import check_sample_weight
+from multimargin.measures.exact_match import ExactMatch
 from multimargin.measures.label_scores import response_of, scores_by
 from multimargin.notices import silenced
 from multimargin.targets.empty_rows import EmptyRowsWarning
@@ -112,7 +113,7 @@ class HeldOut:
         return np.sort(drawn[first])
 
 
-class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the classifiers around others, which are fitted without each fold in turn."""
 
     estimator: Any

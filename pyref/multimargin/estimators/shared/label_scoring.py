@@ -4,21 +4,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.certificate import without_rounding
 from multimargin.estimators.shared.features import TakesFeatures
 from multimargin.estimators.shared.problem import Matrix, Report
+from multimargin.measures.exact_match import ExactMatch
 from multimargin.measures.margins import pair_margins
 from multimargin.targets.indicator import check_indicator
-from multimargin.targets.reading import Labels, Targets, read_targets
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import over_labels
 
 
-class LabelScoringClassifier(ClassifierMixin, TakesFeatures):  # type: ignore[misc]
+class LabelScoringClassifier(ExactMatch, TakesFeatures):
     """Base of the estimators, which score labels and predict those above a threshold, if any."""
 
     classes_: NDArray[Any]
@@ -31,35 +30,6 @@ class LabelScoringClassifier(ClassifierMixin, TakesFeatures):  # type: ignore[mi
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose labels are predicted exactly.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-        y : array-like, sparse matrix or data frame of shape (n, q), or list of n lists of names
-            Label indicator or classes, as in `fit`. A name that the model does not have is a label
-            that no prediction meets.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; None gives each row the weight 1.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        check_is_fitted(self)
-        targets = read_targets(y, labels=Labels.of(self))
-        predicted = self.predict(X)
-        check_as_many_rows(targets.indicator, predicted)
-        if not self.multilabel_:
-            predicted = predicted[:, np.newaxis] == self.classes_
-        exact = (predicted == targets.indicator).all(axis=1)
-        if targets.has_other is not None:
-            exact &= ~targets.has_other
-        return float(np.average(exact, weights=check_sample_weight(sample_weight, exact.size)))
 
     def label_scores(self, X: Any) -> Matrix:
         """Return the scores f(x) of all labels, before any threshold.
