@@ -172,7 +172,7 @@ def test_names_of_columns_have_nothing_invisible(tmp_path):
 @pytest.mark.parametrize(
     ("ending", "text", "message"),
     [
-        (".csv", "a,b\n1,2\na,b\n3,4\n", "row 2 below the names of the columns repeats them"),
+        (".csv", "a,b\n1,2\na,b\n3,4\n", "t.csv, line 3: the names of the columns again, 'a', 'b'"),
         (".txt", "| a | b |\n|---|:-:|\n| 1 | 2 |\n", r"line 2: a rule .*'\|---\|:-:\|'"),
         (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a rule of a table"),
     ],

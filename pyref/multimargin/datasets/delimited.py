@@ -78,7 +78,7 @@ def read_delimited(
     dialect = _dialect(head, told or _delimiter(head, ending), skipped=1 if told else 0)
     _refuse_rule(head, dialect, shown)
     cells = _read(path, dialect, shown)
-    _refuse_repeated_names(cells, dialect, shown)
+    _refuse_repeated_names(path, cells, dialect, shown)
     if blank_rows and (places := _blank_lines(path, dialect, len(cells[0]))):
         from pandas.api.extensions import take
 
@@ -131,19 +131,26 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
             )
 
 
-def _refuse_repeated_names(cells: Sequence[Any], dialect: _Dialect, shown: Path) -> None:
+def _refuse_repeated_names(
+    path: Path, cells: Sequence[Any], dialect: _Dialect, shown: Path
+) -> None:
     """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
     offset = len(cells) - len(dialect.names)
     columns = list(zip(cells[offset:], dialect.names, strict=True))
     if len(columns) < 2:
         return
     same = np.flatnonzero(np.asarray(columns[0][0] == columns[0][1]))
-    row = next((k for k in same.tolist() if all(of[k] == name for of, name in columns)), None)
-    if row is not None:
-        raise ValueError(
-            f"path: {shown}: the row {row + 1} below the names of the columns repeats them, "
-            f"{listed(dialect.names)}; was the file put together of several? Remove such lines"
-        )
+    if not any(all(of[k] == name for of, name in columns) for k in same.tolist()):
+        return
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = csv.reader(stream, delimiter=dialect.delimiter, skipinitialspace=True)
+        lines = [rows.line_num for row in rows if tuple(row[offset:]) == dialect.names]
+    # The first of them are the names themselves.
+    line = (lines[1:] or lines or [1])[0]
+    raise ValueError(
+        f"path: {shown}, line {line}: the names of the columns again, "
+        f"{listed(dialect.names)}; was the file put together of several? Remove such lines"
+    )
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
