@@ -1,4 +1,4 @@
-"""How arrays are stored: their masks, and the indices of sparse matrices."""
+"""Storage of arrays: masks, and the indices of sparse matrices."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What y is: labels in any container, as the indicator that is learned from.
+"""Labels in any container, y, as the indicator that is learned from.
 
 - `reading`: `read_targets`, the one function that reads the y of a fit or a score;
 - `given`: what it is given as, an indicator, lists of names or classes;

@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.weights import check_sample_weight
-from multimargin.measures.exact_match import ExactMatch
+from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.label_scores import response_of, scores_by
 from multimargin.notices import silenced
 from multimargin.targets.empty_rows import EmptyRowsWarning

@@ -10,7 +10,7 @@ from multimargin.checks.arrays import check_as_many_rows
 from multimargin.estimators.shared.certificate import without_rounding
 from multimargin.estimators.shared.features import TakesFeatures
 from multimargin.estimators.shared.problem import Matrix, Report
-from multimargin.measures.exact_match import ExactMatch
+from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.margins import pair_margins
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
