@@ -203,6 +203,8 @@ def test_labels_are_scored_by_name_whatever_names_them(kind: str) -> None:
         model.score(X, NAMED.rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match="y lacks 1 of the 3 labels of the model: 'b'"):
         model.score(X, NAMED[["a", "c"]])
+    with pytest.raises(ValueError, match="y lacks 2 of the 3 labels of the model: 'b', 'c'"):
+        model.score(X, NAMED[["a"]])
     with pytest.raises(ValueError, match="y has 2 labels; expected 3 as in fit"):
         model.score(X, NAMED.to_numpy()[:, :2])
     with pytest.raises(ValueError, match="y has one class in each row; expected labels"):

@@ -128,7 +128,7 @@ def read_targets(
         targets = _listed(given.values, labels, takes_unknown=unknown != "refuse")
     elif given.kind == "classes":
         targets = _classes(given.values, labels)
-    elif given.is_column:
+    elif given.is_column and not (labels is not None and labels.multilabel):
         targets = _classes(_single_column(given.values), labels)
     else:
         targets = _indicated(given, name, takes_unknown=unknown != "refuse", sparse=keep_sparse)
