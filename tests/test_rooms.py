@@ -17,6 +17,7 @@ ROOMS = [
     "whole_fits",
     "blas",
     "checks",
+    "targets",
     "files",
     "interrupts",
     "kernels",

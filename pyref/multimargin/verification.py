@@ -12,13 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from multimargin.checks.labels import with_nan
-from multimargin.checks.targets import check_targets
 from multimargin.estimators import LLSF, SSMLRL
 from multimargin.estimators.ssmlrl import split_targets
 from multimargin.notices import silenced
 from multimargin.reference.estimators import Optimum, optimum
 from multimargin.reference.interior_point import import_cvxpy
+from multimargin.targets.indicator import with_nan
+from multimargin.targets.reading import read_targets
 
 __all__ = ["Verification", "verify"]
 
@@ -165,9 +165,10 @@ def _by_reference(model: Any, X: Any, y: Any) -> Optimum:
     """Solve the problem that a fitted model states."""
     features = model._checked_features(X, reset=False)
     if isinstance(model, SSMLRL):
-        targets, labelled = split_targets(y)
+        targets, labelled = split_targets(y, unknown="take")
     else:
-        targets, labelled = check_targets(y, unknown=True), np.ones(features.shape[0], dtype=bool)
+        targets = read_targets(y, unknown="take")
+        labelled = np.ones(features.shape[0], dtype=bool)
     Y = np.full((labelled.size, targets.indicator.shape[1]), -1.0)
     Y[labelled] = with_nan(targets.indicator)
     parameters = model.get_params(deep=False)

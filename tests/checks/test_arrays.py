@@ -17,13 +17,15 @@ from multimargin import (
     RankSVM,
     ThresholdedClassifier,
 )
-from multimargin.checks.arrays import canonical, check_readable
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.arrays import check_readable
+from multimargin.checks.scores import check_scores
+from multimargin.checks.storage import canonical
 from multimargin.datasets import MultilabelData
 from multimargin.kernels import Kernel, rust_matrix
 from multimargin.measures import MEASURES, MORE_MEASURES
 from multimargin.measures.label_scores import scores_of
 from multimargin.methods import BASELINES, METHODS
+from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import FeaturesThreshold
 from tests.support.cases import case
 from tests.support.models import PAIRWISE

@@ -44,6 +44,12 @@ def test_wrong_options_are_refused_before_anything_is_imported(command, tmp_path
         ("fit no.csv", "there is no file or folder 'no.csv'"),
         ("fit nothing", "there is no data set or file 'nothing' (did you mean 'emotions'?)"),
         ("fit t.csv --labels x,y -m rank-svn", "did you mean 'rank-svm'?"),
+        (
+            "fit t.csv --labels x,zz",
+            "there is no column 'zz'; the columns are 'a', 'x', 'y' (in t.csv)",
+        ),
+        ("info t.csv --labels x,y --drop z*", "--drop: there is no column 'z*'"),
+        ("verify t.csv --labels last:4", "--labels is 'last:4', but there are 3 columns"),
         ("fit t.csv --labels x,y --set C", "--set is 'C'; expected NAME=VALUE"),
         ("fit t.csv --labels x,y --set =8", "--set is '=8'; expected NAME=VALUE"),
         ("fit t.csv --labels x,y --set C=1 --set C=2", "--set gives C twice"),

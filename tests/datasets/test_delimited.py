@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from multimargin.datasets import load_table
+from multimargin.datasets.delimited import names_at_the_top
+from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
 
@@ -137,3 +139,102 @@ def test_labels_stay_under_their_names(tmp_path):
             data = load_table(file, labels="x,y,z")
             np.testing.assert_array_equal(data.Y, Y)
             assert data.feature_names == ("size",)
+
+
+def test_a_lone_quotation_mark_among_the_names_is_left_out_and_told(tmp_path):
+    """Without it, what follows would be part of a name up to the next mark."""
+    for number, names in enumerate(('"id;text;y', 'id;"text;y', 'id;text;y"')):
+        file = tmp_path / f"{number}.csv"
+        file.write_text(f'{names}\n1;"red; fish";a\n2;blue;b\n', encoding="utf-8")
+        with pytest.warns(UserWarning, match="has a quotation mark that is not closed"):
+            frame = read_frame(file)
+        assert frame.to_dict("list") == {
+            "id": ["1", "2"],
+            "text": ["red; fish", "blue"],
+            "y": ["a", "b"],
+        }
+        assert names_at_the_top(file, ".csv") == ["id", "text", "y"]
+        file.write_text(names, encoding="utf-8")
+        with pytest.raises(ValueError, match="has no rows below the names"):
+            read_frame(file)
+    for name in ("my\ntext", "my\nlong\ntext", "my\n\ntext"):
+        file.write_text(f'id,"{name}",y\n1,red,a\n', encoding="utf-8")
+        assert list(read_frame(file).columns) == ["id", name, "y"]
+
+
+def test_names_of_columns_have_nothing_invisible(tmp_path):
+    (tmp_path / "t.csv").write_text("\ufeff\ufeffa,\u200bcafe\u0301 ,\u00a0c\n1,2,3\n", "utf-8")
+    assert list(read_frame(tmp_path / "t.csv").columns) == ["a", "caf\u00e9", "c"]
+    (tmp_path / "t.jsonl").write_text('{"\u200ba": 1, " b": 2}\n', "utf-8")
+    assert list(read_frame(tmp_path / "t.jsonl").columns) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "message"),
+    [
+        (".csv", "a,b\n1,2\na,b\n3,4\n", "t.csv, line 3: the names of the columns again, 'a', 'b'"),
+        (".txt", "| a | b |\n|---|:-:|\n| 1 | 2 |\n", r"line 2: a rule .*'\|---\|:-:\|'"),
+        (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a rule of a table"),
+    ],
+)
+def test_lines_that_are_no_rows_are_refused(tmp_path, ending, text, message):
+    file = tmp_path / f"t{ending}"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_frame(file)
+
+
+def test_a_text_may_be_the_name_of_its_column(tmp_path):
+    (tmp_path / "t.csv").write_text("text\nred\ntext\n", encoding="utf-8")
+    assert read_frame(tmp_path / "t.csv")["text"].tolist() == ["red", "text"]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
+@pytest.mark.parametrize("other", ["\r\n", "\n", "\r"])
+def test_lines_may_end_in_two_ways_with_texts_in_quotes(tmp_path, end, other):
+    text = f'id,text,y{end}1,"red, fish",a{end}2,blue,"b, c"{other}3,sky,"a"{end}'
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    assert read_frame(tmp_path / "t.csv").to_dict("list") == {
+        "id": ["1", "2", "3"],
+        "text": ["red, fish", "blue", "sky"],
+        "y": ["a", "b, c", "a"],
+    }
+
+
+def test_blank_lines_are_rows_where_each_line_is_answered(tmp_path):
+    text = '\na,b\n\n1,2\n\n\n3,"x\n\ny"\n4,"' + 200_000 * "z" + '"\n\n'
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    assert read_frame(tmp_path / "t.csv")["a"].tolist() == ["1", "3", "4"]
+    frame = read_frame(tmp_path / "t.csv", blank_rows=True)
+    assert frame["a"].tolist() == ["", "1", "", "", "3", "4"]
+    assert frame["b"].tolist()[:5] == ["", "2", "", "", "x\n\ny"]
+
+
+def test_texts_are_the_same_with_and_without_arrow(tmp_path):
+    """Without pyarrow, pandas holds texts as objects of Python."""
+    if pd.Series([""]).dtype == object:
+        pytest.skip("this pandas holds all texts so")
+    text = 'id,text,y\n1,"red, fish\nswims",a\n2,,"a,b"\n,caf\u00e9,b\n'
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    expected = {
+        "id": ["1", "2", ""],
+        "text": ["red, fish\nswims", "", "caf\u00e9"],
+        "y": ["a", "a,b", "b"],
+    }
+    found = []
+    for storage in ("auto", "python"):
+        with pd.option_context("mode.string_storage", storage):
+            frame = read_frame(tmp_path / "t.csv")
+            found.append(load_table(tmp_path / "t.csv", tags_column="y", text="text", drop="id"))
+        assert frame.to_dict("list") == expected
+        assert (storage == "python") == (frame["text"].dtype == object)
+    assert found[0].label_names == found[1].label_names
+    np.testing.assert_array_equal(found[0].Y, found[1].Y)
+    np.testing.assert_array_equal(found[0].X, found[1].X)
+
+
+def test_rows_of_text_have_the_same_hashes_however_they_are_held(tmp_path):
+    """By them it is told which rows a model was fitted to."""
+    frame = pd.DataFrame({"text": ["red fish", "", "caf\u00e9"], "x": [1.0, 2.0, np.nan]})
+    as_objects = frame.astype({"text": object})
+    assert row_hashes(frame).tolist() == row_hashes(as_objects).tolist()

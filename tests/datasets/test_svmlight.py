@@ -93,7 +93,7 @@ def test_bad_arguments(file):
     for arguments, error, message in (
         ({"n_features": "4"}, TypeError, "n_features is '4'"),
         ({"n_labels": True}, TypeError, "n_labels is True"),
-        ({"n_labels": 0}, ValueError, "n_labels is 0; expected at least 1"),
+        ({"n_labels": 0}, ValueError, "n_labels is 0; expected an integer of at least 1"),
         ({"zero_based": "yes"}, ValueError, "zero_based is 'yes'"),
         ({"labels_zero_based": 1}, ValueError, "labels_zero_based is 1"),
         ({"test": "nowhere.svm"}, FileNotFoundError, "test: there is no file 'nowhere.svm'"),

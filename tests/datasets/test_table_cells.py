@@ -28,9 +28,8 @@ PIECES = st.sampled_from(
 @settings(max_examples=300, deadline=None)
 @given(rows=st.lists(st.lists(PIECES, max_size=4).map("".join), min_size=1, max_size=3))
 def test_columns_of_digits_are_read_as_others_are(rows):
-    values = pd.Series(rows, dtype=object)
-    for mark in (".", ","):
-        found = plain_numbers(values, mark)
+    for dtype, mark in ((object, "."), (object, ","), (str, "."), (str, ",")):
+        found = plain_numbers(pd.Series(rows, dtype=dtype), mark)
         if found is not None:
             assert all(is_number(text, mark) for text in rows)
             assert zeros_in_front(rows) is None
@@ -160,6 +159,17 @@ def test_postal_codes_and_moments_are_asked_about():
         kind = kind_of(Cells("created", values, as_text=values.dtype == object))
         assert (kind.name, kind.ask) == ("moments", "--drop")
     assert kind_of(Cells("created", seconds - 1_500_000_000)).name == "number"
+
+
+def test_keys_are_asked_about():
+    numbers = pd.Series([10**17 + 7919 * k for k in range(9)])
+    for values in (numbers, numbers.astype(str).astype(object)):
+        kind = kind_of(Cells("tweet", values, as_text=values.dtype == object))
+        assert (kind.name, kind.ask) == ("keys", "--drop")
+    assert kind_of(Cells("bytes", numbers // 1000)).name == "number"
+    # Of many parts, and no words nevertheless.
+    parts = pd.Series([f"{k:08x}-{k:04x}-4000-8000-{k:012x}" for k in range(80)], dtype=object)
+    assert kind_of(Cells("id", parts, as_text=True)).ask == "--drop"
 
 
 def test_amounts_of_two_units_are_asked_about():

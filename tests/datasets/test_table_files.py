@@ -132,6 +132,17 @@ def test_numbers_of_classes_have_their_names_where_the_file_tells_them(frame):
     data = load("t.parquet", tags_column="tags")
     assert data.label_names == ("blue", "red")
     np.testing.assert_array_equal(data.Y, [[1, 1], [0, 0], [1, 0]])
+    features = told["info"]["features"]
+    # As older versions write lists.
+    features["tags"] = [features["tags"]["feature"]]
+    metadata = {"huggingface": json.dumps(told)}
+    parquet.write_table(table.replace_schema_metadata(metadata), "t.parquet")
+    assert load("t.parquet", tags_column="tags").label_names == ("blue", "red")
+    del features["tags"][0]["names"][2]
+    metadata = {"huggingface": json.dumps(told)}
+    parquet.write_table(table.replace_schema_metadata(metadata), "t.parquet")
+    with pytest.raises(ValueError, match="column 'tags' has the class 2; expected less than 2"):
+        load("t.parquet", tags_column="tags")
 
 
 def write_workbook(name, rows):
@@ -174,6 +185,17 @@ def test_workbooks(frame):
     assert data.label_names == ("a", "b")
     assert data.feature_names == ("size", "zip_007", "zip_010")
     np.testing.assert_array_equal(data.Y, [[1, 1], [0, 1]])
+
+
+def test_the_first_row_of_a_workbook_may_be_no_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_workbook("t.xlsx", [[5.5, 0, 1], [6.1, 1, 0], [7.2, 1, 1]])
+    with pytest.warns(UserWarning, match="the first row, '5.5', '0', '1', is no row of names"):
+        data = load("t.xlsx", labels="last:2")
+    assert data.label_names == ("column2", "column3")
+    assert data.Y.tolist() == [[0, 1], [1, 0], [1, 1]]
+    write_workbook("t.xlsx", [["size", 2023, 2024], [6, 1, 0], [7, 1, 1]])
+    assert load("t.xlsx", labels="last:2").label_names == ("2023", "2024")
 
 
 def test_parts_of_one_table(frame):

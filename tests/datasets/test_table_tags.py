@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from multimargin.cli.spreadsheets import as_cell
-from multimargin.datasets import load_table
+from multimargin.datasets import MultilabelData, load_table
 from multimargin.datasets.table_tags import indicator_of_tags, joined
+from multimargin.targets.reading import read_targets
 
 SPELLED = ["007", "1.10", "3", "3.0", "nan", "null", "NA", "TRUE", "1e5", "c++", "o'neil"]
 
@@ -272,21 +273,43 @@ def test_names_that_look_the_same_are_one_and_others_are_told(tmp_path):
 
 
 def test_names_are_the_same_in_tables_lists_and_y(tmp_path):
-    from multimargin.checks.targets import check_targets
 
     spelled = [["caf\u00e9", " b"], ["cafe\u0301"], ["b\u200b"]] * 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert check_targets(spelled).label_names.tolist() == ["b", "caf\u00e9"]
+        assert read_targets(spelled).label_names.tolist() == ["b", "caf\u00e9"]
         assert (
             read(tmp_path / "t.csv", list(map(json.dumps, spelled)))
             == [{"b", "caf\u00e9"}, {"caf\u00e9"}, {"b"}] * 2
         )
     with pytest.warns(UserWarning, match="'Drama' and 'drama'"):
-        check_targets([["Drama"], ["drama"], ["Horror"]])
-    assert check_targets([[3.0], [5.0, 3.0]]).label_names.tolist() == [3, 5]
+        read_targets([["Drama"], ["drama"], ["Horror"]])
+    assert read_targets([[3.0], [5.0, 3.0]]).label_names.tolist() == [3, 5]
     lines = "".join(
         json.dumps({"x": k**2, "tags": [3.0, 5.0][: 1 + k % 2]}) + "\n" for k in range(4)
     )
     (tmp_path / "t.jsonl").write_text(lines)
     assert load_table(tmp_path / "t.jsonl", tags_column="tags").label_names == ("3", "5")
+
+
+def test_tags_of_several_words_that_are_tags_are_told(tmp_path):
+    tags = ["__label__a", "__label__a __label__b", "__label__b"] * 3
+    frame = pd.DataFrame({"x": np.arange(9) ** 2 % 7, "tags": tags})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match="is ' ' a separator, too"):
+        load_table(tmp_path / "t.csv", tags_column="tags")
+    frame["tags"] = ["New York", "York", "Rome"] * 3
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_table(tmp_path / "t.csv", tags_column="tags")
+
+
+def test_an_argument_that_is_none_is_told_with_the_nearest(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n", encoding="utf-8")
+    for read in (
+        lambda: load_table(tmp_path / "t.csv", tag_column="y"),
+        lambda: MultilabelData.from_frame({"x": [1, 2], "y": ["a", "b"]}, tag_column="y"),
+    ):
+        with pytest.raises(TypeError, match=r"tag_column is no argument \(did you mean 'tags_co"):
+            read()

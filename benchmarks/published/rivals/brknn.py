@@ -20,11 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.neighbours import blocks_of_distances, nearest
-from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.checks.targets import Targets
+from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.targets.indicator import check_indicator
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import Threshold
 
 

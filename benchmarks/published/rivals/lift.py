@@ -22,9 +22,9 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.baselines.neighbours import squared_distances
 from multimargin.checks.parameters import check_real
-from multimargin.checks.targets import Targets
 from multimargin.estimators.label_specific import decision
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.targets.reading import Targets
 
 
 class LIFT(BaselineClassifier):

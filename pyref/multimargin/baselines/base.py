@@ -5,9 +5,9 @@ from typing import Any, Self
 from sklearn.utils.validation import validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.targets import Targets, check_targets
 from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.targets.reading import Targets, read_targets
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -37,7 +37,7 @@ class BaselineClassifier(LabelScoringClassifier):
         if y is None:
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(y)
+        targets = read_targets(y)
         check_as_many_rows(targets.indicator, X)
         self._fit(X, targets)
         self._store_targets(targets)

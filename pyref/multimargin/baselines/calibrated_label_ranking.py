@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, fit_all
-from multimargin.checks.targets import Targets
 from multimargin.estimators.label_specific import decision
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.targets.reading import Targets
 
 
 @dataclass(repr=False, eq=False)

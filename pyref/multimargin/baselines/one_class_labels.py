@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.arrays import canonical, check_readable
-from multimargin.checks.labels import check_indicator
+from multimargin.checks.storage import canonical, check_storage
 from multimargin.measures.label_scores import scores_of
+from multimargin.targets.indicator import check_indicator
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -121,5 +121,5 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _readable(X: Any) -> Any:
     """Return features that any classifier reads alike: sparse ones in canonical form."""
-    check_readable(X, numbers=False)
+    check_storage(X, "X")
     return canonical(X.tocsr()) if sparse.issparse(X) else X

@@ -22,8 +22,8 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier
 from multimargin.baselines.label_powerset import LabelPowerset, predicted_sets
 from multimargin.checks.parameters import check_integer
-from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from multimargin.checks.labels import known_labels
+from multimargin.targets.indicator import known_labels
 
 Matrix = NDArray[np.float64]
 

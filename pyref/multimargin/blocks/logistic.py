@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
 from multimargin.blocks.base import Matrix, OddsBlock
-from multimargin.checks.labels import known_labels
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
+from multimargin.targets.indicator import known_labels
 from multimargin.whole_fits import whole_or_unchanged
 
 Vector = NDArray[np.float64]

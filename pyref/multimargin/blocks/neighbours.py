@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
 from multimargin.blocks.base import Matrix, OddsBlock, with_shares
-from multimargin.checks.arrays import canonical
 from multimargin.checks.parameters import check_choice, check_integer
+from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight
 from multimargin.whole_fits import whole_or_unchanged
 

@@ -1,4 +1,7 @@
-"""Checks of constructor parameters. Errors name the argument, what was found, what is expected."""
+"""Checks of constructor parameters. Errors name the argument, what was found, what is expected.
+
+Without scikit-learn and joblib until they are needed: the command line checks with them, too.
+"""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -7,8 +10,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import cpu_count, effective_n_jobs
-from sklearn.utils import check_random_state
 
 # Threads beyond this number and the processors would only exhaust the machine.
 _MOST_THREADS = 256
@@ -79,6 +80,8 @@ def check_cache_size(value: Any) -> float:
 
 def random_state_of(value: Any) -> np.random.RandomState:
     """Return the random state that ``random_state`` asks for, as everywhere in scikit-learn."""
+    from sklearn.utils import check_random_state
+
     try:
         state: np.random.RandomState = check_random_state(value)
     except (TypeError, ValueError) as error:
@@ -130,6 +133,8 @@ def thread_count(n_jobs: Any) -> int:
         raise TypeError(f"n_jobs is {n_jobs!r}; {expected}")
     if n_jobs == 0:
         raise ValueError(f"n_jobs is 0; {expected}")
+    from joblib import cpu_count, effective_n_jobs
+
     threads = int(effective_n_jobs(n_jobs))
     if threads > _MOST_THREADS:
         # Counted only here: that takes as long as the checks of a small problem.

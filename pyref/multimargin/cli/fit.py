@@ -134,6 +134,7 @@ def command(
     promise.check(method_name, settings)
     _check_meaning(meaning, method_name, settings)
     columns.check()
+    columns.check_names(source, put_aside.group)
     check_outputs({"--output": output}, [source], columns.labels, streams=False)
     check_ending("--output", output, "a model", "one such as tags.model")
     _fit(wanted, columns.columns(put_aside.group), put_aside.holdout)

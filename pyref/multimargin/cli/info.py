@@ -36,6 +36,7 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
       multimargin info emotions/
       multimargin info my.arff --labels my.xml
     """
+    columns.check_names(source)
     from multimargin.cli.output import print_json
     from multimargin.cli.table_options import is_table, load_table_or_data
     from multimargin.datasets.description import describe, describe_table

@@ -108,7 +108,7 @@ def _few(names: list[str]) -> str:
 
 def measurable_rows(data: Any, Y: Any, rows: Any) -> Any:
     """Return the rows with a known label; raise ValueError if there is none."""
-    from multimargin.checks.labels import known_rows
+    from multimargin.targets.indicator import known_rows
 
     rows = rows[known_rows(Y[rows])]
     if not rows.size:

@@ -1,13 +1,15 @@
 """Data in the order and storage of the model of a file."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from multimargin.checks.names import listed, places_of
+from multimargin.checks.names import places_of
 from multimargin.cli.table_options import is_table
+from multimargin.targets.given import Given, column_of
+from multimargin.targets.indicator import with_nan
+from multimargin.targets.reading import Labels, read_targets
 
 if TYPE_CHECKING:
     from multimargin.model_files import ModelInfo
@@ -27,7 +29,12 @@ def features_of(info: "ModelInfo", data: Any) -> Any:
         raise ValueError(f"{data.name} is {found}; expected {expected}")
     if info.table is not None:
         return data.X[list(info.feature_names)]
-    X = _columns("features", info.feature_names, data.feature_names, data.X, data.name)
+    X = data.X
+    if tuple(info.feature_names) != tuple(data.feature_names):
+        places = places_of(
+            info.feature_names, data.feature_names, data.name, "features of the model"
+        )
+        X = X[:, np.array(places, np.intp)]
     # Some scalers take only the kind of storage that they were fitted to.
     if info.sparse:
         return sparse.csr_array(X)
@@ -36,19 +43,9 @@ def features_of(info: "ModelInfo", data: Any) -> Any:
 
 def labels_of(info: "ModelInfo", data: Any) -> Any:
     """Return the labels of a data set in the order of the model."""
-    unknown = sorted(set(data.label_names) - set(info.label_names))
-    if unknown:
-        raise ValueError(
-            f"{data.name} has {len(unknown)} label(s) that the model does not know: "
-            f"{listed(unknown)}"
-        )
-    return _columns("labels", info.label_names, data.label_names, data.Y, data.name)
-
-
-def _columns(
-    kind: str, wanted: Sequence[str], found: Sequence[str], matrix: Any, source: str
-) -> Any:
-    """Return the columns with the names that are wanted, in their order."""
-    if tuple(wanted) == tuple(found):
-        return matrix
-    return matrix[:, np.array(places_of(wanted, found, source, f"{kind} of the model"), np.intp)]
+    given = Given("indicator", data.Y, names=column_of(data.label_names))
+    names = column_of(info.label_names)
+    labels = Labels(np.arange(names.size), label_names=names)
+    return with_nan(
+        read_targets(given, unknown="take", labels=labels, name=data.name).indicator
+    ).astype(data.Y.dtype)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of
+from multimargin.cli.table_options import check_names
 
 if TYPE_CHECKING:
     from multimargin.cli.predictions import Predictions
@@ -125,6 +126,7 @@ def command(
         check_ending("--output", output, "JSON", "another name, or the command without --json")
     else:
         check_ending("--output", output, "CSV", "a name such as out.csv, or --json")
+    check_names(source, {"keep": keep})
     from multimargin.cli.predictions import Predictions
     from multimargin.model_files import read_model
 
@@ -274,7 +276,8 @@ def _unlabelled_table(
         raise ValueError(f"{source} is no table; expected one, as the model was fitted to one")
     assert info.table is not None
     kinds = info.table["kinds"]
-    frame, splits = read_parts(parts)
+    # A row for each line.
+    frame, splits = read_parts(parts, blank_rows=True)
     # The labels are made up: they may be missing in the file.
     nothing = np.zeros((len(frame), 1), dtype=np.int64)
     X = features_of(frame, kinds, Path(source).name, model_mark=info.table.get("decimal", "."))

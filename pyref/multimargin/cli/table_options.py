@@ -1,13 +1,17 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
 from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_of
+from multimargin.datasets.file_kinds import DELIMITERS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from multimargin.datasets import MultilabelData
     from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import Table
@@ -131,6 +135,13 @@ Group = Annotated[
 ]
 
 
+# What names columns.
+_OF_NAMES = (
+    *("labels", "tags_column", "drop", "text", "nominal", "number", "group", "keep"),
+    "one_tag_a_row",
+)
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """Roles of the columns of a table."""
@@ -159,30 +170,41 @@ class ColumnOptions:
             if value is not None and self.tags_column is None:
                 raise WrongUsage(f"{option} is given without --tags-column, the column of the tags")
 
+    def check_names(self, source: str, group: str | None = None) -> None:
+        """Raise ValueError for columns that a text does not have, before libraries are imported."""
+        check_names(source, {**vars(self), "group": group})
+
     def columns(self, group: str | None = None) -> "TableColumns":
         """Say which columns are what; raises WrongUsage if the options contradict each other."""
         self.check()
         from multimargin.datasets.table_columns import TableColumns
 
-        return TableColumns(
-            labels=as_number(self.labels),
-            tags_column=self.tags_column,
-            separator=None if self.separator is None else _unescaped(self.separator),
-            drop=self.drop or (),
-            text=self.text or (),
-            group=group,
-            nominal=self.nominal or (),
-            number=self.number or (),
-            analyzer=self.analyzer,
-            blank=self.blank,
-            decimal=self.decimal,
-            min_count=self.min_count,
-            one_tag_a_row=self.one_tag_a_row,
-        )
+        given = {name: value for name, value in vars(self).items() if value not in (None, "")}
+        if self.separator is not None:
+            given["separator"] = self.separator.replace("\\t", "\t").replace("\\n", "\n")
+        return TableColumns(**given | {"labels": as_number(self.labels), "group": group})
 
 
-def _unescaped(separator: str) -> str:
-    return separator.replace("\\t", "\t").replace("\\n", "\n")
+def check_names(source: str, wanted: "Mapping[str, Any]") -> None:
+    """Raise ValueError for a column that a text lacks; other files are checked as they are read."""
+    path, ending = Path(source), Path(source).suffix.lower()
+    # A .txt may be no table.
+    if ending not in DELIMITERS or ending == ".txt" or not path.is_file():
+        return
+    from types import SimpleNamespace
+
+    from multimargin.datasets.delimited import names_at_the_top
+    from multimargin.datasets.table_columns import chosen_columns
+
+    given = {use: wanted[use] for use in _OF_NAMES if wanted.get(use)}
+    if "labels" in given:
+        given["labels"] = as_number(given["labels"])
+    frame = SimpleNamespace(columns=names_at_the_top(path, ending) if given else [])
+    try:
+        for use, columns in given.items():
+            chosen_columns(frame, columns, use)
+    except ValueError as error:
+        raise ValueError(f"{error} (in {source})") from error
 
 
 @dataclass(frozen=True)
@@ -207,21 +229,11 @@ def load_table_or_data(
 
     parts = table_files(source)
     if parts is None:
-        for option, value in (
-            ("--tags-column", columns.tags_column),
-            ("--drop", columns.drop),
-            ("--text", columns.text),
-            ("--group", columns.group),
-            ("--nominal", columns.nominal),
-            ("--number", columns.number),
-            ("--blank", columns.blank),
-            ("--decimal", columns.decimal),
-            ("--min-count", columns.min_count != 1),
-        ):
-            if value:
+        for field in fields(columns):
+            if field.name != "labels" and getattr(columns, field.name) != field.default:
                 raise WrongUsage(
-                    f"{option} is for tables (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx), "
-                    f"not for {source}"
+                    f"--{field.name.replace('_', '-')} is for tables (.csv, .tsv, .txt, .json, "
+                    f".jsonl, .parquet, .xlsx), not for {source}"
                 )
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)

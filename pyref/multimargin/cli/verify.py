@@ -70,6 +70,7 @@ def command(
       multimargin verify digits
       multimargin verify emotions/ --method mlodm --set C=8 --rows 60
     """
+    columns.check_names(source)
     from multimargin.cli.options import (
         check_complete,
         choose_split,

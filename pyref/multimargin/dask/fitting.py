@@ -12,7 +12,6 @@ from dask import annotate, delayed
 from distributed import Client, get_client
 
 from multimargin.checks.parameters import check_real, seed_of, thread_count
-from multimargin.checks.targets import Targets
 from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.inputs import Inputs, read_inputs
@@ -34,6 +33,7 @@ from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import deadline_of
 from multimargin.interrupts import Interrupts
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import enough_rows
 

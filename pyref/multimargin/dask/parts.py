@@ -16,17 +16,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.blas import one_blas_thread
-from multimargin.checks.arrays import (
-    MATRIX_OF_NUMBERS,
-    check_as_many_rows,
-    naming,
-    sound_features,
-)
-from multimargin.checks.labels import UNKNOWN, check_indicator, with_nan
+from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, naming, sound_features
 from multimargin.estimators.shared.label_weights import rows_of_labels
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Matrix, Model
 from multimargin.kernels import rust_matrix
+from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.thresholds.cuts import best_thresholds
 
 Sums = dict[str, Any]
@@ -55,7 +50,7 @@ class Part:
 
     index: int  # Number of the part; sums are in this order
     X: Any  # (n, d): Features
-    # (n, q): 1 where the label is relevant, `checks.labels.UNKNOWN` where that is not known
+    # (n, q): 1 where the label is relevant, `targets.indicator.UNKNOWN` where that is not known
     indicator: NDArray[np.uint8]
     pair_weights: Matrix  # (n,): Weight c_i of each pair of a row; 0 where it has none
     sample_weight: Matrix | None = None  # (n,): Weights of the rows, which `pair_weights` contain

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multimargin.datasets.table_cells import label_value
+
 SPARSE_DENSITY = 0.1
 """Features with a smaller share of nonzero values are better stored as CSR."""
-_RELEVANT = frozenset({"1", "+1", "1.0", "true", "t", "yes", "y", "on"})
-_IRRELEVANT = frozenset({"0", "-1", "0.0", "-1.0", "false", "f", "no", "n", "off"})
 # Missing values fill all columns of their attribute; more of them are refused.
 _MAX_MISSING_ENTRIES = 10_000_000
 
@@ -37,10 +37,9 @@ class Attribute:
     @property
     def relevant_codes(self) -> list[float] | None:
         """Labels, 0 or 1, that the codes of the declared values mean; None if they mean none."""
-        words = [value.strip().lower() for value in self.values or ()]
-        meant = [1.0 if word in _RELEVANT else 0.0 for word in words]
-        known = all(word in _RELEVANT | _IRRELEVANT for word in words)
-        return meant if known and len(set(meant)) == len(meant) > 0 else None
+        meant = [label_value(value) for value in self.values or ()]
+        codes = [max(0.0, value) for value in meant if value in (-1.0, 0.0, 1.0)]
+        return codes if len(set(codes)) == len(meant) > 0 else None
 
     @property
     def is_plain(self) -> bool:

@@ -8,7 +8,9 @@ and a row that does not fit is an error with its line.
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path
@@ -16,20 +18,20 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import as_utf8, not_utf8
 from multimargin.datasets.file_kinds import DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
+from multimargin.targets.names import label_name
 
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 # Bytes of a line, unless one is longer; DuckDB reads as many at a time.
 _LONGEST = 2**21
-_HEAD_BYTES, _HEAD_ROWS = 2**18, 200
+_HEAD_BYTES, HEAD_ROWS = 2**18, 200
 
 
 @dataclass(frozen=True)
@@ -43,24 +45,112 @@ class _Dialect:
     quote: str = '"'
     escape: str = '"'
 
+    @property
+    def width(self) -> int:
+        """The number of cells of a row."""
+        return len(self.names) + self.row_names
 
-def read_delimited(path: Path, ending: str, shown: Path) -> dict[str, Any]:
-    """Read a file, its cells as they are written, by the name of their column.
 
-    `shown` is the path in messages. An empty cell is the empty text.
+@dataclass(frozen=True)
+class _Found:
+    """Cells of a file, read with a dialect."""
+
+    columns: list[Any]
+    rejected: list[tuple[Any, ...]]  # The first rows that do not fit: place, kind and text
+    is_doubtful: bool  # Whether a text may be several rows, between two lone quotes
+
+
+def read_delimited(
+    path: Path, ending: str, shown: Path, *, blank_rows: bool = False
+) -> tuple[Sequence[str], list[Any]]:
+    """Return the names of the columns of a file, and its cells, all as they are written.
+
+    `shown` is the path in messages. An empty cell is the empty text. Blank lines between rows of
+    several columns are rows if `blank_rows` says so; those of one column always are.
     """
     head, told = _head(path, shown)
+    lone = _with_lone_quote(head, told or DELIMITERS[ending])
+    if lone:
+        warn(f"the line of names, {lone!r:.60}, has a quotation mark that is not closed")
+        written, plain = lone.encode(), lone.replace('"', "").encode()
+        with _changed(path, lambda content: content.replace(written, plain, 1)) as copy:
+            return read_delimited(copy, ending, shown, blank_rows=blank_rows)
     dialect = _dialect(head, told or _delimiter(head, ending), skipped=1 if told else 0)
-    cells, dialect = _read(path, dialect, shown)
+    _refuse_rule(head, dialect, shown)
+    cells = _read(path, dialect, shown)
+    _refuse_repeated_names(path, cells, dialect, shown)
+    if blank_rows and (places := _blank_lines(path, dialect, len(cells[0]))):
+        from pandas.api.extensions import take
+
+        order = np.insert(np.arange(len(cells[0])), places, -1)
+        cells = [take(column, order, allow_fill=True, fill_value="") for column in cells]
     if dialect.row_names:
-        if len(set(cells[0].tolist())) < cells[0].size:
+        if len(set(cells[0].tolist())) < len(cells[0]):
             raise ValueError(
                 f"path: {shown}: rows of different lengths: each has a cell more than the "
                 f"{len(dialect.names)} columns of the first line, and the first cells are no names "
                 f"of rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
         cells = cells[1:]
-    return _named(cells, dialect.names, shown)
+    return dialect.names, cells
+
+
+def names_at_the_top(path: Path, ending: str) -> list[str]:
+    """Return the names of columns by the first lines of a file, those of empty columns, too."""
+    head, told = _head(path, path)
+    if lone := _with_lone_quote(head, told or DELIMITERS[ending]):
+        head = [lone.replace('"', "") if line.strip() == lone else line for line in head]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dialect = _dialect(head, told or _delimiter(head, ending), skipped=0)
+    return [label_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
+
+
+def _with_lone_quote(lines: Sequence[str], delimiters: str) -> str:
+    """Return a line of names with a quotation mark that the row below shows to be none, else ""."""
+    names, below = (*(line.strip() for line in lines if line.strip()), "", "")[:2]
+    if [line.count('"') % 2 for line in (names, below)] != [1, 0]:
+        return ""
+    # A name may have several lines.
+    fits = any(
+        0 < names.count(between) == len(row) - 1
+        for between in delimiters
+        for row in _rows([below], between)
+    )
+    return names if fits else ""
+
+
+def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
+    """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
+    for number, line in enumerate(lines[:5], start=1):
+        has_dashes = any(mark in line for mark in ("--", ":-", "-:"))
+        if dialect.width > 1 and has_dashes and not line.strip("|+:- \t\r\n"):
+            raise ValueError(
+                f"path: {shown}, line {number}: a rule of a table that is drawn for people, in "
+                f"{line.strip()!r:.70}; expected delimiters and cells alone: remove such lines"
+            )
+
+
+def _refuse_repeated_names(
+    path: Path, cells: Sequence[Any], dialect: _Dialect, shown: Path
+) -> None:
+    """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
+    offset = len(cells) - len(dialect.names)
+    columns = list(zip(cells[offset:], dialect.names, strict=True))
+    if len(columns) < 2:
+        return
+    same = np.flatnonzero(np.asarray(columns[0][0] == columns[0][1]))
+    if not any(all(of[k] == name for of, name in columns) for k in same.tolist()):
+        return
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = csv.reader(stream, delimiter=dialect.delimiter, skipinitialspace=True)
+        lines = [rows.line_num for row in rows if tuple(row[offset:]) == dialect.names]
+    # The first of them are the names themselves.
+    line = (lines[1:] or lines or [1])[0]
+    raise ValueError(
+        f"path: {shown}, line {line}: the names of the columns again, "
+        f"{listed(dialect.names)}; was the file put together of several? Remove such lines"
+    )
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
@@ -88,7 +178,7 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
         for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
             if row:
                 rows.append(row)
-            if len(rows) == _HEAD_ROWS:
+            if len(rows) == HEAD_ROWS:
                 break
     except csv.Error:
         # A quote that is not closed; DuckDB says where.
@@ -123,13 +213,9 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     blank = next(place for place, line in enumerate(lines) if line.strip())
     while names and not names[-1].strip() and rows and all(len(r) < len(names) for r in rows):
         names = names[:-1]
-    if _is_data(names, rows):
-        warn(
-            f"the first row, {listed(names)}, is no row of names but of data like those below; the "
-            f"columns are taken for column1 to column{len(names)}: write names of columns above"
-        )
-        numbered = tuple(f"column{number}" for number in range(1, len(names) + 1))
-        return _Dialect(delimiter, numbered, skipped)
+    numbered = numbered_names(names, rows)
+    if numbered is not None:
+        return _Dialect(delimiter, tuple(numbered), skipped)
     longer = bool(rows) and all(len(row) == len(names) + 1 for row in rows)
     if longer and not any(row[-1].strip() for row in rows):
         # DuckDB takes a delimiter at the end of a row, and no blanks after it.
@@ -142,6 +228,17 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
         or not any(f"{delimiter} " in line for line in lines)
     )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
+
+
+def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str] | None:
+    """Return numbers for names, and tell, where the first row of a table is none of names."""
+    if not _is_data(first, rows):
+        return None
+    warn(
+        f"the first row, {listed(first)}, is no row of names but of data like those below; the "
+        f"columns are taken for column1 to column{len(first)}: write names of columns above"
+    )
+    return [f"column{number}" for number in range(1, len(first) + 1)]
 
 
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -166,67 +263,53 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[list[Any], _Dialect]:
+def _read(path: Path, dialect: _Dialect, shown: Path) -> list[Any]:
     """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
-    cells, rejected = _strictly(path, dialect)
-    if not rejected and not _swallows(path, cells, dialect):
-        return cells, dialect
-    if rejected:
-        found, others = _strictly(path, replace(dialect, escape="\\"))
-        if not others:
+    found = _strictly(path, dialect)
+    if not found.rejected and not found.is_doubtful:
+        return found.columns
+    if found.rejected:
+        other = _strictly(path, replace(dialect, escape="\\"))
+        if not other.rejected:
             warn("quotation marks within texts have a backslash before them")
-            return found, dialect
-    plain = replace(dialect, quote="", escape="")
-    found, others = _strictly(path, plain) if _is_row_by_row(path, dialect) else ([], [()])
-    if others:
-        if rejected:
-            _refuse(path, rejected, dialect, shown)
-        return cells, dialect
-    warn(
-        "quotation marks are read as they stand: some are not closed, and without them every line "
-        f"has the {len(dialect.names)} cells of a row"
-    )
-    return found, plain
+            return other.columns
+    if _is_row_by_row(path, dialect):
+        other = _strictly(path, replace(dialect, quote="", escape=""))
+        if not other.rejected:
+            warn(
+                "quotation marks are read as they stand: some are not closed, and without them "
+                f"every line has the {len(dialect.names)} cells of a row"
+            )
+            return other.columns
+    if found.rejected:
+        _refuse(path, found.rejected, dialect, shown)
+    return found.columns
 
 
 def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
     """Return whether every line has as many cells as there are names, whatever is in quotes."""
-    between, count = dialect.delimiter.encode(), len(dialect.names) + dialect.row_names - 1
+    between, count = dialect.delimiter.encode(), dialect.width - 1
     with path.open("rb") as stream:
         lines = islice(stream, dialect.skipped, None)
         return count > 0 and all(line.count(between) == count for line in lines if line.strip())
 
 
-def _swallows(path: Path, cells: Sequence[Any], dialect: _Dialect) -> bool:
-    """Return whether a text has a line break and the delimiter: it may be several rows."""
-    with path.open("rb") as stream:
-        n_lines = sum(piece.count(b"\n") for piece in iter(lambda: stream.read(2**20), b""))
-    if len(cells) < 2 or n_lines <= len(cells[0]) + dialect.skipped:
-        return False
-    between = dialect.delimiter
-    return any("\n" in cell and between in cell for column in cells for cell in column.tolist())
-
-
-def _strictly(
-    path: Path, dialect: _Dialect, longest: int = _LONGEST
-) -> tuple[list[Any], list[tuple[Any, ...]]]:
-    """Return the columns of a file, and its first rows that do not fit the dialect.
-
-    `longest` are the bytes of its longest line.
-    """
+def _strictly(path: Path, dialect: _Dialect, longest: int = _LONGEST) -> _Found:
+    """Read a file with a dialect; `longest` are the bytes of its longest line."""
     import duckdb
 
-    count = len(dialect.names) + dialect.row_names
-    columns = {f"c{place}": "VARCHAR" for place in range(count)}
-    chosen = ", ".join(f"coalesce({column}, '')" for column in columns)
+    columns = {f"c{place}": "VARCHAR" for place in range(dialect.width)}
+    # A text with a line break and the delimiter may be several rows.
+    doubtful = " OR ".join(f"contains({c}, chr(10)) AND contains({c}, $delimiter)" for c in columns)
     try:
         with duckdb.connect() as connection:
-            found = connection.execute(
-                f"SELECT {chosen} FROM read_csv($path, auto_detect=false, header=false, "
+            found = connection.sql(
+                f"SELECT *, {doubtful} FROM read_csv($path, auto_detect=false, header=false, "
                 f"skip=$skip, delim=$delimiter, quote=$quote, escape=$escape, columns={columns}, "
-                "strict_mode=true, null_padding=false, store_rejects=true, rejects_limit=20, "
-                "max_line_size=$longest, buffer_size=$buffer)",
-                {
+                f"force_not_null={list(columns)}, strict_mode=true, null_padding=false, "
+                "store_rejects=true, rejects_limit=20, max_line_size=$longest, "
+                "buffer_size=$buffer)",
+                params={
                     "path": pattern_of(path),
                     "skip": dialect.skipped,
                     "delimiter": dialect.delimiter,
@@ -235,21 +318,72 @@ def _strictly(
                     "longest": longest,
                     "buffer": 16 * longest if longest == _LONGEST else 2 * longest,
                 },
-            ).fetchnumpy()
+            )
+            *cells, doubt = _columns_of(found)
             rejected = connection.execute(
                 "SELECT line_byte_position, error_type, csv_line FROM reject_errors ORDER BY line"
             ).fetchall()
     except duckdb.InvalidInputException as error:
-        if "invalid state" not in str(error):
+        if "invalid state" not in str(error) or not _ends_in_two_ways(path):
             raise
-        # Lines that end in two ways, as of files that were put together.
-        with TemporaryDirectory() as folder:
-            copy = Path(folder, path.name)
-            copy.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
+        is_mixed = True
+    else:
+        is_mixed = bool(rejected) and _ends_in_two_ways(path)
+    if is_mixed:
+        with _changed(path, lambda content: re.sub(b"\r\n?", b"\n", content)) as copy:
             return _strictly(copy, dialect)
     if longest == _LONGEST and any("LINE SIZE" in kind for _, kind, _ in rejected):
         return _strictly(path, dialect, max(path.stat().st_size, longest + 1))
-    return [np.asarray(column, dtype=object) for column in found.values()], rejected
+    return _Found(cells, rejected, bool(doubt.any()))
+
+
+def _ends_in_two_ways(path: Path) -> bool:
+    """Return whether lines of a file end in different ways, as of files that were put together."""
+    content = path.read_bytes()
+    both, cr, lf = (content.count(end) for end in (b"\r\n", b"\r", b"\n"))
+    return sum(count > 0 for count in (both, cr - both, lf - both)) > 1
+
+
+@contextmanager
+def _changed(path: Path, change: Callable[[bytes], bytes]) -> Iterator[Path]:
+    """Give a changed copy of a file for the while."""
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, path.name)
+        copy.write_bytes(change(path.read_bytes()))
+        yield copy
+
+
+def _blank_lines(path: Path, dialect: _Dialect, n_rows: int) -> list[int]:
+    """Return the numbers of the rows that have a blank line above them."""
+    if dialect.width == 1 or not re.search(rb"\n[ \t]*\r?\n", path.read_bytes()):
+        return []
+    places, above, row = list[int](), 0, 0
+    # Of all readers there are.
+    usual = csv.field_size_limit(path.stat().st_size + 1)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            records = csv.reader(stream, delimiter=dialect.delimiter)
+            for cells in islice(records, dialect.skipped, None):
+                above += not cells
+                if cells:
+                    places += above * [row]
+                    above, row = 0, row + 1
+    finally:
+        csv.field_size_limit(usual)
+    # With marks of quotation of another kind, rows would be others.
+    return places if row == n_rows else []
+
+
+def _columns_of(found: Any) -> list[Any]:
+    """Return the columns of a query, texts as pandas holds them: by pyarrow, else as objects."""
+    from pandas import Series
+
+    of_text = Series([""]).dtype
+    if getattr(of_text, "storage", "") != "pyarrow":
+        return [np.ma.getdata(column) for column in found.fetchnumpy().values()]
+    *texts, last = found.to_arrow_table().columns
+    # Without an object of Python for each cell.
+    return [*(type(Series([""]).array)(text, dtype=of_text) for text in texts), last.to_numpy()]
 
 
 def pattern_of(path: Path) -> str:
@@ -295,27 +429,3 @@ def _refuse(
         f"the {len(dialect.names)} columns of the first line, in {held}; is the separator "
         f"{dialect.delimiter!r}, are texts with it in quotes?"
     )
-
-
-def _named(cells: Sequence[Any], names: Sequence[str], shown: Path) -> dict[str, Any]:
-    """Return the columns by name, without blanks; one without a name is left out if it is empty."""
-    columns: dict[str, Any] = {}
-    for place, (name, column) in enumerate(zip(names, cells, strict=True), start=1):
-        name = name.strip()
-        if not name:
-            if not any(cell.strip() for cell in column.tolist()) or is_index(column):
-                continue
-            name = f"column{place}"
-        if name in columns:
-            raise ValueError(
-                f"path: {shown} has several columns named {name!r}; expected different names"
-            )
-        columns[name] = column
-    return columns
-
-
-def is_index(cells: NDArray[Any]) -> bool:
-    """Return whether cells number the rows, from any number: the index that pandas writes."""
-    texts = cells.tolist()
-    numbers = [int(text) for text in texts if re.fullmatch("[0-9]{1,15}", text)]
-    return len(numbers) == len(texts) == len(set(numbers))

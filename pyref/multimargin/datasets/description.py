@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import chdtrc
 
-from multimargin.checks.labels import UNKNOWN
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.tables import Table
+from multimargin.targets.indicator import UNKNOWN
 
 # Frequencies of this correlation still rank the labels alike; below it they hardly do.
 _LOW_CORRELATION = 0.5

@@ -1,9 +1,9 @@
 """Data sets from a file of any known kind, or from a folder of files."""
 
 import os
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from multimargin.datasets._reading import check_label_cells, reading, uncompressed
 from multimargin.datasets.arff import load_arff, names_labels_in_header
@@ -13,7 +13,7 @@ from multimargin.datasets.file_kinds import KINDS, SVMLIGHT
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
-from multimargin.datasets.table_columns import TableColumns
+from multimargin.datasets.table_columns import ColumnRoles, columns_of
 from multimargin.datasets.table_files import PARTS, files_in, table_files
 from multimargin.datasets.tables import naming_parts, read_table
 
@@ -28,19 +28,9 @@ def load_table(
     path: str | os.PathLike[str],
     *,
     labels: Any = None,
-    tags_column: str | Sequence[str] | None = None,
-    separator: str | None = None,
-    drop: str | Sequence[str] = (),
-    text: str | Sequence[str] = (),
-    nominal: str | Sequence[str] = (),
-    number: str | Sequence[str] = (),
-    analyzer: str = "word",
-    blank: str | None = None,
-    one_tag_a_row: str | None = None,
-    decimal: str | None = None,
-    min_count: int = 1,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
+    **roles: Unpack[ColumnRoles],
 ) -> MultilabelData:
     """Load a multi-label data set from a table in a file.
 
@@ -51,16 +41,14 @@ def load_table(
         .gz, .bz2, .xz, .zst or .zip; a folder of numbered parts of one table, or a pattern such as
         ``"out/part-*"``; or ``"-"`` for standard input. The first row of text names the columns; a
         line of JSON lines is an object.
-    labels, tags_column, separator, drop, text, nominal, number, analyzer, blank, one_tag_a_row
-        Roles of the columns, see `MultilabelData.from_frame`.
-    decimal : {".", ","} or None, default=None
-        The decimal mark of numbers. None finds it, and a warning tells where it is a comma.
-    min_count : int, default=1
-        Labels that are relevant in fewer rows of the training part are left out.
+    labels : str, sequence of str or None, default=None
+        Columns of 0 and 1, one a label, see `MultilabelData.from_frame`.
     test : str, path-like or None, default=None
         The file of the test part, with the same columns.
     name : str or None, default=None
         Name of the data set; None takes the file's name.
+    **roles : object
+        Roles of other columns, such as ``tags_column``, see `MultilabelData.from_frame`.
 
     Returns
     -------
@@ -82,20 +70,7 @@ def load_table(
     columns is found by the ending of the file and the line of names; rows that do not fit are
     errors.
     """
-    columns = TableColumns(
-        labels=labels,
-        tags_column=tags_column,
-        separator=separator,
-        drop=drop,
-        text=text,
-        nominal=nominal,
-        number=number,
-        analyzer=analyzer,
-        blank=blank,
-        decimal=decimal,
-        min_count=min_count,
-        one_tag_a_row=one_tag_a_row,
-    )
+    columns = columns_of(labels, roles)
     parts = dict(table_files(path) or {"train": Path(path)})
     parts |= {} if test is None else {"test": Path(test)}
     table = read_table(parts, columns, name=name)
@@ -182,31 +157,20 @@ def _read(
         return load_arff(file, found, test=test, name=name, **of_arff)
     if kind in SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
-    if kind == ".txt":
-        return _load_text(file, test, name)
-    data = load_npz(file, name=name)
-    if test is None:
-        return data
-    return MultilabelData.concatenate({"train": data, "test": load_npz(test)}, name=data.name)
-
-
-def _load_text(file: Path, test: Path | None, name: str | None) -> MultilabelData:
-    """Load a text file: of fastText, or of the Extreme Classification Repository."""
-    if starts_with_label(file):
+    if kind == ".txt" and starts_with_label(file):
         return load_fasttext(file, test=test, name=name)
-    name = uncompressed(file).stem if name is None else name
-    if test is None:
-        return _of_extreme(file, "path", name)
-    parts = {"train": _of_extreme(file, "path", name), "test": _of_extreme(test, "test", name)}
-    return MultilabelData.concatenate(parts, name=name)
+    read = load_npz if kind == ".npz" else _of_extreme
+    data = read(file)
+    if test is not None:
+        data = MultilabelData.concatenate({"train": data, "test": read(test)}, name=data.name)
+    return data if name is None else replace(data, name=name)
 
 
-def _of_extreme(file: Path, argument: str, name: str) -> MultilabelData:
+def _of_extreme(file: Path) -> MultilabelData:
     X, Y = load_extreme(file)
-    with reading(file, argument):
+    with reading(file, "path"):
         n, q = Y.shape
-        check_label_cells(n, q, Y.nnz, file, argument, "load_extreme keeps them sparse")
+        check_label_cells(n, q, Y.nnz, file, "path", "load_extreme keeps them sparse")
         numbers = [[str(k) for k in range(matrix.shape[1])] for matrix in (X, Y)]
-        return MultilabelData(
-            X=X, Y=Y.toarray(), feature_names=numbers[0], label_names=numbers[1], name=name
-        )
+        name = uncompressed(file).stem
+        return MultilabelData(X, Y.toarray(), numbers[0], numbers[1], name=name)

@@ -4,7 +4,7 @@ import json
 import re
 from ast import literal_eval
 
-from multimargin.checks.texts import BRACKETS
+from multimargin.targets.texts import BRACKETS
 
 _WRAPPED = re.compile(
     r"\s*(?:(?:np\.|numpy\.)?(?:array|set|frozenset|list|tuple)\((?P<inner>.*?)"

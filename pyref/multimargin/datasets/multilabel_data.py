@@ -3,16 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from multimargin.checks.arrays import canonical, check_readable
+from multimargin.checks.arrays import check_readable
+from multimargin.checks.storage import canonical
 from multimargin.datasets._names import first_repeated, printable
-from multimargin.datasets.table_columns import TableColumns
+from multimargin.datasets.table_columns import ColumnRoles, columns_of
 from multimargin.datasets.table_tags import tags_of_long_table
 from multimargin.datasets.tables import table_of, to_pandas
 
@@ -193,17 +194,8 @@ class MultilabelData:
         frame: Any,
         labels: str | Sequence[str] | None = None,
         *,
-        tags_column: str | Sequence[str] | None = None,
-        separator: str | None = None,
-        drop: str | Sequence[str] = (),
-        text: str | Sequence[str] = (),
-        nominal: str | Sequence[str] = (),
-        number: str | Sequence[str] = (),
-        analyzer: str = "word",
-        blank: str | None = None,
-        min_count: int = 1,
-        one_tag_a_row: str | None = None,
         name: str = "",
+        **roles: Unpack[ColumnRoles],
     ) -> "MultilabelData":
         """Make a data set of a data frame.
 
@@ -214,30 +206,10 @@ class MultilabelData:
         labels : str, sequence of str or None, default=None
             Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
             ``"last:6"``; a text holds several, with commas between them.
-        tags_column : str, sequence of str or None, default=None
-            A column that lists the labels of each row instead, as text or as a list; lists may also
-            be texts, as JSON, Python, NumPy or PostgreSQL write them, or objects with a number for
-            each label (spaCy's ``cats``) or a list of ``choices`` (Label Studio). Several columns,
-            named as `labels` are, have a label each.
-        separator : str or None, default=None
-            Separator of the tags of that column. None is a comma, or with a warning what else
-            stands between tags that recur.
-        drop, text : str or sequence of str, default=()
-            Columns to leave out, even of the labels, and columns of text; named as `labels` are.
-        nominal, number : str or sequence of str, default=()
-            Columns of names, even if these look like numbers, and columns of numbers, even if these
-            look like codes.
-        analyzer : {"word", "char"}, default="word"
-            Features of text: words, or runs of up to three characters.
-        blank : {"0", "unknown"} or None, default=None
-            Value that stands for a missing label. None takes 0, with a warning, where no label is 0
-            otherwise. A label of -1 is unknown beside 0 or blanks, with a warning, else 0.
-        min_count : int, default=1
-            Labels that are relevant in fewer rows are left out.
-        one_tag_a_row : str or None, default=None
-            A column: rows with the same value in it are one, and each has one of its tags.
         name : str, default=""
             Name of the data set.
+        **roles : object
+            Roles of other columns, and how they are read, see Notes.
 
         Returns
         -------
@@ -252,6 +224,37 @@ class MultilabelData:
         ValueError
             If it is not clear which columns are labels, or a column is not what it should be.
 
+        Notes
+        -----
+        The roles of columns, all of which are optional:
+
+        ``tags_column``, str or sequence of str
+            A column that lists the labels of each row, in the place of `labels`, as text or as a
+            list; lists may also be texts, as JSON, Python, NumPy or PostgreSQL write them, or
+            objects with a number for each label (spaCy's ``cats``) or a list of ``choices`` (Label
+            Studio). Several columns, named as `labels` are, have a label each.
+        ``separator``, str
+            Separator of the tags of that column. By default a comma, or with a warning what else
+            stands between tags that recur.
+        ``drop``, ``text``, str or sequence of str
+            Columns to leave out, even of the labels, and columns of text; named as `labels` are.
+        ``nominal``, ``number``, str or sequence of str
+            Columns of names, even if these look like numbers, and columns of numbers, even if these
+            look like codes.
+        ``analyzer``, {"word", "char"}
+            Features of text: words, by default, or runs of up to three characters.
+        ``blank``, {"0", "unknown"}
+            Value that stands for a missing label. By default 0, with a warning, where no label is 0
+            otherwise. A label of -1 is unknown beside 0 or blanks, with a warning, else 0.
+        ``decimal``, {".", ","}
+            The decimal mark of numbers in text. By default it is found, and a warning tells where
+            it is a comma.
+        ``min_count``, int
+            Labels that are relevant in fewer rows, of the training part if there is one, are left
+            out.
+        ``one_tag_a_row``, str
+            A column: rows with the same value in it are one, and each has one of its tags.
+
         Examples
         --------
         >>> import pandas as pd
@@ -263,19 +266,7 @@ class MultilabelData:
         >>> data.feature_names, data.label_names
         (('pages', 'kind_book', 'kind_web'), ('art', 'history'))
         """
-        columns = TableColumns(
-            labels=labels,
-            tags_column=tags_column,
-            separator=separator,
-            drop=drop,
-            text=text,
-            nominal=nominal,
-            number=number,
-            analyzer=analyzer,
-            blank=blank,
-            min_count=min_count,
-            one_tag_a_row=one_tag_a_row,
-        )
+        columns = columns_of(labels, roles)
         table = tags_of_long_table(to_pandas(frame), columns)
         names = () if table.index.name is None else tuple(map(str, table.index))
         return cls(**table_of(table, columns, name=name).numbers(), sample_names=names)

@@ -17,6 +17,7 @@ from multimargin.datasets.public_names import (
     local_folder,
     unknown_name,
 )
+from multimargin.datasets.table_cells import label_value
 
 
 def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> MultilabelData:
@@ -56,14 +57,15 @@ def _as_data(bunch: Any, name: str, entry: tuple[int, int, int]) -> MultilabelDa
             f"data set {number} of OpenML has labels of shape {target.shape}; expected "
             f"{n_samples} rows and {n_labels} labels as in {name}"
         )
-    texts = np.char.upper(target.astype(str))
-    relevant = np.isin(texts, ("TRUE", "1", "1.0"))
-    strange = ~(relevant | np.isin(texts, ("FALSE", "0", "0.0")))
-    if strange.any():
+    written, codes = np.unique(target.astype(str), return_inverse=True)
+    meant = [label_value(text) for text in written.tolist()]
+    strange = [text for text, value in zip(written, meant, strict=True) if value not in (0.0, 1.0)]
+    if strange:
         raise ValueError(
-            f"data set {number} of OpenML has labels with the value {str(target[strange][0])!r}, "
+            f"data set {number} of OpenML has labels with the value {str(strange[0])!r}, "
             "expected TRUE, FALSE"
         )
+    Y = np.array(meant, dtype=np.int64)[codes].reshape(target.shape)
     categories = bunch.categories or {}
     attributes = [
         Attribute(feature, tuple(categories[feature]) if feature in categories else None)
@@ -71,7 +73,6 @@ def _as_data(bunch: Any, name: str, entry: tuple[int, int, int]) -> MultilabelDa
     ]
     values = bunch.data.tocsc() if sparse.issparse(bunch.data) else bunch.data
     X, feature_names = feature_matrix(values, attributes)
-    Y = relevant.astype(np.int64)
     return MultilabelData(
         X=X, Y=Y, feature_names=feature_names, label_names=bunch.target_names, name=name
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from multimargin.checks.parameters import check_integer
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._reading import (
     MAX_FEATURES,
@@ -77,60 +78,47 @@ def load_svmlight(
     blank and, as in every reader of the format, no instance.
     """
     for argument, count in (("n_features", n_features), ("n_labels", n_labels)):
-        if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-            raise TypeError(f"{argument} is {count!r}; expected an integer or None")
-        if count is not None and count < 1:
-            raise ValueError(f"{argument} is {count}; expected at least 1")
+        if count is not None:
+            check_integer(argument, count, at_least=1)
     for argument, choice in (("zero_based", zero_based), ("labels_zero_based", labels_zero_based)):
         if choice != "auto" and not isinstance(choice, bool):
             raise ValueError(f"{argument} is {choice!r}; expected True, False or 'auto'")
     files = {"path": existing_file(path, "path")}
     if test is not None:
         files["test"] = existing_file(test, "test")
-    loaded = [_load(argument, file) for argument, file in files.items()]
-    stored = [X.indices for X, _ in loaded if X.nnz]
-    lowest = min((int(indices.min()) for indices in stored), default=1)
-    highest = max((int(indices.max()) for indices in stored), default=0)
-    first_feature, d = _numbering("features", lowest, highest, n_features, zero_based, files)
+    features, sets, ends = [], list[Any](), [0]
+    for argument, file in files.items():
+        with reading(file, argument), opened(file) as stream:
+            # Columns are then numbered as in the file, which tells whether one is numbered 0.
+            X, labels = read_lines(Lines(stream))
+            checked_labels(labels, argument, file)
+        features.append(X)
+        sets += labels
+        ends.append(len(sets))
+    stored = np.concatenate([X.indices for X in features])
+    first_feature, d = _numbering("features", stored, n_features, zero_based, files)
     if n_features is None:
         check_width(d, files["path"], "path", "n_features", MAX_FEATURES)
-    label_sets = [sets for _, sets in loaded]
-    labels = [
-        checked_labels(sets, argument, file)
-        for sets, (argument, file) in zip(label_sets, files.items(), strict=True)
-    ]
-    numbers = np.concatenate(labels)
+    numbers = checked_labels(sets, "path", files["path"])
     if numbers.size == 0 and n_labels is None:
         raise ValueError("n_labels is None; expected a number, as no line has a label")
-    lowest, highest = (int(numbers.min()), int(numbers.max())) if numbers.size else (1, 0)
-    first_label, q = _numbering("labels", lowest, highest, n_labels, labels_zero_based, files)
+    first_label, q = _numbering("labels", numbers, n_labels, labels_zero_based, files)
     if n_labels is None:
-        n_rows = sum(map(len, label_sets))
-        check_label_cells(n_rows, q, len(numbers), files["path"], "path", "give n_labels")
-    names: dict[str, Any] = {
-        "feature_names": [str(first_feature + k) for k in range(d)],
-        "label_names": [str(first_label + k) for k in range(q)],
-    }
-    if name is None:
-        name = uncompressed(files["path"]).stem
-    parts = []
-    for (read, sets), own, (argument, file) in zip(loaded, labels, files.items(), strict=True):
-        with reading(file, argument):
-            X = sparse.csr_array(read[:, first_feature:])
-            X.resize((X.shape[0], d))
-            Y = np.zeros((X.shape[0], q), dtype=np.uint8)
-            Y[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), own - first_label] = 1
-            parts.append(MultilabelData(X=X, Y=Y, name=name, **names))
-    if test is None:
-        return parts[0]
-    return MultilabelData.concatenate({"train": parts[0], "test": parts[1]}, name=name)
-
-
-def _load(argument: str, file: Path) -> Any:
-    """Read a file by scikit-learn, as features and label sets."""
-    with reading(file, argument), opened(file) as stream:
-        # Columns are then numbered as in the file, which tells whether one is numbered 0.
-        return read_lines(Lines(stream))
+        check_label_cells(len(sets), q, len(numbers), files["path"], "path", "give n_labels")
+    with reading(files["path"], "path"):
+        for X in features:
+            X.resize((X.shape[0], first_feature + d))
+        Y = np.zeros((len(sets), q), dtype=np.uint8)
+        Y[np.repeat(np.arange(len(sets)), [len(own) for own in sets]), numbers - first_label] = 1
+        parts = {} if test is None else {"train": ends[:2], "test": ends[1:]}
+        return MultilabelData(
+            X=sparse.csr_array(sparse.vstack(features, format="csr")[:, first_feature:]),
+            Y=Y,
+            feature_names=[str(first_feature + k) for k in range(d)],
+            label_names=[str(first_label + k) for k in range(q)],
+            name=uncompressed(files["path"]).stem if name is None else name,
+            splits={part: np.arange(*rows) for part, rows in parts.items()},
+        )
 
 
 class Lines:
@@ -184,13 +172,13 @@ def read_lines(lines: Lines, n_features: int | None = None) -> Any:
 
 def _numbering(
     what: str,
-    lowest: int,
-    highest: int,
+    numbers: NDArray[Any],
     count: int | None,
     zero_based: bool | str,
     files: Mapping[str, Path],
 ) -> tuple[int, int]:
     """Return the first number of the features or labels, and how many there are."""
+    lowest, highest = (int(numbers.min()), int(numbers.max())) if numbers.size else (1, 0)
     first = 0 if (lowest == 0 if zero_based == "auto" else zero_based) else 1
     n = max(highest - first + 1, 1) if count is None else count
     if lowest < first or highest >= first + n:

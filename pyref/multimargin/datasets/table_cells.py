@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import is_missing
-from multimargin.checks.label_names import as_written
+from multimargin.targets.given import is_missing
+from multimargin.targets.names import as_written
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
 _NUMERAL = {
@@ -34,6 +34,9 @@ _AMOUNT = {
     for mark, other in ((".", ","), (",", "."))
 }
 _TRUTH = {"true": 1.0, "false": 0.0}
+# What says that a label applies, or does not.
+_RELEVANT = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
+_IRRELEVANT = {"false", "no", "n", "f", "off"}
 # What programs write into a column of numbers where there is none.
 _NO_NUMBER = {
     *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "#na", "1.#ind"),
@@ -127,9 +130,9 @@ def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
     """
     from pandas import factorize
 
-    if hasattr(values.dtype, "categories") or values.dtype.kind in "biuf":
+    if hasattr(values.dtype, "categories") or values.dtype.kind in "biuf" or values.dtype == "str":
         codes, different = factorize(values)
-        return codes, list(different)
+        return codes, different.tolist()
     # Most are texts.
     cells = [c if type(c) is str or not is_missing(c) else None for c in values.tolist()]
     try:
@@ -147,7 +150,7 @@ def _text_of(cell: Any) -> str | None:
 
 def from_cell(text: str) -> str:
     """Return the text of a cell without the apostrophe that keeps spreadsheets from computing."""
-    return text[1:] if _FORMULA.match(text) else text
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
@@ -164,8 +167,14 @@ def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
     others = lines.encode("utf-8", "replace").translate(None, signs)
     if others or _LINE_WITH_ZEROS.search(lines):
         return None
-    cells = values.to_numpy(dtype=object)
     try:
+        if getattr(values.dtype, "storage", "") == "pyarrow" and "+" not in lines:
+            from pyarrow import array, compute
+
+            # Ten times as fast as NumPy is with objects.
+            filled = compute.if_else(compute.equal(array(values), ""), None, array(values))
+            return np.asarray(compute.cast(filled, "float64"), dtype=np.float64)
+        cells = values.to_numpy(dtype=object)
         return np.asarray(np.where(cells == "", "nan", cells).astype(np.float64))
     except ValueError:
         return None
@@ -174,6 +183,17 @@ def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
 def stands_for_nothing(text: str) -> bool:
     """Return whether a text is blank, or what programs write for a missing number."""
     return text.strip().lower() in _NO_NUMBER
+
+
+def label_value(text: str) -> float | None:
+    """Return 0, 1, -1, NaN for an unknown label, or None for what is no label."""
+    if stands_for_nothing(text):
+        return float("nan")
+    word = text.strip().lower()
+    if word in _RELEVANT | _IRRELEVANT:
+        return float(word in _RELEVANT)
+    found = number_of(word) if is_number(word) else None
+    return found if found in (0.0, 1.0, -1.0) else None
 
 
 def is_number(text: str | None, mark: str = ".") -> bool:

@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import is_missing
-from multimargin.checks.label_names import as_written
 from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
     is_number,
-    number_of,
+    label_value,
     numbers_of,
-    stands_for_nothing,
+    unit_of,
 )
 from multimargin.datasets.table_kinds import (
     DATE_PARTS,
@@ -33,9 +31,9 @@ from multimargin.datasets.table_kinds import (
     warn_of_names,
 )
 from multimargin.notices import warn
+from multimargin.targets.given import is_missing
+from multimargin.targets.names import as_written, label_name
 
-_TRUE = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
-_FALSE = {"false", "no", "n", "f", "off"}
 # Rows by which words are judged, and fewer than which say nothing.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 _PART = re.compile(
@@ -43,32 +41,63 @@ _PART = re.compile(
 )
 
 
+Columns = str | Sequence[str]
+
+
+class ColumnRoles(TypedDict, total=False):
+    """Roles of the columns of a table that are no columns of labels, and how they are read."""
+
+    # A column that lists the labels of each row, as text or as a list, or several columns with a
+    # label each; named as labels are
+    tags_column: Columns | None
+    # What stands between the tags of that column; None takes what most cells have
+    separator: str | None
+    # Columns that are neither features nor labels; names and patterns, as for labels
+    drop: Columns
+    text: Columns  # Columns of text, whose words become features
+    nominal: Columns  # Columns of names, even if these look like numbers
+    number: Columns  # Columns of numbers, even if these look like codes
+    analyzer: str  # What counts of text: "word", or "char" for runs of characters
+    # What an empty cell of a label is, "0" or "unknown"; None takes 0 where no label is 0 otherwise
+    blank: str | None
+    decimal: str | None  # The decimal mark of numbers; None finds it
+    min_count: int  # Labels that are relevant in fewer rows are left out
+    # A column: rows with the same value in it are one, and each of them has one of its tags
+    one_tag_a_row: str | None
+
+
 @dataclass(frozen=True)
 class TableColumns:
-    """Roles of the columns of a table."""
+    """Columns of labels, and `ColumnRoles`."""
 
     # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
     # ``"last:6"``; a text holds several with commas between them
-    labels: str | Sequence[str] | None = None
-    # A column that lists the labels of each row instead, as text or as a list, or several columns
-    # with a label each; named as `labels` are
-    tags_column: str | Sequence[str] | None = None
-    # What stands between the tags of that column; None takes what most cells have
+    labels: Columns | int | None = None
+    tags_column: Columns | None = None
     separator: str | None = None
-    # Columns that are neither features nor labels; names and patterns, as for `labels`
-    drop: str | Sequence[str] = ()
-    text: str | Sequence[str] = ()  # Columns of text, whose words become features
+    drop: Columns = ()
+    text: Columns = ()
     # A column that is no feature; rows with the same value in it belong together
     group: str | None = None
-    nominal: str | Sequence[str] = ()  # Columns of names, even if these look like numbers
-    analyzer: str = "word"  # What counts of text: "word", or "char" for runs of characters
-    # What an empty cell of a label is, "0" or "unknown"; None takes 0 where no label is 0 otherwise
+    nominal: Columns = ()
+    number: Columns = ()
+    analyzer: str = "word"
     blank: str | None = None
-    decimal: str | None = None  # The decimal mark of numbers; None finds it
-    min_count: int = 1  # Labels that are relevant in fewer rows are left out
-    number: str | Sequence[str] = ()  # Columns of numbers, even if these look like codes
-    # A column: rows with the same value in it are one, and each of them has one of its tags
+    decimal: str | None = None
+    min_count: int = 1
     one_tag_a_row: str | None = None
+
+
+def columns_of(labels: Any, roles: ColumnRoles) -> TableColumns:
+    """Return what the arguments of a function say of columns; raise TypeError for others."""
+    known = ColumnRoles.__annotations__
+    for name in roles:
+        if name not in known:
+            raise TypeError(
+                f"{name} is no argument{did_you_mean(name, known)}; expected some of "
+                f"{', '.join(known)}"
+            )
+    return TableColumns(labels=labels, **roles)
 
 
 class UndecidedColumns(ValueError):
@@ -126,7 +155,7 @@ def chosen_columns(
         items = [str(item) for item in wanted]
     found: set[str] = set()
     for item in items:
-        found |= set(_columns_of(item.strip(), columns, argument))
+        found |= set(_columns_of(label_name(item), columns, argument))
     return [column for column in columns if column in found]
 
 
@@ -165,7 +194,7 @@ def indicator_of_columns(
     blanks = np.zeros(Y.shape, dtype=bool)
     for k, name in enumerate(names):
         cells = Cells(name, frame[name])
-        value = {text: _label_value(text) for text in cells.texts}
+        value = {text: label_value(text) for text in cells.texts}
         wrong = [text for text in cells.texts if value[text] is None]
         if wrong:
             raise ValueError(
@@ -210,17 +239,6 @@ def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
     else:
         Y[minus] = 0
         warn(f"labels: {count} labels are -1 and none is 0; -1 is read as 0")
-
-
-def _label_value(text: str) -> float | None:
-    """Return 0, 1, -1, NaN for an unknown label, or None for what is no label."""
-    if stands_for_nothing(text):
-        return float("nan")
-    word = text.strip().lower()
-    if word in _TRUE | _FALSE:
-        return float(word in _TRUE)
-    found = number_of(word) if is_number(word) else None
-    return found if found in (0.0, 1.0, -1.0) else None
 
 
 def feature_kinds(
@@ -380,7 +398,9 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     What is missing is NaN, and empty in text.
     """
     if kind in ("text", "characters"):
-        return np.array(as_text_column(values), dtype=object)
+        # Arrow's texts stay there: an object for each takes as long as to read them.
+        is_text = values.dtype == "str" and not values.hasnans
+        return values.array if is_text else np.array(as_text_column(values), dtype=object)
     cells = Cells(str(values.name), values)
     if kind == "nominal":
         names = np.array([*(text.strip() for text in cells.texts), np.nan], dtype=object)
@@ -389,7 +409,7 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     try:
         numbers = numbers_of(cells, mark)
     except ValueError as error:
-        word = next(text for text in cells.texts if not _is_number_or_amount(text, mark))
+        word = next(t for t in cells.texts if not is_number(t, mark) and unit_of(t, mark) is None)
         marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
         raise ValueError(
             f"the column {values.name!r} has something else than numbers{marked}: "
@@ -402,14 +422,6 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
             "expected finite numbers, or nothing where a value is missing"
         )
     return numbers
-
-
-def _is_number_or_amount(text: str, mark: str) -> bool:
-    try:
-        number_of(text, mark)
-    except ValueError:
-        return False
-    return True
 
 
 def as_text_column(values: Any) -> list[str]:
@@ -431,7 +443,7 @@ def labels_at_the_end(frame: Any) -> list[str]:
     found: list[str] = []
     for column in reversed(frame.columns):
         texts = Cells(column, frame[column]).texts
-        if not texts or any(_label_value(text) is None for text in texts):
+        if not texts or any(label_value(text) is None for text in texts):
             break
         found.insert(0, column)
     return found

@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import column_of
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import as_utf8, opened, reading, uncompressed, unpacked
-from multimargin.datasets.delimited import pattern_of, read_delimited
+from multimargin.datasets.delimited import HEAD_ROWS, numbered_names, pattern_of, read_delimited
 from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
+from multimargin.targets.given import column_of, is_missing
+from multimargin.targets.names import as_written, label_name
 
 PARTS = ("train", "test")
 _STANDARD_INPUT = ("-", "/dev/stdin")
@@ -148,11 +149,14 @@ def _standard_input() -> Path:
     return file.rename(file.with_suffix(kind))
 
 
-def read_frame(path: Path) -> Any:
-    """Read a table; the names of its columns are texts, and so are cells of files without types."""
+def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
+    """Read a table; the names of its columns are texts, and so are cells of files without types.
+
+    `blank_rows` says that blank lines between rows of text are rows, too.
+    """
     files = _files_of(path)
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
-    frames = [_read_file(file) for file in files]
+    frames = [_read_file(file, blank_rows) for file in files]
     first = frames[0]
     for file, frame in zip(files, frames, strict=True):
         check_same_columns(str(files[0]), first, str(file), frame)
@@ -197,7 +201,7 @@ def _imported(package: str, what: str) -> Any:
         ) from error
 
 
-def _read_file(file: Path) -> Any:
+def _read_file(file: Path, blank_rows: bool) -> Any:
     existing_file(file, "path")
     what = f"tables such as {file.name}"
     pandas = import_pandas(what)
@@ -214,11 +218,13 @@ def _read_file(file: Path) -> Any:
                 frame = frame_of(_read_objects(plain, kind, file))
         else:
             _imported("duckdb", what)
-            frame = frame_of(read_delimited(plain, kind, file))
+            names, cells = read_delimited(plain, kind, file, blank_rows=blank_rows)
+            frame = frame_of(dict(enumerate(cells)))
+            frame.columns = names
     return with_plain_names(frame, f"path: {file}")
 
 
-def frame_of(columns: Mapping[str, NDArray[Any]], index: Any = None) -> Any:
+def frame_of(columns: Mapping[Any, Any], index: Any = None) -> Any:
     """Return a data frame; objects stay so, pandas would look at each cell to find its type."""
     pandas = import_pandas("tables")
     series = {
@@ -229,16 +235,12 @@ def frame_of(columns: Mapping[str, NDArray[Any]], index: Any = None) -> Any:
 
 
 def with_plain_names(frame: Any, what: str) -> Any:
-    """Return a frame whose columns have texts without blanks around them for names.
+    """Return a frame whose columns have names without blanks around them, and nothing invisible.
 
     One without a name that holds nothing, or numbers the rows, is left out.
     """
-    names = [str(column).strip() for column in frame.columns]
-    kept = [
-        place
-        for place, name in enumerate(names)
-        if name or not (frame.iloc[:, place].isna() | (frame.iloc[:, place] == "")).all()
-    ]
+    names = [label_name(str(column)) for column in frame.columns]
+    kept = [k for k, name in enumerate(names) if name or not _says_nothing(frame.iloc[:, k])]
     if len(kept) < len(names):
         frame = frame.iloc[:, kept]
     found = [names[place] or f"column{place + 1}" for place in kept]
@@ -249,13 +251,22 @@ def with_plain_names(frame: Any, what: str) -> Any:
     return frame
 
 
+def _says_nothing(column: Any) -> bool:
+    """Return whether cells are blank, or number the rows from any number, as an index does."""
+    texts = [as_written(cell) for cell in column.tolist() if not is_missing(cell)]
+    numbers = [int(text) for text in texts if re.fullmatch("[0-9]{1,15}", text)]
+    return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
+
+
 def _read_workbook(file: Path, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
     from python_calamine import CalamineWorkbook
 
-    names, *rows = CalamineWorkbook.from_path(file).get_sheet_by_index(0).to_python() or [[]]
-    cells = [[None if cell == "" else cell for cell in row] for row in rows]
-    return pandas.DataFrame(cells, columns=names, dtype=object)
+    rows = CalamineWorkbook.from_path(file).get_sheet_by_index(0).to_python() or [[]]
+    names, *head = [[as_written(cell) for cell in row] for row in rows[:HEAD_ROWS]]
+    numbered = numbered_names(names, head)
+    cells = [[None if cell == "" else cell for cell in row] for row in rows[numbered is None :]]
+    return pandas.DataFrame(cells, columns=numbered or names, dtype=object)
 
 
 def _read_parquet(file: Path, pandas: Any) -> Any:
@@ -312,15 +323,26 @@ def _name_classes(columns: dict[str, Any], told: Mapping[str, Any]) -> None:
     """Put the names of classes in the place of their numbers, which Hugging Face's files have."""
     features = told.get("info", {}).get("features", {})
     for column, of in features.items():
+        of = of[0] if isinstance(of, list) and of else of
         inner = of.get("feature", of) if isinstance(of, dict) else {}
         names = inner.get("names") if isinstance(inner, dict) else None
         if not names or column not in columns or inner.get("_type") != "ClassLabel":
             continue
+        cells = columns[column].tolist()
+        numbers = [n for cell in cells for n in (cell if isinstance(cell, list) else [cell])]
+        highest = max((int(n) for n in numbers if not is_missing(n)), default=-1)
+        if highest >= len(names):
+            raise ValueError(
+                f"the column {column!r} has the class {highest}; expected less than {len(names)}, "
+                f"for the names {listed(names)} that the file has for them"
+            )
+        # Below 0 stands what is not known.
+        place = dict(enumerate(names))
         named = [
-            [names[number] for number in cell]
+            [place[n] for n in cell]
             if isinstance(cell, list)
-            else (names[int(cell)] if cell == cell and cell is not None and cell >= 0 else None)
-            for cell in columns[column].tolist()
+            else (None if is_missing(cell) else place.get(int(cell)))
+            for cell in cells
         ]
         columns[column] = import_pandas("tables").Series(column_of(named), dtype=object)
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import is_missing
 from multimargin.checks.names import option
 from multimargin.checks.no_numbers import DATES, DURATIONS, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
@@ -30,6 +29,7 @@ from multimargin.datasets.table_cells import (
     zeros_in_front,
 )
 from multimargin.notices import warn
+from multimargin.targets.given import is_missing
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
@@ -169,6 +169,9 @@ def _codes(cells: Cells, mark: str) -> Kind | None:
     if cells.values.dtype.kind in "bf" and not cells.as_text:
         return None
     first = cells.first
+    if first and all(re.fullmatch("[0-9]{16,}", text.strip()) for text in first):
+        told = f"whole numbers of 16 digits or more, {_some(first)}, which name the rows"
+        return Kind("keys", told, ask="--drop")
     if len(set(first)) < 2 or not all(re.fullmatch("[0-9]{10}|[0-9]{13}", text) for text in first):
         return None
     seconds = numbers_of(cells, mark) / (1.0 if len(first[0]) == 10 else 1000.0)
@@ -298,6 +301,9 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
 
 def is_wordy(texts: Sequence[str]) -> bool:
     """Return whether cells are rather text than names."""
+    if all(text.isascii() and " " not in text.strip() for text in texts):
+        # Addresses, paths and numbers in groups.
+        return False
     return bool(np.median([len(re.findall(WORD, text)) for text in texts]) > _FEW_WORDS)
 
 

@@ -3,10 +3,9 @@
 import json
 import re
 import warnings
-from array import array
 from ast import literal_eval
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -15,12 +14,6 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import column_of, is_missing
-from multimargin.checks.label_names import (
-    as_written,
-    label_name,
-    warn_of_lookalikes,
-)
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
@@ -28,6 +21,9 @@ from multimargin.datasets.table_cells import Cells, factorized, from_cell
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
+from multimargin.targets.given import column_of, is_missing
+from multimargin.targets.listing import Listing
+from multimargin.targets.names import as_written, label_name, warn_of_lookalikes
 
 # What may stand between two tags, and whether it hardly has another use.
 _SEPARATORS = {
@@ -60,68 +56,6 @@ class Tags:
     n_rare: int = 0  # Number of tags that are left out, with fewer rows than asked for
 
 
-@dataclass(frozen=True, eq=False)
-class _Listing:
-    """The tags of n rows by the different cells that list them."""
-
-    codes: NDArray[np.intp]  # (n,): The cell of each row; -1 where nothing is known
-    names: list[str]  # The tags, as they were met
-    tags: NDArray[np.intp]  # Numbers of tags, those of each cell after those of the cell before
-    ends: NDArray[np.intp]  # Where those of each cell begin and end
-    separator: str | None
-
-    def counts(self, rows: NDArray[np.intp] | None = None) -> Counter[str]:
-        """Return the number of rows of each tag."""
-        found = self._tags_of_rows(self.codes if rows is None else self.codes[rows])[1]
-        counts = np.bincount(found, minlength=len(self.names))
-        return Counter(dict(zip(self.names, counts.tolist(), strict=True)))
-
-    def indicator(self, names: Sequence[str]) -> NDArray[np.uint8]:
-        """Return the indicator (n, q) of some names."""
-        place = {name: k for k, name in enumerate(names)}
-        places = np.array([place.get(name, -1) for name in self.names], dtype=np.intp)
-        rows, tags = self._tags_of_rows(self.codes)
-        columns = places[tags]
-        Y = np.zeros((len(self.codes), len(names)), dtype=np.uint8)
-        Y[rows[columns >= 0], columns[columns >= 0]] = 1
-        return Y
-
-    def _tags_of_rows(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return rows, each as often as it has tags, and these."""
-        counts = np.where(codes < 0, 0, np.diff(self.ends, append=0)[codes])
-        before = np.cumsum(counts) - counts
-        places = np.arange(counts.sum()) + np.repeat(self.ends[codes] - before, counts)
-        return np.repeat(np.arange(codes.size), counts), self.tags[places]
-
-
-class _Numbers(dict[str, int]):
-    """Numbers of tags by how they are written, each name made once."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, int] = {}
-
-    def __missing__(self, text: str) -> int:
-        self[text] = number = self.names.setdefault(label_name(text), len(self.names))
-        return number
-
-
-def _listing(
-    codes: NDArray[np.intp], cells: Iterable[Iterable[str]], separator: str | None
-) -> _Listing:
-    """Collect the tags of cells; an empty name is none."""
-    numbers = _Numbers()
-    nothing = numbers[""]
-    tags, ends = array("q"), array("q", [0])
-    for cell in cells:
-        found = set(map(numbers.__getitem__, cell))
-        found.discard(nothing)
-        tags.extend(found)
-        ends.append(len(tags))
-    # Without the empty one.
-    names, shifted = list(numbers.names)[1:], np.array(tags, dtype=np.intp) - 1
-    return _Listing(codes, names, shifted, np.array(ends, dtype=np.intp), separator)
-
-
 def indicator_of_tags(
     columns: Any,
     separator: str | None,
@@ -140,15 +74,11 @@ def indicator_of_tags(
     if separator == "":
         raise ValueError("separator is empty; expected what stands between two tags")
     column = _one_column(columns)
-    listing = _listing_of(column, separator)
+    listing, separator = _listing_of(column, separator)
     counts = listing.counts()
     names = sorted(counts) if known is None else list(known)
     if len(names) < 2:
-        between = (
-            "in its lists"
-            if listing.separator is None
-            else f"with the separator {listing.separator!r}"
-        )
+        between = "in its lists" if separator is None else f"with the separator {separator!r}"
         raise ValueError(
             f"tags_column: the column {column.name!r} has {len(names)} different tag(s) {between}; "
             "expected at least two"
@@ -164,13 +94,13 @@ def indicator_of_tags(
             f"tags_column: the column {column.name!r} has {len(names)} different tags in "
             f"{n_rows} rows, such as {listed(names[:3])}; was another separator meant?"
         )
-    Y = listing.indicator(names)
+    Y, _ = listing.indicator(names)
     missing = listing.codes < 0
     unknown: Counter[str] = Counter()
     if known is not None:
         unknown.update({tag: count for tag, count in counts.items() if count and tag not in known})
     if not missing.any():
-        return Tags(names, Y, listing.separator, unknown, n_found - len(names))
+        return Tags(names, Y, separator, unknown, n_found - len(names))
     if known is None:
         warn(
             f"tags_column: the column {column.name!r} has no value in {np.count_nonzero(missing)} "
@@ -178,7 +108,7 @@ def indicator_of_tags(
             "unknown; write empty text or an empty list where a row has no tag"
         )
     Y = np.where(missing[:, None], np.nan, Y)
-    return Tags(names, Y, listing.separator, unknown, n_found - len(names))
+    return Tags(names, Y, separator, unknown, n_found - len(names))
 
 
 def _one_column(columns: Any) -> Any:
@@ -259,11 +189,11 @@ def recurring_tags(column: Any) -> tuple[Counter[str], str | None] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            listing = _listing_of(column, None)
+            listing, separator = _listing_of(column, None)
     except ValueError:
         return None
     counts = listing.counts()
-    return (counts, listing.separator) if len(counts) > 1 else None
+    return (counts, separator) if len(counts) > 1 else None
 
 
 def joined(tags: Sequence[str], separator: str) -> str:
@@ -282,24 +212,40 @@ def joined(tags: Sequence[str], separator: str) -> str:
     return (", " if separator == "," else separator).join(written)
 
 
-def _listing_of(column: Any, separator: str | None) -> _Listing:
-    """Return the tags of each row, and what separates them."""
+def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None]:
+    """Return the tags of each row, and what separates them; None for lists."""
     codes, different = factorized(column)
     name = str(column.name)
-    cells = [_parsed(cell) for cell in different]
-    if any(isinstance(cell, LISTING) for cell in cells):
-        return _of_lists(codes, cells, name)
-    texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
-    bodies = _bodies_of_lists(texts, separator, codes, name)
-    if bodies is not None:
-        rows = [_of_body(body, text, name) for body, text in zip(bodies, texts, strict=True)]
-        _refuse_indicator(rows, name)
-        return _listing(codes, rows, None)
+    is_plain = _are_plain(different)
+    texts = different
+    if not is_plain:
+        cells = [_parsed(cell) for cell in different]
+        if any(isinstance(cell, LISTING) for cell in cells):
+            return _of_lists(codes, cells, name), None
+        texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
+        bodies = _bodies_of_lists(texts, separator, codes, name)
+        if bodies is not None:
+            rows = [_of_body(body, text, name) for body, text in zip(bodies, texts, strict=True)]
+            _refuse_indicator(rows, name)
+            return Listing.of(rows, codes), None
     separator = _separator_of(texts, separator, name)
-    found = _listing(codes, (_split(text, separator) for text in texts), separator)
+    if is_plain and len(separator) == 1:
+        pieces = separator.join(texts).split(separator) if texts else []
+        found = Listing.of_flat(pieces, [text.count(separator) + 1 for text in texts], codes)
+    else:
+        found = Listing.of([_split(text, separator) for text in texts], codes)
     if len(texts) > 1:
         _warn_of_second_separator(found.names, separator, name)
-    return found
+    return found, separator
+
+
+def _are_plain(cells: Sequence[Any]) -> bool:
+    """Return whether cells are texts without brackets and quotes, as those of lists have."""
+    try:
+        written = "\n".join(cells)
+    except TypeError:
+        return False
+    return not any(mark in written for mark in ("[", "(", "{", "'", _QUOTE))
 
 
 def _parsed(cell: Any) -> Any:
@@ -315,7 +261,7 @@ def _parsed(cell: Any) -> Any:
     return cell
 
 
-def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> _Listing:
+def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
     """Return the tags of lists, and of objects of names; what is no list is one name."""
     rows: list[list[str]] = []
     others: set[str] = set()
@@ -329,7 +275,7 @@ def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> _List
             ) from error
     _refuse_indicator(rows, name)
     # Of no row, and named nevertheless.
-    return _listing(codes, [*rows, others], None)
+    return Listing.of([*rows, others], codes)
 
 
 def _names_in(cell: Any, others: set[str]) -> list[Any]:
@@ -526,9 +472,10 @@ def _warn_of_second_separator(names: Collection[str], separator: str, column: st
     """Warn of tags that are made of other tags, with another separator between them."""
     known = set(names)
     for other in _SEPARATORS:
-        if other in (separator, " "):
-            continue
         found = {name: _pieces(name, other) for name in names if other in name}
+        # Names may have several words.
+        if other == separator or (other == " " and not all(of <= known for of in found.values())):
+            continue
         some = sorted(n for n, of in found.items() if len(of) > 1 and of <= known - {n})
         if some:
             warn(

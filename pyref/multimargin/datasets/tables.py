@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.label_names import as_written
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets.table_cells import Cells, rise_by_one, units_of
@@ -36,6 +35,7 @@ from multimargin.datasets.table_files import (
 from multimargin.datasets.table_kinds import Kind
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
+from multimargin.targets.names import as_written
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +137,13 @@ def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
 
 
 def read_parts(
-    parts: Mapping[str, Path], columns: TableColumns | None = None
+    parts: Mapping[str, Path],
+    columns: TableColumns | None = None,
+    *,
+    blank_rows: bool = False,
 ) -> tuple[Any, dict[str, NDArray[np.intp]]]:
     """Read tables with the same columns into one, and the rows of each part of several."""
-    frames = {part: read_frame(file) for part, file in parts.items()}
+    frames = {part: read_frame(file, blank_rows=blank_rows) for part, file in parts.items()}
     if columns is not None:
         frames = {part: tags_of_long_table(frame, columns) for part, frame in frames.items()}
     (first_part, first), *others = frames.items()

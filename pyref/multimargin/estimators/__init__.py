@@ -1,7 +1,5 @@
 """The scikit-learn estimators."""
 
-from multimargin.checks.empty_rows import EmptyRowsWarning
-from multimargin.checks.targets import UnknownLabelsWarning
 from multimargin.estimators.label_ranker import LabelRankerCV
 from multimargin.estimators.label_specific import (
     LabelSpecificBinaryRelevance,
@@ -21,6 +19,8 @@ from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.reasons import Reasons, explain
 from multimargin.estimators.shared.options import FrankWolfeOptions, RelationshipOptions
 from multimargin.estimators.ssmlrl import SSMLRL
+from multimargin.targets.empty_rows import EmptyRowsWarning
+from multimargin.targets.reading import UnknownLabelsWarning
 from multimargin.thresholds.calibration import CalibratedClassifier
 from multimargin.thresholds.classifier import ThresholdedClassifier
 

@@ -13,11 +13,11 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import job_count, random_state_of
-from multimargin.checks.targets import check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.notices import warn
+from multimargin.targets.reading import read_targets
 from multimargin.whole_fits import whole_or_unchanged
 
 Matrix = NDArray[np.float64]
@@ -89,7 +89,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         if y is None:
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(y)
+        targets = read_targets(y)
         indicator = targets.indicator
         check_as_many_rows(indicator, X)
         weights = check_sample_weight(sample_weight, indicator.shape[0])

@@ -19,7 +19,6 @@ from multimargin.checks.arrays import (
     naming,
     sound_features,
 )
-from multimargin.checks.empty_rows import share_of_empty_rows
 from multimargin.checks.memory import check_room_for_products
 from multimargin.checks.parameters import (
     check_choice,
@@ -29,7 +28,6 @@ from multimargin.checks.parameters import (
     check_verbosity,
     thread_count,
 )
-from multimargin.checks.targets import Targets, check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.llsf_problem import (
@@ -54,6 +52,8 @@ from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
 from multimargin.notices import warn
 from multimargin.scaling import told_scales
+from multimargin.targets.empty_rows import share_of_empty_rows
+from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
 from multimargin.whole_fits import whole_or_unchanged
@@ -238,7 +238,7 @@ default="auto"
         if y is None:
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(y)
+        targets = read_targets(y)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         given = X
@@ -417,6 +417,6 @@ def _check_data(X: Any, y: Any) -> tuple[Any, NDArray[np.uint8]]:
     with naming("X", MATRIX_OF_NUMBERS):
         X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name="X")
     X = sound_features(X)
-    indicator = check_targets(y).indicator
+    indicator = read_targets(y).indicator
     check_as_many_rows(indicator, X)
     return X, indicator

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
-from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.certificate import at_margin_1, bounds_at_the_margin
 from multimargin.estimators.shared.engine import solve_problem
 from multimargin.estimators.shared.exact import solve_exactly
@@ -15,6 +14,7 @@ from multimargin.estimators.shared.options import FrankWolfeOptions, checked_opt
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.time_limit import seconds_until
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import Threshold
 
 

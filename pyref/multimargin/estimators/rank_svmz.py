@@ -5,13 +5,13 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import UNKNOWN
 from multimargin.checks.parameters import check_choice
-from multimargin.checks.targets import Targets
 from multimargin.estimators.rank_svm import BIASES
 from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
+from multimargin.targets.indicator import UNKNOWN
+from multimargin.targets.reading import Targets
 
 # A dual variable below this share of its bound is the rounding of a zero.
 _ROUNDING = 1e-12

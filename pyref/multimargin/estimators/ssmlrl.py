@@ -1,16 +1,13 @@
 """SSMLRL (Zhang and Yeung): MLRL that also learns the label covariance from unlabelled rows."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from multimargin.checks.given import Given, recognise
-from multimargin.checks.labels import numbers_of
 from multimargin.checks.parameters import check_real
-from multimargin.checks.targets import Targets, targets_of
 from multimargin.estimators.shared.kernel_expansion import TrainingData
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.relationships import (
@@ -20,6 +17,9 @@ from multimargin.estimators.shared.relationships import (
 )
 from multimargin.kernels import check_precomputed, is_indefinite
 from multimargin.reference import mlrl
+from multimargin.targets.given import Given, recognise
+from multimargin.targets.indicator import numbers_of
+from multimargin.targets.reading import Targets, read_targets
 
 # Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
 _CANCELLED = 1e-6
@@ -255,7 +255,9 @@ def _reduced_by_factor(
     return half @ half.T, influence
 
 
-def split_targets(y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+def split_targets(
+    y: Any, *, unknown: Literal["warn", "take"] = "warn"
+) -> tuple[Targets, NDArray[np.bool_]]:
     """Return the targets of the labelled rows, and which rows those are."""
     given = recognise(y)
     labelled = ~_unlabelled(given)
@@ -266,7 +268,7 @@ def split_targets(y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         )
     if not labelled.all():
         given = given.take(np.flatnonzero(labelled))
-    return targets_of(given, unknown=True), labelled
+    return read_targets(given, unknown=unknown), labelled
 
 
 def _unlabelled(given: Given) -> NDArray[np.bool_]:

@@ -14,8 +14,9 @@ from scipy import sparse
 
 from multimargin import _rust
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.arrays import canonical, check_magnitudes, check_readable
+from multimargin.checks.arrays import check_magnitudes, check_readable
 from multimargin.checks.parameters import check_choice, check_integer, check_real
+from multimargin.checks.storage import canonical, check_storage
 
 Matrix: TypeAlias = NDArray[np.float64]
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -153,7 +154,7 @@ def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
     expected = f"expected an array of shape ({X.shape[0]}, {Y.shape[0]}) of finite real numbers"
     if sparse.issparse(returned):
         raise TypeError(f"kernel returned a sparse matrix; {expected}.")
-    check_readable(returned, "What kernel returned", numbers=False)
+    check_storage(returned, "What kernel returned")
     try:
         values = np.asarray(returned)
     except ValueError as error:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
+from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
+from multimargin.targets.indicator import UNKNOWN, check_indicator
 
 
 def micro_average_precision(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
-from multimargin.checks.labels import check_scores
+from multimargin.checks.scores import check_scores
 
 
 def response_of(estimator: Any, responses: Sequence[str]) -> str:

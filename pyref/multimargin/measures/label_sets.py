@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from multimargin.checks.labels import check_indicator, known_labels
 from multimargin.checks.weights import check_sample_weight
+from multimargin.targets.indicator import check_indicator, known_labels
 
 
 def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:

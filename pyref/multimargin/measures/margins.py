@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.scores import check_scores
+from multimargin.targets.indicator import check_indicator
 
 Vector = NDArray[np.float64]
 

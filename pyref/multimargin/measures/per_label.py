@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.given import recognise
-from multimargin.checks.labels import check_indicator, check_scores, known_labels
+from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.retrieval import area_under_curve
+from multimargin.targets.given import recognise
+from multimargin.targets.indicator import check_indicator, known_labels
 
 
 def label_measures(Y_true: Any, Y_pred: Any, scores: Any, *, sample_weight: Any = None) -> Any:

@@ -18,8 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import check_scores, known_labels
+from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
+from multimargin.targets.indicator import known_labels
 
 DegenerateRows = Literal["ignore", "count"]
 Vector = NDArray[np.float64]

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from multimargin.checks.labels import check_indicator, check_scores, known_both, with_nan
+from multimargin.checks.scores import check_scores
 from multimargin.measures import across_rows, label_sets, ranking, retrieval
 from multimargin.measures.label_sets import hamming_loss
 from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
+from multimargin.targets.indicator import check_indicator, known_both, with_nan
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from multimargin.checks.given import recognise
-from multimargin.checks.labels import check_indicator, check_scores, known_labels
 from multimargin.checks.parameters import check_integer, check_real
+from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.notices import warn
+from multimargin.targets.given import recognise
+from multimargin.targets.indicator import check_indicator, known_labels
 
 Vector = NDArray[np.float64]
 

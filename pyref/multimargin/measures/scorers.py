@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 
-from multimargin.checks.labels import complete_rows, known_rows
 from multimargin.measures.registry import MEASURES, MORE_MEASURES, Measure, ranking_hamming
+from multimargin.targets.indicator import complete_rows, known_rows
 
 Scorer = Callable[..., float]
 

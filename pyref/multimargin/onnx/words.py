@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
-from multimargin.checks.given import is_missing
 from multimargin.onnx.graph import Graph, Node
 from multimargin.onnx.inputs import CATEGORIES, TEXTS, Given, Strings
 from multimargin.onnx.labels import integers
+from multimargin.targets.given import is_missing
 
 # onnx.TensorProto.DOUBLE, without the import.
 _DOUBLE = 11

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
+from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
+from multimargin.targets.indicator import UNKNOWN, check_indicator
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

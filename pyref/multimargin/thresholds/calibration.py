@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from multimargin.checks.labels import UNKNOWN, check_indicator
 from multimargin.checks.parameters import check_flag, check_real
-from multimargin.checks.targets import Targets
 from multimargin.notices import silenced, warn
+from multimargin.targets.indicator import UNKNOWN, check_indicator
+from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold

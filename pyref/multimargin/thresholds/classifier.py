@@ -3,9 +3,9 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-from multimargin.checks.empty_rows import share_of_empty_rows
 from multimargin.checks.parameters import check_flag
-from multimargin.checks.targets import Targets
+from multimargin.targets.empty_rows import share_of_empty_rows
+from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Matrix, Threshold, spread
 from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, Named, sliceable

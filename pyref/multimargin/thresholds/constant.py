@@ -5,8 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from multimargin.checks.labels import check_scores
 from multimargin.checks.parameters import check_real
+from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import Threshold, Vector, check_rows
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import UNKNOWN, count_unknown
+from multimargin.targets.indicator import UNKNOWN, count_unknown
 from multimargin.thresholds.base import Vector, middle
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.

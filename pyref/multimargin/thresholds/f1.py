@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import UNKNOWN
 from multimargin.checks.parameters import check_choice
+from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import CommonThreshold, Vector, check_rows, middle
 
 AVERAGES = ("micro", "macro", "samples")

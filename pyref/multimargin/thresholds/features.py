@@ -12,9 +12,11 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.arrays import MATRIX_OF_NUMBERS, canonical, check_readable, naming
-from multimargin.checks.labels import check_scores, known_both
+from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_readable, naming
 from multimargin.checks.parameters import check_flag, check_integer, check_real, check_seed
+from multimargin.checks.scores import check_scores
+from multimargin.checks.storage import canonical
+from multimargin.targets.indicator import known_both
 from multimargin.thresholds.base import Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import chunks_of
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.special import logit, rel_entr
 from scipy.stats import binom
 
-from multimargin.checks.labels import UNKNOWN
 from multimargin.checks.parameters import check_real
 from multimargin.notices import warn
+from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import CommonThreshold, check_rows, middle
 
 # What a precision is tried at: probabilities, as logarithms of their odds, from the highest down.

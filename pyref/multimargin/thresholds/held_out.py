@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline, _name_estimators
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._metadata_requests import _routing_enabled
@@ -25,13 +25,14 @@ from sklearn.utils.validation import (
 )
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.empty_rows import EmptyRowsWarning
-from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import check_choice, job_count
-from multimargin.checks.targets import Targets, UnknownLabelsWarning, check_targets
 from multimargin.checks.weights import check_sample_weight
+from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.label_scores import response_of, scores_by
 from multimargin.notices import silenced
+from multimargin.targets.empty_rows import EmptyRowsWarning
+from multimargin.targets.indicator import with_nan
+from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.head import Head
 from multimargin.tuning.folds import Rows, folds_of
@@ -112,7 +113,7 @@ class HeldOut:
         return np.sort(drawn[first])
 
 
-class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the classifiers around others, which are fitted without each fold in turn."""
 
     estimator: Any
@@ -193,7 +194,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC)
                 "estimator is a list; expected one classifier: only a calibration stacks."
             )
         check_choice("response_method", self.response_method, ("auto", *RESPONSES))
-        targets = check_targets(y, unknown=True)
+        targets = read_targets(y, unknown="take")
         if not targets.multilabel:
             raise ValueError(
                 "y has one dimension; expected a label indicator of shape (n, q) (for two classes, "

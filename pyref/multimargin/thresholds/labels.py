@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_scores
 from multimargin.checks.parameters import check_choice, check_integer, check_real
+from multimargin.checks.scores import check_scores
+from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows, middle
 
 Counts = NDArray[Any]

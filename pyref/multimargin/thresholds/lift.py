@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.labels import UNKNOWN
+from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.pairs import by_features
 from multimargin.thresholds.pooled import PooledCalibration
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import UNKNOWN
+from multimargin.targets.indicator import UNKNOWN
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]

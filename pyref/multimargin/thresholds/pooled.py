@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.labels import check_scores
 from multimargin.checks.parameters import check_integer, check_real
+from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import check_rows
 from multimargin.thresholds.logistic import PooledLogistic
 from multimargin.thresholds.pairs import N_FEATURES, Pairs, by_features, features_of

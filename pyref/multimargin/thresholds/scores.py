@@ -7,7 +7,8 @@ from scipy.linalg.lapack import dgelsd, dgelsd_lwork
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.labels import UNKNOWN, check_scores
+from multimargin.checks.scores import check_scores
+from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import best_thresholds
 

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_scores, with_nan
 from multimargin.checks.parameters import check_real
+from multimargin.checks.scores import check_scores
+from multimargin.targets.indicator import UNKNOWN, with_nan
 from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.labels import best_cut, deal_folds

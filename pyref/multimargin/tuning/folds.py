@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 
-from multimargin.checks.given import recognise
 from multimargin.checks.parameters import check_integer
-from multimargin.checks.targets import targets_of
+from multimargin.targets.given import recognise
+from multimargin.targets.reading import read_targets
 
 Rows = NDArray[np.intp]
 
@@ -110,7 +110,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             )
             yield from folds.split(rows, classes)
             return
-        indicator = targets_of(given, unknown=True).indicator == 1
+        indicator = read_targets(given, unknown="take").indicator == 1
         n = indicator.shape[0]
         if n < self.n_splits:
             raise ValueError(f"n_splits is {self.n_splits}; expected at most the {n} rows of X.")

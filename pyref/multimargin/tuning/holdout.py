@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
 
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.checks.targets import check_targets
+from multimargin.targets.reading import read_targets
 from multimargin.tuning.folds import Rows
 
 
@@ -63,7 +63,7 @@ def stratified_train_test_split(
     """
     X, y, *arrays = indexable(X, y, *arrays)
     train, test = held_out_rows(
-        check_targets(y, unknown=True).indicator == 1, test_size, groups, random_state
+        read_targets(y, unknown="take").indicator == 1, test_size, groups, random_state
     )
     return [_safe_indexing(one, rows) for one in (X, y, *arrays) for rows in (train, test)]
 

@@ -21,8 +21,6 @@ from sklearn.base import clone
 from sklearn.metrics import multilabel_confusion_matrix
 from sklearn.pipeline import Pipeline
 
-from multimargin.checks.labels import complete_rows, known_both, known_labels
-from multimargin.checks.targets import UnknownLabelsWarning
 from multimargin.compare.experiment.identity import describe
 from multimargin.compare.experiment.splits import Split
 from multimargin.compare.experiment.tuning import Search, tuned
@@ -37,6 +35,8 @@ from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
 from multimargin.notices import warn
 from multimargin.scaling import with_scaler
+from multimargin.targets.indicator import complete_rows, known_both, known_labels
+from multimargin.targets.reading import UnknownLabelsWarning
 from multimargin.thresholds.held_out import named_estimators
 
 _PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib", "iterative-stratification")

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from multimargin.checks.labels import known_both
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.compare.experiment.evaluate import Job
 from multimargin.compare.experiment.identity import describe, fingerprint, identity
@@ -24,6 +23,7 @@ from multimargin.datasets._names import first_repeated
 from multimargin.datasets.tables import Table
 from multimargin.methods import find_method, make_method
 from multimargin.scaling import SCALINGS
+from multimargin.targets.indicator import known_both
 
 Data = MultilabelData | Table
 Methods = Sequence[str] | Mapping[str, Any]

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import known_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets import MultilabelData
 from multimargin.datasets.tables import Table
+from multimargin.targets.indicator import known_rows
 from multimargin.tuning import MultilabelStratifiedKFold
 
 OFFICIAL = "official"

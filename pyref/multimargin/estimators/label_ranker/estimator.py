@@ -18,10 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.blocks import blocks_of
 from multimargin.blocks.by_name import MOST_FEATURES, lifts
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.empty_rows import share_of_empty_rows
-from multimargin.checks.given import recognise
-from multimargin.checks.labels import indicator_of, known_both, with_nan
-from multimargin.checks.names import listed
 from multimargin.checks.parameters import (
     check_choice,
     check_flag,
@@ -29,13 +25,6 @@ from multimargin.checks.parameters import (
     check_verbosity,
     job_count,
     seed_of,
-)
-from multimargin.checks.targets import (
-    Targets,
-    check_pairs,
-    check_targets,
-    names_in,
-    warn_of_unknown,
 )
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.label_ranker.judging import Answers, Judge
@@ -61,6 +50,9 @@ from multimargin.kernels import KERNELS, KernelFunction, make_kernel
 from multimargin.measures import SCORERS, get_scorer
 from multimargin.measures.scorers import as_measured
 from multimargin.notices import warn
+from multimargin.targets.empty_rows import share_of_empty_rows
+from multimargin.targets.indicator import check_pairs, known_both, with_nan
+from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import (
     CalibratedClassifier,
     Threshold,
@@ -503,8 +495,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         if y is None:
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(y, unknown=True)
-        warn_of_unknown(targets)
+        targets = read_targets(y, unknown="warn")
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, len(targets.indicator))
         if weights is not None:
@@ -715,30 +706,11 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         stack = self.best_estimator_[-1]
         odds = stack.label_scores(rows)
         answers = Answers(odds, lambda: stack.head_.label_sets(odds, rows))
-        indicator = as_measured(with_nan(self._indicator_of(y)))
+        targets = read_targets(y, unknown="take", labels=Labels.of(self))
+        targets.warn_of_others()
+        indicator = as_measured(with_nan(targets.indicator))
         named = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(_scorer_of(self.scoring_)(answers, odds, indicator, **named))
-
-    def _indicator_of(self, y: Any) -> NDArray[Any]:
-        """Return labels of rows as an indicator (n, q) of the model's labels."""
-        given = recognise(y)
-        if given.kind == "indicator" and self.multilabel_:
-            return indicator_of(given.values, unknown=True)
-        if given.kind == "lists":
-            rows, names = names_in(given.values), getattr(self, "label_names_in_", self.classes_)
-        else:
-            rows, names = [[one] for one in np.ravel(given.values)], self.classes_
-        places = {name: place for place, name in enumerate(names.tolist())}
-        indicator, unknown = np.zeros((len(rows), len(places)), dtype=np.uint8), set()
-        for row, found in enumerate(rows):
-            unknown |= set(found) - set(places)
-            indicator[row, [places[name] for name in found if name in places]] = 1
-        if unknown:
-            warn(
-                f"y has names that the model does not know, {listed(sorted(map(str, unknown)))}; "
-                "they are left out."
-            )
-        return indicator
 
     def _label_scores(self, X: Any) -> Matrix:
         views, stack = self.best_estimator_

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from multimargin.checks.labels import check_indicator
 from multimargin.measures.scorers import as_measured, measurable_rows
+from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import PooledCalibration, Threshold
 from multimargin.thresholds.calibration import odds_within_folds
 from multimargin.thresholds.head import Head

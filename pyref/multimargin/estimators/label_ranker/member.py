@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.targets import Targets
 from multimargin.estimators.label_ranker.search import Search, Tried
 from multimargin.estimators.label_ranker.settings import Grid
 from multimargin.estimators.label_ranker.stack import Stack
 from multimargin.estimators.label_ranker.views import Views
+from multimargin.targets.reading import Targets
 from multimargin.thresholds.held_out import Named
 
 Matrix = NDArray[np.float64]

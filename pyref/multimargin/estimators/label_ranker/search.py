@@ -14,12 +14,12 @@ from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.blas import one_blas_thread
-from multimargin.checks.targets import Targets
 from multimargin.durations import duration
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.notices import silenced
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import PooledCalibration
 
 Matrix = NDArray[np.float64]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from multimargin.checks.parameters import check_choice, check_integer, check_real
-from multimargin.checks.targets import Targets
 from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.rank_lsvm import RankLSVM
@@ -15,6 +14,7 @@ from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
 from multimargin.estimators.shared.pair_weights import check_top_k
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.targets.reading import Targets
 
 # Of this many labels, a relevant one is ranked against the hardest few.
 _MANY_LABELS, _HARDEST = 100, 20

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from multimargin.checks.targets import Targets
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.targets.reading import Targets
 
 
 class ZeroLabelRanker(RankSVMz):

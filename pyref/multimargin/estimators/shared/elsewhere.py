@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.kernels import Kernel
+from multimargin.targets.reading import Targets
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
-from multimargin.checks.labels import with_nan
 from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.estimators.shared.pair_weights import pairs_of
@@ -14,6 +13,7 @@ from multimargin.estimators.shared.problem import Fit, Matrix, Problem, history_
 from multimargin.kernels import Kernel
 from multimargin.reference import beyond, exact, rank_svmz
 from multimargin.reference.interior_point import import_cvxpy
+from multimargin.targets.indicator import with_nan
 
 
 def solve_exactly(problem: Problem, *, rewarded_margin: bool = False) -> Fit:

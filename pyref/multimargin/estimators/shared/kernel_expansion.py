@@ -18,7 +18,6 @@ from multimargin.checks.parameters import (
     check_verbosity,
     thread_count,
 )
-from multimargin.checks.targets import Targets, check_targets, warn_of_unknown
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix, Report
@@ -29,6 +28,7 @@ from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
 from multimargin.notices import warn
 from multimargin.scaling import told_scales
+from multimargin.targets.reading import Targets, read_targets
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
 
     def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         """Return the targets of the labelled rows, and which rows those are."""
-        targets = check_targets(y, unknown=True, keep_sparse=self._keeps_sparse_labels())
+        targets = read_targets(y, unknown="warn", keep_sparse=self._keeps_sparse_labels())
         return targets, np.ones(targets.indicator.shape[0], dtype=bool)
 
     def _keeps_sparse_labels(self) -> bool:
@@ -104,9 +104,6 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
         targets, labelled = self._read_targets(y)
-        if targets is not y:
-            # Whoever read them before has warned.
-            warn_of_unknown(targets)
         check_as_many_rows(labelled, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         counted = targets.indicator if weights is None else targets.indicator[weights[labelled] > 0]

@@ -4,21 +4,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.given import recognise
-from multimargin.checks.labels import check_indicator, indicator_of
-from multimargin.checks.targets import Targets, names_in
 from multimargin.estimators.shared.certificate import without_rounding
 from multimargin.estimators.shared.features import TakesFeatures
 from multimargin.estimators.shared.problem import Matrix, Report
+from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.margins import pair_margins
+from multimargin.targets.indicator import check_indicator
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import over_labels
 
 
-class LabelScoringClassifier(ClassifierMixin, TakesFeatures):  # type: ignore[misc]
+class LabelScoringClassifier(ExactMatch, TakesFeatures):
     """Base of the estimators, which score labels and predict those above a threshold, if any."""
 
     classes_: NDArray[Any]
@@ -31,44 +30,6 @@ class LabelScoringClassifier(ClassifierMixin, TakesFeatures):  # type: ignore[mi
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose labels are predicted exactly.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-        y : array-like, sparse matrix or data frame of shape (n, q), or list of n lists of names
-            Label indicator or classes, as in `fit`. A name that the model does not have is a label
-            that no prediction meets.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; None gives each row the weight 1.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        given = recognise(y)
-        if given.kind == "lists":
-            return self._score_of_lists(X, given.values, sample_weight)
-        if given.kind == "indicator" and not given.is_column:
-            return float(super().score(X, indicator_of(given.values), sample_weight))
-        return float(super().score(X, given.values, sample_weight))
-
-    def _score_of_lists(self, X: Any, rows: list[Any], sample_weight: Any) -> float:
-        check_is_fitted(self)
-        if None in rows:
-            raise ValueError(
-                f"y has no list in row {rows.index(None)}; expected one in each row, an empty one "
-                "where it has no label: what is not known cannot be scored."
-            )
-        names = getattr(self, "label_names_in_", self.classes_)
-        met = [set(names[row == 1]) for row in self.predict(X)]
-        check_as_many_rows(np.empty(len(rows)), np.empty(len(met)))
-        exact = [set(row) == found for row, found in zip(names_in(rows), met, strict=True)]
-        return float(np.average(exact, weights=sample_weight))
 
     def label_scores(self, X: Any) -> Matrix:
         """Return the scores f(x) of all labels, before any threshold.

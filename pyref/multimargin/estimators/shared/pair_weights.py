@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import count_labels
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.targets.indicator import count_labels
 
 PAIR_WEIGHTS = ("balanced", "uniform")
 

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.empty_rows import share_of_empty_rows, warn_of_empty_rows
-from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import (
     check_choice,
     check_flag,
@@ -19,7 +17,6 @@ from multimargin.checks.parameters import (
     seed_of,
     thread_count,
 )
-from multimargin.checks.targets import Targets, check_pairs
 from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.certificate import certified
 from multimargin.estimators.shared.engine import solve_problem
@@ -37,6 +34,9 @@ from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
+from multimargin.targets.empty_rows import share_of_empty_rows, warn_of_empty_rows
+from multimargin.targets.indicator import check_pairs, with_nan
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
 from multimargin.whole_fits import whole_or_unchanged

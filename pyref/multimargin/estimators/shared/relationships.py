@@ -11,9 +11,7 @@ from scipy import sparse
 
 from multimargin import _rust
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.labels import UNKNOWN, known_both, with_nan
 from multimargin.checks.parameters import thread_count
-from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.certificate import (
     Bounds,
     Rows,
@@ -31,6 +29,8 @@ from multimargin.kernels import Kernel
 from multimargin.notices import warn
 from multimargin.reference import exact
 from multimargin.reference.interior_point import import_cvxpy
+from multimargin.targets.indicator import UNKNOWN, known_both, with_nan
+from multimargin.targets.reading import Targets
 from multimargin.whole_fits import whole_or_unchanged
 
 

@@ -20,7 +20,7 @@ from multimargin import (
     ThresholdedClassifier,
     UnknownLabelsWarning,
 )
-from multimargin.checks.targets import check_targets
+from multimargin.targets.reading import read_targets
 from tests.support.cases import case
 from tests.support.problems import unrelated_problem
 
@@ -40,7 +40,7 @@ def test_lists_of_names_become_an_indicator() -> None:
         *((column, "ab", [[0, 1], [1, 0], [2, 2]]) for column in columns),
     ):
         with case(Y):
-            found = check_targets(Y, unknown=True)
+            found = read_targets(Y, unknown="take")
             assert found.label_names is not None
             assert found.label_names.tolist() == list(names)
             assert found.indicator.tolist() == indicator
@@ -69,9 +69,9 @@ def test_what_is_no_target_or_no_feature_is_named_with_what_is_expected(model: A
 
 def test_lists_that_name_too_little_are_refused() -> None:
     with pytest.raises(ValueError, match=r"y lists 1 different label\(s\), \['a'\]"):
-        check_targets([{"a"}, set()])
+        read_targets([{"a"}, set()])
     with pytest.raises(TypeError, match="y lists labels of several types"):
-        check_targets([{"a"}, {1, 2}])
+        read_targets([{"a"}, {1, 2}])
 
 
 def string_dtype(rows: list[Any]) -> Any:
@@ -102,7 +102,7 @@ def test_a_missing_class_or_label_is_named_with_its_row(form: str) -> None:
     expected = r"y (has no class|lists a missing label).* in row 2"
     for missing in (None, np.nan, np.float32("nan"), pd.NA, pd.NaT):
         with case(missing), pytest.raises(ValueError, match=expected):
-            check_targets(FORMS[form](["b", "a", missing, "a"]))
+            read_targets(FORMS[form](["b", "a", missing, "a"]))
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector")
@@ -113,28 +113,28 @@ def test_classes_of_several_types_are_refused(form: str) -> None:
     expected = r"y .* (several types|different lengths|lists of lists)"
     for other in (7, True, 1.5, b"x", (1,)):
         with case(other), pytest.raises((TypeError, ValueError), match=expected):
-            check_targets(FORMS[form](["b", "a", other, "a"]))
+            read_targets(FORMS[form](["b", "a", other, "a"]))
 
 
 def test_classes_and_indicators_are_no_lists_of_names() -> None:
     for Y in (["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]):
-        assert check_targets(Y).indicator.shape[0] == len(Y)
+        assert read_targets(Y).indicator.shape[0] == len(Y)
     texts = string_dtype(["b", "a", None, "a"])[[0, 1, 3]]
-    assert check_targets(texts).indicator.tolist() == [[0, 1], [1, 0], [1, 0]]
+    assert read_targets(texts).indicator.tolist() == [[0, 1], [1, 0], [1, 0]]
 
 
 def test_names_that_occur_twice_are_refused() -> None:
     frame = pd.DataFrame([[0, 1, 1], [1, 0, 1]], columns=["a", "b", "a"])
     with pytest.raises(ValueError, match="y has several columns named 'a'"):
-        check_targets(frame)
+        read_targets(frame)
 
 
 def test_texts_that_list_labels_are_warned_of() -> None:
     with pytest.warns(UserWarning, match=r"each is taken for a class; .* y\.str\.split\('\|'\)"):
-        check_targets(np.array(["a|b", "b|c", "a|c", "b"] * 3, dtype=object))
+        read_targets(np.array(["a|b", "b|c", "a|c", "b"] * 3, dtype=object))
     # Few classes of many rows may have any name.
-    check_targets(np.array(["a|b", "b|c"] * 5, dtype=object))
-    check_targets(np.array(["a", "b", "c"], dtype=object))
+    read_targets(np.array(["a|b", "b|c"] * 5, dtype=object))
+    read_targets(np.array(["a", "b", "c"], dtype=object))
 
 
 # A search over several C warns when the best one is an end of the grid.
@@ -172,3 +172,68 @@ def test_what_fits_folds_warns_of_nan_in_y_once(of_folds: Any) -> None:
     found = [str(one.message) for one in caught if one.category is UnknownLabelsWarning]
     assert len(found) == 1
     assert "in 2 of 90 places" in found[0]
+
+
+NAMED = pd.DataFrame([[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]], columns=["a", "b", "c"])
+LISTED = [["c", "a"], ["b"], ["a", "b"], ["c"]]
+
+
+def fitted(kind: str) -> Any:
+    """A model that predicts the labels of its four training rows."""
+    model: Any = RankSVM(C=1000.0, random_state=0)
+    if kind == "calibrated":
+        model = CalibratedClassifier(model, cv=2)
+    if kind == "threshold":
+        model = ThresholdedClassifier(model, cv=2)
+    if kind == "ranker":
+        model = LabelRankerCV(Cs=[1000.0], stack=None, cv=2, random_state=0, calibration=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(np.tile(np.eye(4), (3, 1)), pd.concat([NAMED] * 3))
+
+
+@pytest.mark.parametrize("kind", ["method", "ranker", "calibrated", "threshold"])
+def test_labels_are_scored_by_name_whatever_names_them(kind: str) -> None:
+    model, X = fitted(kind), np.eye(4)
+    expected = model.score(X, NAMED.to_numpy())
+    for y in (NAMED, NAMED[["c", "a", "b"]], LISTED, [set(row) for row in LISTED]):
+        with case(y):
+            assert model.score(X, y) == expected
+    with pytest.raises(ValueError, match=r"y has 1 label\(s\) that the model does not know: 'z'"):
+        model.score(X, NAMED.rename(columns={"a": "z"}))
+    with pytest.raises(ValueError, match="y lacks 1 of the 3 labels of the model: 'b'"):
+        model.score(X, NAMED[["a", "c"]])
+    with pytest.raises(ValueError, match="y lacks 2 of the 3 labels of the model: 'b', 'c'"):
+        model.score(X, NAMED[["a"]])
+    with pytest.raises(ValueError, match="y has 2 labels; expected 3 as in fit"):
+        model.score(X, NAMED.to_numpy()[:, :2])
+    with pytest.raises(ValueError, match="y has one class in each row; expected labels"):
+        model.score(X, ["a", "b", "a", "c"])
+
+
+def test_names_that_look_the_same_are_the_same_in_fit_and_score() -> None:
+    named = NAMED.rename(columns={"a": "cafe\u0301", "b": " b"})
+    model = RankSVM(C=1000.0, random_state=0).fit(np.eye(4), named)
+    rows = [["c", "caf\u00e9"], ["b"], ["caf\u00e9", " b"], ["c"]]
+    others = named.rename(columns={"cafe\u0301": "caf\u00e9"})
+    assert model.score(np.eye(4), rows) == model.score(np.eye(4), others) == 1.0
+
+
+def test_a_name_that_the_model_lacks_is_met_by_no_prediction() -> None:
+    model, X = fitted("method"), np.eye(4)
+    assert model.score(X, LISTED) == 1.0
+    assert model.score(X, [["c", "a", "z"], *LISTED[1:]]) == 0.75
+    ranker = fitted("ranker")
+    with pytest.warns(UserWarning, match="y has names that the model does not know, 'z'; they are"):
+        assert ranker.score(X, [["c", "a", "z"], *LISTED[1:]]) == ranker.score(X, LISTED)
+
+
+def test_classes_are_scored_as_classes() -> None:
+    X, y = np.eye(6), np.array(["u", "v", "w"] * 2)
+    model = RankSVM(C=1000.0, random_state=0).fit(X, y)
+    assert model.score(X, y.tolist()) == model.score(X, pd.Series(y)) == 1.0
+    assert model.score(X, ["v", "v", "other", "u", "v", "w"]) == 4 / 6
+    assert model.score(X[:1], ["u"], sample_weight=[2.0]) == 1.0
+    for wrong in (np.eye(6, 3, dtype=int), [["u"], ["v"], ["w"]] * 2):
+        with pytest.raises(ValueError, match=r"y has labels, .*; expected one class in each row"):
+            model.score(X, wrong)

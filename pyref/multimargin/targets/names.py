@@ -37,6 +37,14 @@ def label_name(value: Any) -> str:
     return _BLANK_ENDS.sub("", _INVISIBLE.sub("", normalize("NFC", text)))
 
 
+def name_in_list(one: Any) -> Any:
+    """Return the name of a label in a list of Python: numbers stay numbers, whole ones integers."""
+    if isinstance(one, str):
+        return label_name(one)
+    one = one.item() if isinstance(one, np.generic) else one
+    return int(one) if isinstance(one, float) and one.is_integer() else one
+
+
 def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     """Warn of names that differ by capital letters or by blanks alone."""
     alike: dict[str, list[str]] = {}

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.labels import count_labels
 from multimargin.notices import warn
+from multimargin.targets.indicator import count_labels
 
 # Share of the rows from which on a fit says so.
 _MANY = 0.1

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from multimargin.checks.given import recognise
-from multimargin.checks.labels import check_indicator
-from multimargin.checks.targets import check_targets
-from multimargin.checks.texts import warn_of_lists_in_texts
+from multimargin.targets.given import recognise
+from multimargin.targets.indicator import check_indicator
+from multimargin.targets.reading import read_targets
+from multimargin.targets.texts import warn_of_lists_in_texts
 from tests.support.cases import case
 
 LISTS = [["b", "a"], ["c"], [], ["a"]]
@@ -43,7 +43,7 @@ CONTAINERS_OF_LISTS = {
 
 @pytest.mark.parametrize("container", CONTAINERS_OF_LISTS)
 def test_lists_of_names_come_in_any_container(container: str) -> None:
-    found = check_targets(CONTAINERS_OF_LISTS[container])
+    found = read_targets(CONTAINERS_OF_LISTS[container])
     assert found.indicator.tolist() == OF_LISTS
     assert found.label_names is not None
     assert found.label_names.tolist() == ["a", "b", "c"]
@@ -59,9 +59,9 @@ def test_of_a_row_without_a_list_nothing_is_known() -> None:
         *(pd.Series([["b"], other, ["a", "b"]]) for other in others),
     ):
         with case(y):
-            assert check_targets(y, unknown=True).indicator.tolist() == [[0, 1], [2, 2], [1, 1]]
+            assert read_targets(y, unknown="take").indicator.tolist() == [[0, 1], [2, 2], [1, 1]]
             with pytest.raises(ValueError, match=r"^y has no list in 1 of 3 rows, first in row 1"):
-                check_targets(y)
+                read_targets(y)
 
 
 def test_blanks_around_names_and_empty_names_are_left_out_and_told() -> None:
@@ -70,7 +70,7 @@ def test_blanks_around_names_and_empty_names_are_left_out_and_told() -> None:
             with pytest.warns(
                 UserWarning, match="are empty, or have blanks around them .* in [12] of 2"
             ):
-                found = check_targets(rows)
+                found = read_targets(rows)
             assert found.label_names is not None
             assert found.label_names.tolist() == ["a", "b"]
             assert found.indicator.tolist() == [[1, 0], [1, 1]]
@@ -92,7 +92,7 @@ COLUMNS_OF_NUMBERS = {
 def test_a_column_of_indicator_rows_is_an_indicator_and_told(container: str) -> None:
     y = COLUMNS_OF_NUMBERS[container]
     with pytest.warns(UserWarning, match="a column of lists of 3 numbers each, read as the rows"):
-        found = check_targets(y)
+        found = read_targets(y)
     assert found.indicator.tolist() == check_indicator(y).tolist() == NUMBERS
     assert found.label_names is None
 
@@ -118,7 +118,7 @@ AMBIGUOUS = {
 @pytest.mark.parametrize("kind", AMBIGUOUS)
 def test_what_may_be_an_indicator_or_names_is_refused(kind: str) -> None:
     with pytest.raises((TypeError, ValueError), match=r"^y .*(; expected|values other than 0)"):
-        check_targets(AMBIGUOUS[kind])
+        read_targets(AMBIGUOUS[kind])
 
 
 def test_numbers_may_be_names() -> None:
@@ -129,7 +129,7 @@ def test_numbers_may_be_names() -> None:
         ([{0, 1}, {1}], [0, 1]),
     ):
         with case(y):
-            found = check_targets(y).label_names
+            found = read_targets(y).label_names
             assert found is not None
             assert found.tolist() == names
             assert all(type(name) is int for name in found)
@@ -159,21 +159,21 @@ FRAMES = {
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_a_missing_label_of_any_kind_of_frame_is_unknown(kind: str) -> None:
-    found = check_targets(FRAMES[kind], unknown=True)
+    found = read_targets(FRAMES[kind], unknown="take")
     assert found.indicator.tolist() == UNKNOWN_SECOND
     assert found.label_names is not None
     assert found.label_names.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="y has NaN, which stands for an unknown label"):
-        check_targets(FRAMES[kind])
+        read_targets(FRAMES[kind])
 
 
 def test_columns_of_a_frame_are_names_whatever_their_type() -> None:
     for columns in ([101, 205], [1, 0], ["b", 2], [("x", 1), ("x", 2)]):
         with case(columns):
-            found = check_targets(pd.DataFrame(KNOWN, columns=pd.Index(columns))).label_names
+            found = read_targets(pd.DataFrame(KNOWN, columns=pd.Index(columns))).label_names
             assert found is not None
             assert found.tolist() == columns
-    assert check_targets(pd.DataFrame(KNOWN)).label_names is None
+    assert read_targets(pd.DataFrame(KNOWN)).label_names is None
 
 
 def test_classes_come_in_any_container() -> None:
@@ -186,7 +186,7 @@ def test_classes_come_in_any_container() -> None:
         [np.str_("b"), "a", "b"],
     ):
         with case(y):
-            found = check_targets(y)
+            found = read_targets(y)
             assert (found.classes.tolist(), found.multilabel) == (["a", "b"], False)
             assert found.indicator.tolist() == [[0, 1], [1, 0], [0, 1]]
 
@@ -197,7 +197,7 @@ def test_rows_are_taken_out_of_every_kind() -> None:
     assert recognise(LISTS).take(rows).values == [[], ["b", "a"]]
     for y in (matrix, sparse.coo_array(matrix), pd.DataFrame(matrix, columns=["a", "b"])):
         taken = recognise(y).take(rows)
-        assert check_targets(y).indicator[rows].tolist() == check_indicator(taken.values).tolist()
+        assert read_targets(y).indicator[rows].tolist() == check_indicator(taken.values).tolist()
 
 
 LISTING = {
@@ -234,7 +234,7 @@ def test_nothing_that_was_passed_in_is_changed() -> None:
     frame = pd.DataFrame({"a": [1, None], "b": [0, 1]}, dtype=object)
     before = frame.copy()
     with pytest.warns(UserWarning, match="blanks"):
-        check_targets(rows, unknown=True)
-    check_targets(frame, unknown=True)
+        read_targets(rows, unknown="take")
+    read_targets(frame, unknown="take")
     assert rows == [[" a", ""], ["b"], None]
     pd.testing.assert_frame_equal(frame, before)

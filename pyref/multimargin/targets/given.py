@@ -1,4 +1,4 @@
-"""Kinds of `y`: a label indicator, lists of names, or classes. All else asks this."""
+"""Kinds of `y`: a label indicator, lists of names, or classes, in any container."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, KeysView, Mapping
@@ -9,9 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-
-from multimargin.checks.arrays import check_readable
 
 _LISTS = (list, tuple, set, frozenset, KeysView)
 _NUMBERS = (Real, Decimal, np.bool_)
@@ -23,8 +20,8 @@ class Given:
     """Labels as they were given, in plain containers."""
 
     kind: Literal["indicator", "lists", "classes"]
-    # An indicator: an array or a sparse matrix, of numbers or objects, that is not checked yet.
-    # Lists: a list of lists of names, None where a row has no list. Classes: one a row.
+    # An indicator: an array of numbers or objects, or a canonical CSR matrix, whose values are not
+    # checked yet. Lists: a list of lists of names, None where a row has no list. Classes: one a row
     values: Any
     # (q,): The names of the columns, where they have some
     names: NDArray[Any] | None = None
@@ -45,17 +42,21 @@ class Given:
         """Return some of the rows."""
         if isinstance(self.values, list):
             return Given(self.kind, [self.values[row] for row in rows], self.names)
-        values = self.values.tocsr() if sparse.issparse(self.values) else self.values
-        return Given(self.kind, values[rows], self.names)
+        return Given(self.kind, self.values[rows], self.names)
 
 
 def recognise(y: Any, name: str = "y") -> Given:
     """Find out what labels are given as."""
     if type(y) is np.ndarray and y.dtype.kind in "biufUSc":
         return Given("classes" if y.ndim == 1 else "indicator", y)
-    check_readable(y, name, numbers=False)
-    if sparse.issparse(y):
-        return Given("indicator", y)
+    # Not at the top: the program checks the names of columns without SciPy.
+    from scipy.sparse import issparse
+
+    from multimargin.checks.storage import canonical, check_storage
+
+    check_storage(y, name)
+    if issparse(y):
+        return Given("indicator", canonical(y.tocsr()) if y.ndim == 2 else y)
     root, given = type(y).__module__.partition(".")[0], y
     if root == "polars":
         y = _of_polars(y, name)
@@ -138,6 +139,8 @@ def _of_rows(values: Any, names: Any, name: str) -> Given:
     """Find out what rows of any kind are, those of a list or the cells of a column."""
     is_column = not isinstance(values, list | tuple)
     if is_column and values.dtype.kind != "O":
+        if values.dtype.kind not in "biuf":
+            _check_classes(values.ravel().tolist(), name)
         return Given("classes" if values.ndim == 1 else "indicator", values, names)
     rows = values.ravel().tolist() if is_column else values
     cells = [None if is_missing(row) else _as_list(row) for row in rows]
@@ -146,6 +149,7 @@ def _of_rows(values: Any, names: Any, name: str) -> Given:
         return _of_scalars(values, rows, scalars, names, name)
     kind = _kind_of_cells(rows, cells, is_column)
     if kind == "lists":
+        _check_lists(cells, name)
         return Given("lists", cells)
     if kind == "ragged":
         raise ValueError(_ragged(name))
@@ -171,10 +175,52 @@ def _of_scalars(values: Any, rows: Any, scalars: list[int], names: Any, name: st
             f"{repr(rows[mappings[0]])[:60]}; expected a list of names in each row, or numbers 0 "
             "and 1 with a column per label (pandas.DataFrame makes one of dictionaries)."
         )
-    if isinstance(values, list | tuple):
+    is_column = not isinstance(values, list | tuple)
+    if not is_column:
         # NumPy makes a text of each row of a list of which one is a text.
-        return Given("classes", column_of(rows) if _has_objects(rows) else _array_of(rows, name))
-    return Given("classes" if values.ndim == 1 else "indicator", values, names)
+        values = column_of(rows) if _has_objects(rows) else _array_of(rows, name)
+    if values.dtype.kind not in "biuf":
+        _check_classes(rows, name)
+    return Given(
+        "indicator" if values.ndim > 1 else "classes", values, names if is_column else None
+    )
+
+
+def _check_classes(rows: Any, name: str) -> None:
+    """Refuse classes that are missing, or of types that cannot be sorted among each other."""
+    missing = [k for k, row in enumerate(rows) if is_missing(row)]
+    if missing:
+        raise ValueError(
+            f"{name} has no class in {len(missing)} of {len(rows)} rows, first {rows[missing[0]]} "
+            f"in row {missing[0]}; expected one in each: leave such rows out, or give them a class."
+        )
+    first: dict[str, int] = {}
+    for k, row in enumerate(rows):
+        first.setdefault(_type_of(row), k)
+    if len(first) > 1:
+        found = ", ".join(f"{repr(rows[k])[:60]} in row {k}" for k in first.values())
+        raise TypeError(
+            f"{name} has classes of several types, {found}; expected texts, numbers, or in each "
+            "row a list of labels."
+        )
+
+
+def _type_of(row: Any) -> str:
+    """Return a name that is the same for values that can be sorted among each other."""
+    for name, types in (("text", str), ("number", int | float | np.number | np.bool_)):
+        if isinstance(row, types):
+            return name
+    return type(row).__name__
+
+
+def _check_lists(rows: list[list[Any] | None], name: str) -> None:
+    """Refuse lists with a missing label."""
+    for k, row in enumerate(rows):
+        if row is not None and any(map(is_missing, row)):
+            raise ValueError(
+                f"{name} lists a missing label in row {k}, {row!r}; expected names only, and an "
+                "empty list where a row has no label."
+            )
 
 
 def _has_objects(rows: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Checks of what is indexed by labels: indicator matrices Y and score matrices f(x)."""
+"""Label indicators Y: 1 where a label is relevant, 0 where not, `UNKNOWN` where that is open."""
 
 from numbers import Real
 from typing import Any
@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array
 
-from multimargin.checks.arrays import canonical, check_readable, is_sound, naming
-from multimargin.checks.given import is_missing, recognise
+from multimargin.targets.given import is_missing, recognise
 
 # How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
 UNKNOWN = 2
@@ -33,14 +31,13 @@ def check_indicator(
 def indicator_of(
     values: Any, name: str = "y", *, unknown: bool = False, keep_sparse: bool = False
 ) -> NDArray[np.uint8]:
-    """Return the indicator of a matrix, see `check_indicator`."""
+    """Return the indicator of a matrix that `recognise` found, see `check_indicator`."""
     _check_kind_and_shape(values.dtype, values.shape, name)
     if sparse.issparse(values):
-        matrix = canonical(values.tocsr())
-        missing = _check_zero_one(matrix.data, name, unknown)
-        data = matrix.data if missing is None else np.where(missing, UNKNOWN, matrix.data)
-        parts = (data.astype(np.uint8), matrix.indices, matrix.indptr)
-        marks = sparse.csr_array(parts, shape=matrix.shape)
+        missing = _check_zero_one(values.data, name, unknown)
+        data = values.data if missing is None else np.where(missing, UNKNOWN, values.data)
+        parts = (data.astype(np.uint8), values.indices, values.indptr)
+        marks = sparse.csr_array(parts, shape=values.shape)
         return marks if keep_sparse else np.ascontiguousarray(marks.toarray())
     if values.dtype.kind == "O":
         values = numbers_of(values, name)
@@ -122,33 +119,13 @@ def known_both(indicator: NDArray[Any], axis: int) -> NDArray[np.bool_]:
     return np.asarray((relevant > 0) & (irrelevant > 0))
 
 
-def check_scores(
-    scores: Any, *, n_rows: int | None = None, n_labels: int | None = None, name: str = "scores"
-) -> NDArray[np.float64] | NDArray[np.float32]:
-    """Return label scores as a dense array of finite floats."""
-    check_readable(scores, name)
-    checked: NDArray[np.float64] | NDArray[np.float32]
-    types = [np.float64, np.float32]
-    if is_sound(scores):
-        checked = scores
-    else:
-        with naming(name, "an array of finite real numbers, one for each row and label"):
-            checked = check_array(
-                scores, dtype=types, ensure_2d=False, allow_nd=True, input_name=name
-            )
-    fits = (
-        checked.ndim == 2
-        and n_rows in (None, checked.shape[0])
-        and n_labels in (None, checked.shape[1])
-    )
-    if not fits:
-        rows = "n" if n_rows is None else n_rows
-        labels = "q" if n_labels is None else n_labels
+def check_pairs(indicator: NDArray[np.uint8]) -> None:
+    """Raise ValueError unless some row of the indicator has a relevant and an irrelevant label."""
+    if not known_both(indicator, axis=1).any():
         raise ValueError(
-            f"{name} has shape {checked.shape}; expected ({rows}, {labels}), one score for each "
-            "row and label."
+            f"y has no label pair: each of its {indicator.shape[0]} rows has all labels or none; "
+            "expected a row with both a relevant and an irrelevant label."
         )
-    return checked
 
 
 def _check_kind_and_shape(dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> None:

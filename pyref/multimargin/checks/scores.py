@@ -1,0 +1,38 @@
+"""Checks of label scores f(x)."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from multimargin.checks.arrays import check_readable, is_sound, naming
+
+
+def check_scores(
+    scores: Any, *, n_rows: int | None = None, n_labels: int | None = None, name: str = "scores"
+) -> NDArray[np.float64] | NDArray[np.float32]:
+    """Return label scores as a dense array of finite floats."""
+    check_readable(scores, name)
+    checked: NDArray[np.float64] | NDArray[np.float32]
+    types = [np.float64, np.float32]
+    if is_sound(scores):
+        checked = scores
+    else:
+        with naming(name, "an array of finite real numbers, one for each row and label"):
+            checked = check_array(
+                scores, dtype=types, ensure_2d=False, allow_nd=True, input_name=name
+            )
+    fits = (
+        checked.ndim == 2
+        and n_rows in (None, checked.shape[0])
+        and n_labels in (None, checked.shape[1])
+    )
+    if not fits:
+        rows = "n" if n_rows is None else n_rows
+        labels = "q" if n_labels is None else n_labels
+        raise ValueError(
+            f"{name} has shape {checked.shape}; expected ({rows}, {labels}), one score for each "
+            "row and label."
+        )
+    return checked

@@ -1,0 +1,44 @@
+"""The share of rows whose labels are predicted exactly: what `score` is by default."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.weights import check_sample_weight
+from multimargin.targets.reading import Labels, read_targets
+
+
+class ExactMatch(ClassifierMixin):  # type: ignore[misc]
+    """A classifier whose `score` finds its labels in whatever names them in `y`."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose labels are predicted exactly.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+        y : array-like, sparse matrix or data frame of shape (n, q), or list of n lists of names
+            Label indicator or classes, as in `fit`. A name that the model does not have is a label
+            that no prediction meets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; None gives each row the weight 1.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        check_is_fitted(self)
+        targets = read_targets(y, labels=Labels.of(self))
+        predicted = self.predict(X)
+        check_as_many_rows(targets.indicator, predicted)
+        if not self.multilabel_:
+            predicted = predicted[:, np.newaxis] == self.classes_
+        exact = (predicted == targets.indicator).all(axis=1)
+        if targets.has_other is not None:
+            exact &= ~targets.has_other
+        return float(np.average(exact, weights=check_sample_weight(sample_weight, exact.size)))
