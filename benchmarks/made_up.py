@@ -7,13 +7,15 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler, normalize
 
 
-def moderation(rows: int = 8000) -> tuple[Any, Any]:
+def moderation(
+    rows: int = 8000, labels: int = 6, share: float = 0.02, noise: float = 2.0
+) -> tuple[Any, Any]:
     """Short texts, as of alerts or comments: six labels, each of 2 % of the rows; 89 % have none.
 
     Words have Zipf's frequencies, a label has 40 words and shares others, and noise weighs twice
     as much as they do.
     """
-    words, labels, own = 24_082, 6, 40
+    words, own = 24_082, 40
     random = np.random.default_rng(0)
     frequency = 1.0 / (np.arange(words) + 6.0)
     lengths = np.maximum(5, random.lognormal(np.log(12.0), 0.6, rows).astype(int))
@@ -27,8 +29,8 @@ def moderation(rows: int = 8000) -> tuple[Any, Any]:
         topic[random.choice(np.arange(50, 3000), own, replace=False)] = 1.0
     topics += 0.5 * topics[:, :1]
     signal = X @ topics
-    scores = 0.5 * signal / signal.std(axis=0) + random.normal(size=signal.shape)
-    return X, (scores > np.quantile(scores, 0.98, axis=0)).astype(np.int64)
+    scores = signal / (noise * signal.std(axis=0)) + random.normal(size=signal.shape)
+    return X, (scores > np.quantile(scores, 1.0 - share, axis=0)).astype(np.int64)
 
 
 def columns(rows: int, features: int, labels: int) -> tuple[Any, Any]:

@@ -34,7 +34,7 @@ def learned(method: str, kernel: str, threads: int) -> dict[str, Any]:
     if method == "SSMLRL":
         targets[::3] = -1.0
     model = getattr(multimargin, method)()
-    options = {"kernel": kernel, "max_iter": 20, "tol": 1e-2, "random_state": 0}
+    options = {"kernel": kernel, "max_iter": 4, "tol": 1e-2, "random_state": 0}
     options["convexify"] = kernel != "published"
     model.set_params(**{k: v for k, v in options.items() if k in model.get_params()})
     with threadpool_limits(threads, user_api="blas"):

@@ -272,6 +272,7 @@ NONSENSE = [
     PrecisionGuarantee(0.8, confidence=1.0),
     FeaturesThreshold(C=-1.0),
     FeaturesThreshold(max_iter=0),
+    FeaturesThreshold(loss="absolute"),
     F1Threshold("weighted"),
     CountThreshold(6),
     CountThreshold(1.5),

@@ -126,7 +126,10 @@ X, F, Y = features_problem(np.random.default_rng(6))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
-def test_features_threshold_is_support_vector_regression(epsilon):
+@pytest.mark.parametrize(
+    ("loss", "dual"), [("epsilon_insensitive", True), ("squared_epsilon_insensitive", False)]
+)
+def test_features_threshold_is_support_vector_regression(epsilon, loss, dual):
     target, kept = [], []
     for i in range(len(Y)):
         relevant = [F[i, k] for k in range(5) if Y[i, k] == 1]
@@ -135,14 +138,23 @@ def test_features_threshold_is_support_vector_regression(epsilon):
             kept.append(i)
             target.append((min(relevant) + max(irrelevant)) / 2)
     assert len(kept) < len(Y) - 4
-    regression = LinearSVR(C=2.0, epsilon=epsilon, max_iter=10000, random_state=3)
+    options = {"C": 2.0, "epsilon": epsilon, "loss": loss, "random_state": 3}
+    regression = LinearSVR(max_iter=10000, dual=dual, **options)
     regression.fit(X[kept], target)
-    threshold = FeaturesThreshold(C=2.0, epsilon=epsilon, random_state=3)
+    threshold = FeaturesThreshold(**options)
     assert threshold.fit(F, Y, X) is threshold
     np.testing.assert_allclose(threshold.coef_, regression.coef_, rtol=1e-12)
     np.testing.assert_allclose(threshold.predict(F, X), regression.predict(X), rtol=1e-12)
     assert isinstance(threshold.intercept_, float)
     assert threshold.n_iter_ == regression.n_iter_
+
+
+def test_the_default_where_rows_have_no_labels_takes_few_passes():
+    threshold = make_threshold("auto", n_labels=5, empty=0.02, random_state=0).fit(F, Y, X)
+    assert (threshold.loss, threshold.scale) == ("squared_epsilon_insensitive", True)
+    assert threshold.n_iter_ < 20
+    # With scaled features the threshold of the paper takes thousands.
+    assert FeaturesThreshold(scale=True, random_state=0).fit(F, Y, X).n_iter_ > 20
 
 
 def test_features_threshold_of_other_kinds_of_features():

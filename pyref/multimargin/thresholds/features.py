@@ -13,13 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_readable, naming
-from multimargin.checks.parameters import check_flag, check_integer, check_real, check_seed
+from multimargin.checks.parameters import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_real,
+    check_seed,
+)
 from multimargin.checks.scores import check_scores
 from multimargin.checks.storage import canonical
 from multimargin.targets.indicator import known_both
 from multimargin.thresholds.base import Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import chunks_of
 
+LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 # Features that are centred where they are scaled.
 _CENTRED = 500
 
@@ -36,6 +43,9 @@ class FeaturesThreshold(Threshold):
         Errors up to `epsilon` are free, nonnegative.
     max_iter : int, default=100000
         Largest number of passes of the regression's solver.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The regression's loss, as in scikit-learn's `LinearSVR`: that of the paper, or its square,
+        which is solved in a few Newton steps and predicts as well.
     scale : bool, default=False
         If True, the regression sees features divided by their standard deviations, and up to 500
         of them less their means; `coef_` are the weights of the features as they are.
@@ -64,6 +74,7 @@ class FeaturesThreshold(Threshold):
     C: float = 1.0
     epsilon: float = 0.0
     max_iter: int = 100_000
+    loss: str = "epsilon_insensitive"
     scale: bool = False
     random_state: int | np.random.RandomState | None = None
 
@@ -71,6 +82,7 @@ class FeaturesThreshold(Threshold):
         check_real("C", self.C, above=0.0)
         check_real("epsilon", self.epsilon, at_least=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)
+        check_choice("loss", self.loss, LOSSES)
         check_flag("scale", self.scale)
         check_seed(self.random_state)
 
@@ -88,7 +100,12 @@ class FeaturesThreshold(Threshold):
                 "learned from the features."
             )
         regression = LinearSVR(
-            C=self.C, epsilon=self.epsilon, max_iter=self.max_iter, random_state=self.random_state
+            C=self.C,
+            epsilon=self.epsilon,
+            loss=self.loss,
+            dual=self.loss == LOSSES[0],
+            max_iter=self.max_iter,
+            random_state=self.random_state,
         )
         middles = _middles(scores, Y, with_pairs)
         # What is rounding of the scores is nothing to learn.

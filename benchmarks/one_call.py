@@ -1,0 +1,208 @@
+"""What one call costs: `LabelRankerCV` at its defaults beside one-vs-rest peers, at many sizes.
+
+    python benchmarks/one_call.py [CASE ...]
+
+Each fit has a process of its own and one thread; seconds are those of its processor, with the
+search and all that is calibrated; memory is the largest that the process held. Peers have the best
+of two C on the test rows. Texts and their labels are the descriptions and dependencies of Debian
+packages, or their tags, from ../shared/data (vectors by `StaticEmbedding`); larger cases are made
+up.
+"""
+
+import argparse
+import gzip
+import json
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+import made_up
+from common import DATA, print_table
+from multimargin import CalibratedClassifier, LabelRankerCV
+from multimargin.measures import (
+    auc_macro,
+    macro_average_precision,
+    macro_f1,
+    micro_f1,
+    precision_at_k,
+    ranking_average_precision,
+)
+
+Data = tuple[Any, Any, Any, Any]
+
+
+def _packages(name: str) -> list[dict[str, Any]]:
+    with gzip.open(DATA / name / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def _drawn(rows: list[dict[str, Any]], of: str, names: list[str], n: int) -> Any:
+    """Return n rows in a random order, and the indicator of their labels."""
+    order = np.random.default_rng(0).permutation(len(rows))[:n]
+    chosen = [rows[k] for k in order]
+    y = np.zeros((len(chosen), len(names)), dtype=int)
+    places = {name: place for place, name in enumerate(names)}
+    for row, one in enumerate(chosen):
+        y[row, [places[label] for label in one[of] if label in places]] = 1
+    return [one["text"] for one in chosen], y
+
+
+def _words(texts: list[str], min_df: int) -> Any:
+    X = TfidfVectorizer(sublinear_tf=True, min_df=min_df).fit_transform(texts)
+    # liblinear takes 32-bit indices only.
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return sparse.csr_matrix(parts, shape=X.shape)
+
+
+def _parts(X: Any, y: Any, n: int) -> Data:
+    return X[:n], X[n:], y[:n], y[n:]
+
+
+def text() -> Data:
+    """20,000 descriptions, the 300 most frequent dependencies."""
+    rows = _packages("debian-depends")
+    counts = Counter(label for row in rows for label in row["depends"])
+    names = [label for label, _ in counts.most_common(300)]
+    known = set(names)
+    rows = [row for row in rows if known & set(row["depends"])]
+    texts, y = _drawn(rows, "depends", names, 24_000)
+    return _parts(_words(texts, 5), y, 20_000)
+
+
+def vectors() -> Data:
+    """2,200 descriptions as vectors, 40 tags."""
+    from multimargin.embeddings import StaticEmbedding
+
+    sources: dict[str, dict[str, Any]] = {}
+    for row in _packages("debian-tags"):
+        if "role::program" in row["tags"]:
+            sources.setdefault(row["source"], row)
+    counts = Counter(tag for row in sources.values() for tag in row["tags"])
+    names = [tag for tag, _ in counts.most_common(41) if tag != "role::program"]
+    texts, y = _drawn(list(sources.values()), "tags", names, 3_100)
+    return _parts(StaticEmbedding().fit_transform(texts).astype(float), y, 2_200)
+
+
+def rare() -> Data:
+    """8,000 descriptions, six dependencies of 2 %: nine rows in ten have none."""
+    rows = _packages("debian-depends")
+    counts = Counter(label for row in rows for label in row["depends"])
+    low, high = 0.015 * len(rows), 0.025 * len(rows)
+    names = [label for label, count in counts.items() if low < count < high][:6]
+    texts, y = _drawn(rows, "depends", names, 12_000)
+    return _parts(_words(texts, 2), y, 8_000)
+
+
+def many_rare() -> Data:
+    """160,000 made-up texts, six labels of 2 %."""
+    X, y = made_up.moderation(170_000)
+    return _parts(X, y, 160_000)
+
+
+def many_texts() -> Data:
+    """200,000 made-up texts, 100 labels of 3 %."""
+    X, y = made_up.moderation(210_000, labels=100, share=0.03, noise=0.5)
+    return _parts(X, y, 200_000)
+
+
+def many_columns() -> Data:
+    """100,000 rows of 60 made-up columns, 50 labels."""
+    X, y = made_up.columns(110_000, 60, 50)
+    return _parts(X, y, 100_000)
+
+
+CASES: dict[str, Callable[[], Data]] = {
+    one.__name__: one for one in (text, vectors, rare, many_rare, many_texts, many_columns)
+}
+
+
+def logistic(C: float) -> Any:
+    """One-vs-rest logistic regression."""
+    return OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
+
+
+PEERS: dict[str, list[Any]] = {
+    "logistic regression": [logistic(1.0), logistic(10.0)],
+    "logistic regression, calibrated": [
+        CalibratedClassifier(logistic(1.0)),
+        CalibratedClassifier(logistic(10.0)),
+    ],
+    "LinearSVC": [OneVsRestClassifier(LinearSVC(C=C)) for C in (0.1, 1.0)],
+    "SGD, logistic loss": [
+        OneVsRestClassifier(SGDClassifier(loss="log_loss", alpha=alpha, random_state=0))
+        for alpha in (1e-5, 1e-4)
+    ],
+}
+OURS = "LabelRankerCV"
+MEASURES = ("P@1", "average precision", "macro AP", "AUC", "micro-F1", "macro-F1")
+
+
+def fit(case: str, method: str, place: int) -> dict[str, Any]:
+    """Fit and return measures of the test rows, processor seconds and megabytes."""
+    warnings.simplefilter("ignore")
+    X, X_test, y, y_test = CASES[case]()
+    model = LabelRankerCV(random_state=0) if method == OURS else PEERS[method][place]
+    with threadpool_limits(1):
+        start = time.process_time()
+        model.fit(X, y)
+        seconds = time.process_time() - start
+        scores, predicted = model.decision_function(X_test), model.predict(X_test)
+    told = y_test.any(axis=1)
+    return {
+        "values": [
+            precision_at_k(y_test[told], scores[told], k=1),
+            ranking_average_precision(y_test[told], scores[told]),
+            macro_average_precision(y_test, scores),
+            auc_macro(y_test, scores),
+            micro_f1(y_test, predicted),
+            macro_f1(y_test, predicted),
+        ],
+        "seconds": seconds,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def apart(case: str, method: str, place: int) -> dict[str, Any]:
+    """Return what `fit` does, in a process of its own."""
+    command = [sys.executable, __file__, case, "--fit", method, str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    """Print a table for each case."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", choices=[[], *CASES], default=[], metavar="CASE")
+    parser.add_argument("--fit", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--without-peers", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.fit:
+        print(json.dumps(fit(chosen.cases[0], chosen.fit[0], int(chosen.fit[1]))))
+        return
+    for case in chosen.cases or CASES:
+        rows = []
+        for method, settings in {OURS: [None], **({} if chosen.without_peers else PEERS)}.items():
+            found = [apart(case, method, place) for place in range(len(settings))]
+            best = max(found, key=lambda one: one["values"][1])
+            shown = [f"{value:.4f}" for value in best["values"]]
+            rows.append([method, *shown, f"{best['seconds']:.1f}", f"{best['megabytes']:.0f}"])
+        title = CASES[case].__doc__.splitlines()[0]
+        print_table(title, ["", *MEASURES, "s", "MB"], rows)
+
+
+if __name__ == "__main__":
+    main()
