@@ -113,6 +113,7 @@ $(VENV)/.created:
 	touch $@
 
 $(VENV)/.package: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
+	@echo "Compiling the solvers and installing what the package needs: two to four minutes, once."
 	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras exact,cli,plots,stats,dask
 	touch $@
 
