@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.model_selection import KFold, RepeatedKFold
+from sklearn.preprocessing import MaxAbsScaler
 
 import multimargin.onnx
 from multimargin import (
@@ -31,6 +32,7 @@ from multimargin import (
     save_model,
 )
 from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.measures.label_scores import scores_by
 from multimargin.thresholds import (
     CountThreshold,
     F1Threshold,
@@ -115,6 +117,12 @@ def draw(seed: int) -> Draw:
     elif folds == "repeated":
         folds = RepeatedKFold(n_splits=2, n_repeats=2, random_state=seed)
     model = _model(random, pick, seed, folds, d)
+    chance = np.random.default_rng([20261128, seed, 1])
+    if isinstance(model, LabelRankerCV) and d > 1 and chance.random() < 0.3:
+        left = "passthrough" if chance.random() < 0.5 else MaxAbsScaler()
+        half = int(d) // 2
+        views = [("left", left, slice(0, half)), ("right", "passthrough", slice(half, int(d)))]
+        model.set_params(views=views)
     return Draw(seed, kind, X, y, X_new, y_new, model, options)
 
 
@@ -234,10 +242,12 @@ def _misses(drawn: Draw, model: Any) -> Any:
 
 def _is_of_rounding(model: Any, X: Any) -> bool:
     """Whether a ranker has learned nothing: what its scores rank is their rounding."""
-    ranker = getattr(model, "ranker_", getattr(model, "estimator_", None))
+    rankers = [getattr(model, "estimator_", None)]
     if hasattr(model, "best_estimator_"):
         X = model.best_estimator_[0].transform(X)
-    return bool(np.abs(ranker.label_scores(X)).max() < 1e-12)
+        named = model.best_estimator_[-1].estimators_
+        rankers = [one for name, one in named if name.endswith("ranker")]
+    return any(np.abs(scores_by(one, "label_scores", X)).max() < 1e-12 for one in rankers)
 
 
 def _misses_of_onnx(model: Any, X: Any, scores: Any, decision: Any, path: Path) -> Any:
