@@ -122,7 +122,8 @@ def draw(seed: int) -> Draw:
         left = "passthrough" if chance.random() < 0.5 else MaxAbsScaler()
         half = int(d) // 2
         views = [("left", left, slice(0, half)), ("right", "passthrough", slice(half, int(d)))]
-        model.set_params(views=views)
+        if model.calibration:
+            model.set_params(views=views)
     return Draw(seed, kind, X, y, X_new, y_new, model, options)
 
 

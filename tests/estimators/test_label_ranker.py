@@ -667,3 +667,36 @@ def test_top_k_of_many_labels_is_a_number():
     assert set(tried.cv_results_["param_top_k"]) == {20, 0.25}
     with pytest.raises(TypeError, match="top_k is 'most'"):
         LabelRankerCV([1.0], top_k="most").fit(X, y)
+
+
+@pytest.mark.parametrize("calibration", [True, False])
+@pytest.mark.parametrize("max_time", [None, 0.05, 30.0])
+def test_time_and_calibration_of_many_rows(monkeypatch, calibration, max_time):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+    options = {**QUICK, "stack": "auto", "calibration": calibration, "max_time": max_time}
+    with warnings.catch_warnings():
+        # A stack may be left out.
+        warnings.simplefilter("ignore", UserWarning)
+        model = LabelRankerCV([1.0], kernel="linear", **options).fit(X, y)
+    assert np.isfinite(model.best_score_)
+    assert model.predict(X).shape == y.shape
+
+
+def test_the_rows_held_out_of_many_have_time_of_their_own(monkeypatch):
+    X, y = problem(9, n=300)
+    many(monkeypatch)
+    given = []
+    scored = searching._held_out_scores
+
+    def watched(model, part, deadline, turns):
+        found = scored(model, part, deadline, turns)
+        given.append(model.max_time)
+        return found
+
+    monkeypatch.setattr(searching, "_held_out_scores", watched)
+    monkeypatch.setattr(estimator, "_SHARE_OF_SEARCH", 0.0)
+    model = LabelRankerCV([1.0], kernel="linear", max_time=60.0, **QUICK).fit(X, y)
+    assert given[0] < 0.1
+    assert given[-1] > 10.0
+    assert model.ranker_.status_ == "converged"

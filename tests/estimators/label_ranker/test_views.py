@@ -223,6 +223,13 @@ def test_what_are_no_views_is_refused_before_anything_is_fitted(
         model(views=given).fit(X, y)
 
 
+def test_without_a_calibration_nothing_weighs_views() -> None:
+    X, y = tables()
+    with pytest.raises(ValueError, match="views has 2 views with calibration=False"):
+        model(calibration=False).fit(X, y)
+    assert model(calibration=False, views=views()[:1]).fit(X, y).predict(X).shape == y.shape
+
+
 @pytest.mark.parametrize("kind", ["constant", "zeros"])
 def test_a_view_without_information_does_no_harm(kind: str) -> None:
     X, y = tables(200)

@@ -352,9 +352,12 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         limit = check_max_time(self.max_time)
         end = None if limit is None else began + limit
         self.left_out_ = {}
+        n_views = len(rows_of_views)
         members = []
         for place, own in enumerate(rows_of_views):
-            share = _SHARE_OF_SEARCH * (place + 1) / len(rows_of_views)
+            deadline = None
+            if limit is not None:
+                deadline = began + _SHARE_OF_SEARCH * limit * (place + 1) / n_views
             search = Search(
                 own,
                 learned,
@@ -363,18 +366,17 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
                 search_judge,
                 {"tol": self.cv_tol, "random_state": seed},
                 view=views.names_[place],
-                deadline=None if limit is None else began + share * limit,
+                deadline=deadline,
                 n_jobs=job_count(self.n_jobs, len(searched)),
                 verbose=check_verbosity(self.verbose),
             )
             stack = Stack(
                 own, labels, weights, folds, n_jobs=self.n_jobs, end=end, verbose=self.verbose
             )
-            members.append(
-                Member(place, own, self._grid(own, targets, len(rows_of_views)), search, stack)
-            )
-            members[-1].planned, left_out = self._planned_blocks(stack, seed)
+            planned, left_out = self._planned_blocks(stack, seed)
             self._leave_out(views, place, left_out)
+            grid = self._grid(own, targets, n_views)
+            members.append(Member(place, own, grid, search, stack, planned))
         lifted = self._lifts(targets)
         options = {"tol": self.tol, "random_state": seed}
         try:
@@ -388,7 +390,8 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
                 if end is not None:
                     left = max(share * (end - time.monotonic()) / (len(members) - turn), 1e-3)
                 if searched is not folds:
-                    member.search.hold_out(folds)
+                    left = None if left is None else left / 2.0
+                    member.search.hold_out(folds, left)
                 member.fit_ranker(learned, weights, options | {"max_time": left})
             price = 0.0
             if self.calibration:
@@ -524,8 +527,12 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
                 "kernel", self.kernel, ("auto", *(k for k in KERNELS if k != "precomputed"))
             )
         check_unit_length(self.unit_length)
-        if self.views is not None:
-            named_views(self.views)
+        several = self.views is not None and len(named_views(self.views)) > 1
+        if several and not self.calibration:
+            raise ValueError(
+                f"views has {len(self.views)} views with calibration=False; expected one, or None: "
+                "the calibration weighs them."
+            )
         self._new_threshold()
         by_default = isinstance(self.scoring, str) and self.scoring == "auto"
         _scorer_of(_WITHIN_ROWS if by_default else self.scoring)

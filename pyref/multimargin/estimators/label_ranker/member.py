@@ -1,6 +1,6 @@
 """The ranker of one view, that is searched for, and the stack beside it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ class Member:
     grid: Grid
     search: Search
     stack: Stack
-    planned: Named = field(default_factory=list)  # Blocks of the stack
+    planned: Named  # Blocks of the stack
     ranker: Any = None
 
     @property

@@ -91,9 +91,10 @@ class Search:
             (X[a], targets.rows(a), None if weights is None else weights[a], X[b]) for a, b in folds
         ]
 
-    def hold_out(self, folds: list[Fold]) -> None:
+    def hold_out(self, folds: list[Fold], seconds: float | None) -> None:
         """Score the rows that larger folds hold out, by the cheapest of the best settings."""
         assert self.best is not None
+        self._deadline = None if seconds is None else time.monotonic() + seconds
         least = self.best.mean - _NEAR * abs(self.best.mean)
         near = [one for one in self.tried if one.mean >= least]
         # Epochs and their number grow with C.
