@@ -248,6 +248,24 @@ impl Monitor for () {
     fn epoch(&mut self, _record: &Record) {}
 }
 
+/// Asks to stop after some looks.
+#[cfg(test)]
+pub(crate) struct Stops(pub usize);
+
+#[cfg(test)]
+impl Monitor for Stops {
+    fn poll(&mut self) -> Poll {
+        self.0 = self.0.saturating_sub(1);
+        if self.0 == 0 {
+            Poll::Interrupted { at_once: true }
+        } else {
+            Poll::Go
+        }
+    }
+
+    fn epoch(&mut self, _record: &Record) {}
+}
+
 /// The history of a loop and its clock.
 #[derive(Clone, Debug)]
 pub struct Trace {

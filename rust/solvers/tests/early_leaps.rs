@@ -23,7 +23,7 @@ fn report(labels: &Labels, x: &[f64], patience: usize, bias: Bias, smooth: bool)
         max_epochs: 5000,
         ..Settings::default()
     };
-    settings.tuning.leaps.patience_of_linear = patience;
+    settings.tuning.leaps.patience_of_columns = patience;
     let features = Dense::new(x, N, x.len() / N).unwrap();
     let request = Request {
         labels: labels.clone(),

@@ -627,7 +627,7 @@ mod tests {
     use crate::pairwise::bias::feasible;
     use crate::pairwise::loss::{Hinge, OptimalMargin, SquaredHinge, sum_of_losses};
     use crate::pairwise::scores::{self, StoredKernel};
-    use crate::report::{Poll, Record};
+    use crate::report::Stops;
 
     const N: usize = 30;
     const Q: usize = 4;
@@ -660,21 +660,6 @@ mod tests {
         );
         let root = root.ok()?;
         Admm::new(root, &dual, &at, Q, &tuning, &threads, &mut ())
-    }
-
-    /// Asks to stop after some looks.
-    struct Stops(usize);
-
-    impl Monitor for Stops {
-        fn poll(&mut self) -> Poll {
-            self.0 = self.0.saturating_sub(1);
-            if self.0 == 0 {
-                Poll::Interrupted { at_once: true }
-            } else {
-                Poll::Go
-            }
-        }
-        fn epoch(&mut self, _record: &Record) {}
     }
 
     /// An iteration is broken off between rows of hundreds of relevant labels, and so is the dual matrix.

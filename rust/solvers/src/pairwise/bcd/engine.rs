@@ -345,22 +345,7 @@ mod tests {
     use crate::pairwise::loss::Hinge;
     use crate::pairwise::scores::LinearDense;
     use crate::parallel::threads::Threads;
-    use crate::report::{Poll, Record};
-
-    /// Asks to stop after some looks.
-    struct Stops(usize);
-
-    impl Monitor for Stops {
-        fn poll(&mut self) -> Poll {
-            self.0 = self.0.saturating_sub(1);
-            if self.0 == 0 {
-                Poll::Interrupted { at_once: true }
-            } else {
-                Poll::Go
-            }
-        }
-        fn epoch(&mut self, _record: &Record) {}
-    }
+    use crate::report::Stops;
 
     /// A certificate that takes long asks now and then, whatever the number of threads, and one that is quick never does.
     #[test]
