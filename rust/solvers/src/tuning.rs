@@ -139,9 +139,6 @@ mechanisms! {
         /// Epochs between two leaps: a dual matrix of all blocks at once is off where the kernel is steep, which block steps
         /// mend.
         rest: usize = 3,
-        /// and fewer where a leap has raised the dual objective and finds a linear model of its own, for which that matrix is
-        /// no more than a bound.
-        rest_of_model: usize = 1,
         /// Epochs before the first leap on a kernel, whose block steps settle what a leap would disturb,
         patience: usize = 400,
         /// on linear scores, for which a leap finds a model of its own,

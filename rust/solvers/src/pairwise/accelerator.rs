@@ -158,9 +158,6 @@ impl Accelerator {
         }
         let better = point.dual > from.dual;
         if better {
-            if finds_model(engine) {
-                self.rest = tuning.rest_of_model;
-            }
             engine.restart();
             rule.update(engine, Moment::Leap);
         } else {
@@ -244,7 +241,8 @@ impl Accelerator {
 
     /// Whether leaps have led to a linear model beside the dual matrix.
     pub fn has_model<S: Scores + ?Sized, T: Step>(&self, engine: &Engine<'_, S, T>) -> bool {
-        finds_model(engine) && self.admm.is_some()
+        let linear = engine.iterate.scores().is_linear();
+        linear && T::Loss::FREE_WEIGHTS && self.admm.is_some()
     }
 
     /// Moves to the dual matrix that leaps have led to: the way back, the point there, and that of [`Self::model`]. `None`
@@ -363,11 +361,6 @@ impl Accelerator {
         };
         engine.iterate.lend_scores(&rows, of_model, monitor)
     }
-}
-
-/// Whether leaps lead to weights that are the answer, beside a dual matrix.
-fn finds_model<S: Scores + ?Sized, T: Step>(engine: &Engine<'_, S, T>) -> bool {
-    T::Loss::FREE_WEIGHTS && engine.iterate.scores().is_linear()
 }
 
 /// Epochs until the gap is within the tolerance, if it goes on as in the second half of those that there were.
