@@ -6,9 +6,9 @@ A part is a paper (rank-cvm, mlrl, rank-hlapsvm, mlodm, llsf), or one of its tab
 as rank-cvm/tables-3-7; --list names them all. Each file in `benchmarks/published/` states the
 protocol of its paper; docs/reproduction.md says where we differ, and why.
 
-    python benchmarks/papers.py --stored --guide docs/reproduction_tables.md
+    python benchmarks/papers.py --stored --page benchmarks/published/TABLES.md
 
-puts the tables into the guide, from the runs that `benchmarks/published/runs.json` holds, and
+puts the tables into that page, from the runs that `benchmarks/published/runs.json` holds, and
 
     python benchmarks/papers.py --missing
 
@@ -38,8 +38,8 @@ PAPERS = {
     "llsf": ("llsf", "llsf_figures", "llsf_tried"),
 }
 
-# The runs behind the guide's tables.
-OF_THE_GUIDE = Path(__file__).parent / "published" / "runs.json"
+# The runs behind the tables of TABLES.md.
+OF_THE_PAGE = Path(__file__).parent / "published" / "runs.json"
 
 Parts = Mapping[str, Callable[[], None]]
 
@@ -60,7 +60,7 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument(
         "--stored",
         action="store_true",
-        help="show what --runs holds, by default the runs of the guide, and run nothing",
+        help="show what --runs holds, by default the runs of TABLES.md, and run nothing",
     )
     parser.add_argument(
         "--missing", action="store_true", help="list the runs that --runs does not hold"
@@ -72,11 +72,11 @@ def command_line() -> argparse.ArgumentParser:
         help="make stored runs again that took less, and name those whose values differ",
     )
     parser.add_argument(
-        "--markdown", action="store_true", help="print tables as the guide has them"
+        "--markdown", action="store_true", help="print tables in Markdown"
     )
     parser.add_argument("--figures", help="folder of the figures; default: figures")
     parser.add_argument(
-        "--guide",
+        "--page",
         type=Path,
         metavar="PAGE",
         help="write the tables between their marks in this page; default: of all parts it marks",
@@ -87,14 +87,14 @@ def command_line() -> argparse.ArgumentParser:
 def hand_over(arguments: argparse.Namespace) -> None:
     """Set the variables of the environment that the parts read."""
     stored = arguments.stored or arguments.missing or arguments.again
-    of_the_guide = str(OF_THE_GUIDE) if stored else None
+    of_the_page = str(OF_THE_PAGE) if stored else None
     for name, value in (
         ("DATA", arguments.data),
-        ("RUNS", arguments.runs or of_the_guide),
+        ("RUNS", arguments.runs or of_the_page),
         ("ONLY", " ".join(arguments.only or ())),
         ("STORED", "yes" if stored else None),
         ("AGAIN", str(arguments.again) if arguments.again else None),
-        ("MARKDOWN", "yes" if arguments.markdown or arguments.guide else None),
+        ("MARKDOWN", "yes" if arguments.markdown or arguments.page else None),
         ("FIGURES", arguments.figures),
     ):
         if value:
@@ -124,13 +124,13 @@ def print_names(parts: Parts, kind: str) -> None:
         print(f"{part}: {len(names)} runs {kind}", *names, sep="\n  ", flush=True)
 
 
-def fill_guide(page: Path, parts: Parts, *, all_marked: bool) -> None:
+def fill_page(page: Path, parts: Parts, *, all_marked: bool) -> None:
     """Write what parts print between their marks in a page, and how long their runs took."""
-    guide = import_module("published.guide")
+    page_of = import_module("published.page")
     seconds_asked = import_module("published.runs").seconds_asked
     text = page.read_text(encoding="utf-8")
     printed, seconds = {}, {}
-    for part in guide.marked_parts(text):
+    for part in page_of.marked_parts(text):
         if part not in parts:
             if all_marked:
                 raise LookupError(f"{page} marks {part}, which is no part.")
@@ -139,7 +139,7 @@ def fill_guide(page: Path, parts: Parts, *, all_marked: bool) -> None:
             parts[part]()
         printed[part] = output.getvalue()
         seconds[part] = seconds_asked()
-    text = guide.with_seconds(guide.filled(text, printed), seconds)
+    text = page_of.with_seconds(page_of.filled(text, printed), seconds)
     page.write_text(text, encoding="utf-8")
 
 
@@ -171,8 +171,8 @@ def main() -> None:
         for part, make in parts.items()
         if not asked or {part, part.partition("/")[0]} & asked
     }
-    if arguments.guide:
-        fill_guide(arguments.guide, chosen, all_marked=not asked)
+    if arguments.page:
+        fill_page(arguments.page, chosen, all_marked=not asked)
     elif arguments.missing or arguments.again:
         print_names(chosen, "missing" if arguments.missing else "changed")
     else:

@@ -1,4 +1,4 @@
-"""Tables into a page of the guide: between its marks stands what a part prints.
+"""Tables of a page: between its marks stands what a part prints.
 
 A part's marks are the comments ``<!-- rank-cvm/table-2 -->`` and ``<!-- end -->``; the third column
 of the list of parts says how long its runs took.
