@@ -71,9 +71,7 @@ def command_line() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="make stored runs again that took less, and name those whose values differ",
     )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print tables in Markdown"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print tables in Markdown")
     parser.add_argument("--figures", help="folder of the figures; default: figures")
     parser.add_argument(
         "--page",

@@ -44,8 +44,8 @@ def command(
 ) -> None:
     """Measure how well a model predicts labels that are known.
 
-    Ranking measures leave out rows to which all labels apply, or none. It is told how many rows the
-    model was fitted to; multimargin fit --holdout measures on rows that it puts aside.
+    Ranking measures leave out rows to which all labels apply, or none. The output says
+    how many rows the model was fitted to; multimargin fit --holdout measures on rows put aside.
 
     \b
     Examples:

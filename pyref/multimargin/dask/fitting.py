@@ -78,8 +78,8 @@ def fit(
     estimator : RankSVM, RankSVMz, RankLSVM, RankCVM or MLODM
         The estimator, with ``kernel="linear"`` and ``solver="bcd"``; its `n_jobs` is the number of
         threads of each part, `max_iter` the largest number of rounds. With ``warm_start=True``, one
-        that was fitted before, here or elsewhere, or loaded, goes on from its weights where there
-        are up to 4096 columns; its certificate is made anew.
+        that was fitted before, or loaded, continues from its weights if there are up to 4096
+        columns, and gets a new certificate.
     X : dask array or data frame, list of delayed or futures, or paths
         Features; their row blocks are the parts. A path leads to a folder of parts, a list of paths
         to the parts themselves, files with features and labels that all workers see.

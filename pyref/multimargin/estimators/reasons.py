@@ -1,4 +1,4 @@
-"""Features that speak for and against a label, by the weights of a linear model."""
+"""Features that support or oppose a label, by the weights of a linear model."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +18,7 @@ from multimargin.thresholds import CalibratedClassifier
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """Features that speak for and against a label, in a row or in general.
+    """Features that support or oppose a label, in a row or in general.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Reasons:
 
 
 def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
-    """Return the features that speak for and against a label, by a linear model.
+    """Return the features that support or oppose a label, by a linear model.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
 
     Notes
     -----
-    A ranking depends on differences of scores alone. A feature j of a row x contributes
+    A ranking only depends on differences of scores. A feature j of a row x contributes
     (w_kj - mean_m w_mj) x_j to label k: what it adds to the label's score less what it adds to that
     of the mean label. All contributions and the intercept sum to f_k(x) - mean_m f_m(x), of scores
     before any calibration.

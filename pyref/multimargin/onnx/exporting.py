@@ -81,9 +81,9 @@ def export(
 
     The outputs are "scores" (n, q), float64, what `label_scores` returns; "labels" (n, q), int64,
     the predicted indicator (of one-dimensional targets one 1 a row); and of a
-    `CalibratedClassifier` or `LabelRankerCV` "probabilities" (n, q). Sums are added up in another
-    order than here, so that scores differ by rounding, and a label whose score equals its threshold
-    up to rounding may differ. Inputs are not checked: of NaN comes NaN.
+    `CalibratedClassifier` or `LabelRankerCV` "probabilities" (n, q). Scores differ
+    by rounding, and a label whose score equals its threshold up to rounding may differ. Inputs are
+    not checked: NaN in, NaN out.
 
     The metadata of the file are "multimargin" (the version), "model" and, as JSON lists,
     "label_names" and "feature_names", and of a table with text or names "inputs", the names of the

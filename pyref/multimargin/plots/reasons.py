@@ -1,4 +1,4 @@
-"""Features that speak for and against a label."""
+"""Plot of the features that support or oppose a label."""
 
 from typing import Any, Self
 
@@ -6,7 +6,7 @@ from multimargin.plots.drawing import check_axes, style
 
 
 class ReasonsDisplay:
-    """The features that speak for and against a label, as bars to the right and to the left.
+    """The features that support or oppose a label, as bars to the right and to the left.
 
     Parameters
     ----------

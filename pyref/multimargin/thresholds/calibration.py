@@ -33,7 +33,7 @@ class CalibratedClassifier(HeldOutClassifier):
     """One or several multi-label classifiers with a better ranking, probabilities and label sets.
 
     The classifiers are fitted without each fold in turn and score the rows of the fold. From these
-    scores one logistic regression for all labels learns what a score of each is worth
+    scores one logistic regression for all labels learns probabilities
     (`multimargin.thresholds.PooledCalibration`), and cuts of the probabilities are chosen by F1.
     Then the classifiers are fitted on all rows.
 
@@ -58,7 +58,7 @@ class CalibratedClassifier(HeldOutClassifier):
         ranks better where labels are many.
     empty_label : bool, default=False
         If True, the classifiers learn a further, last label, that a row has none, and the
-        calibration makes use of its scores.
+        calibration uses its scores.
     cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
@@ -99,7 +99,7 @@ class CalibratedClassifier(HeldOutClassifier):
     labels' scores are worth, moved by its shrunken correction.
 
     `decision_function` ranks by the probabilities and not by the scores of `estimator_`, which
-    usually ranks better where labels are many: scores of rare labels are worth less.
+    usually ranks better where labels are many: scores of rare labels mean less.
 
     Examples
     --------

@@ -18,8 +18,8 @@ class ThresholdedClassifier(HeldOutClassifier):
     """A multi-label classifier whose threshold is learned from out-of-fold scores.
 
     The classifier is fitted without each fold in turn and scores the rows of the fold; the
-    threshold is learned from these scores. A model flatters the rows that it was trained on, so a
-    threshold learned from their scores would not fit new rows. Then the classifier is fitted on all
+    threshold is learned from these scores. Scores of training rows are optimistic, so a threshold
+    learned from them would not fit new rows. Then the classifier is fitted on all
     rows.
 
     Parameters

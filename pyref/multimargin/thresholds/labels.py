@@ -73,8 +73,8 @@ class LabelsThreshold(Threshold):
     folds as rows of that kind. A row counts by its weight, and lies in one fold whatever its weight
     is.
 
-    Scores of the rows that a model was trained on flatter it. `ThresholdedClassifier` learns the
-    thresholds from scores of held-out rows.
+    Scores of training rows are optimistic. `ThresholdedClassifier` learns the thresholds from
+    scores of held-out rows.
 
     Examples
     --------

@@ -31,11 +31,11 @@ _HEAVIEST = 1e10
 class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     """Probabilities of labels from scores of one or several models, pooled over the labels.
 
-    Scores of different labels come from different amounts of data: the first margin of a rare label
-    is worth less than that of a frequent one. One logistic regression over all labels, with a
-    shrunken correction for each, learns what scores are worth: labels with few rows lean on the
-    others. Scores of several models, *blocks*, are weighed against each other in the same
-    regression, for all labels alike up to a shrunken correction for each.
+    Scores of different labels come from different amounts of data: a margin of a rare label means
+    less than that of a frequent one. One logistic regression over all labels, with a shrunken
+    correction for each, maps scores to probabilities, so that labels with few rows borrow from the
+    others. The same regression weights the scores of several models, *blocks*, equally for all
+    labels up to a shrunken correction for each.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         self.n_best = n_best
 
     def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn what scores are worth.
+        """Learn the map from scores to probabilities.
 
         Parameters
         ----------

@@ -22,7 +22,7 @@ def search_last_step(
 ) -> tuple[dict[str, Any], float, int]:
     """Choose parameters of the last step, one after the other, by cross-validation.
 
-    The steps before it, such as a scaling, are learned in each fold anew. Folds are stratified by
+    The steps before it, such as a scaling, are learned in each fold. Folds are stratified by
     the labels. Measures of this package leave unknown labels out; other scorers are asked for the
     rows in which all are known. Returns the best values, their mean score, and the number of
     combinations tried.

@@ -55,7 +55,7 @@ def run_experiment(
         Names that `make_method` accepts, or estimators by a name of your own: any scikit-learn
         classifier that takes an indicator matrix.
     tune : bool or mapping of str to grid, default=False
-        If True, the parameters of each method are selected anew in each split, on its training rows
+        If True, the parameters of each method are selected within each split, on its training rows
         alone, one parameter after the other. True tunes methods that are given by name over the
         values of their papers; a mapping gives the values to try, {method: {parameter: values}}.
     tune_folds : int, default=3

@@ -94,10 +94,10 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     """A label ranker that selects its hyperparameters, with probabilities and label sets.
 
     The estimator to start with. One fit tries kernel widths, losses, C, weights of labels and the
-    part of the ranking that counts, on label-stratified folds; learns from the held-out scores of
-    the best, and of other classifiers on the same folds, what a score is worth
-    (`multimargin.thresholds.PooledCalibration`) and which labels to predict; and fits all on all
-    rows, the ranker with a certificate.
+    part of the ranking that counts, on label-stratified folds; learns probabilities
+    (`multimargin.thresholds.PooledCalibration`) and a threshold from the held-out scores of the
+    best setting and of other classifiers on the same folds; and fits everything on all rows, the
+    ranker with a certificate.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         The ranker's loss, kernel, gamma, class_weight, top_k and C.
     best_score_ : float
         Mean score over the folds of the whole stack. The rows of a fold are calibrated by others
-        of that fold, whose labels none of their models has seen, so that it does not flatter; the
+        of that fold, whose labels none of their models has seen, so that it is not optimistic; the
         calibration of `best_estimator_` learns from more rows.
     scoring_ : str or callable
         The measure by which the fit selected: `scoring`, or what "auto" means for the data.
@@ -242,8 +242,8 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     where `cv` is a number the first fold alone is held out.
 
     A row without labels has no pair of labels to learn from. Where they are at least one in a
-    hundred, they get a label of their own for the fit: its score tells how little a row is about,
-    and the calibration makes use of it. Where they are at least one in twenty, the loss of
+    hundred, they get a label of their own for the fit: a high score means that no label applies,
+    and the calibration uses it. Where they are at least one in twenty, the loss of
     `RankSVMz` is tried as well, whose zero label takes the place of that label: `loss` in
     `best_params_` is then "zero_label".
 
