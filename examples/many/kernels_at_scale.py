@@ -2,11 +2,11 @@
 Kernels at scale
 ================
 
-A kernel for more rows than a kernel matrix has room for: map the rows first, then fit a linear
+A kernel for more rows than fit into a kernel matrix: map the rows first, then fit a linear
 model.
 
 Learn how Nystroem's map brings a linear model to the quality of the kernel, at the price of its
-number of components. The mapped rows can also be dealt to many machines.
+number of components. The mapped rows can also be distributed over many machines.
 """
 
 from time import perf_counter

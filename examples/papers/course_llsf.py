@@ -28,7 +28,7 @@ alpha, beta = 2.0, 0.1
 
 # %%
 # Label dissimilarity (2) has a zero diagonal, so it has a negative eigenvalue; where X^T X has a
-# null space, the objective (3) falls without end along it.
+# null space, the objective (3) is unbounded below along it.
 R = llsf.label_dissimilarity(Y)
 print("eigenvalues of R:", np.linalg.eigvalsh(R).round(3))
 printed = llsf.algorithm_1(X, Y, alpha, beta, max_iter=200)
@@ -37,7 +37,7 @@ print("the loop as printed, every 50th:", [f"{value:.3g}" for value in printed.h
 # > the loop as printed, every 50th: ['19.4', '-9.65e+05', '-5.57e+14', '-1.36e+24']
 
 # %%
-# The smallest multiple of the identity that makes R harmless adds a ridge and keeps every coupling.
+# The smallest multiple of the identity that makes R positive semidefinite is a ridge term.
 delta = llsf.shift(X, Y, alpha)
 optimum, W = llsf.problem_3(X, Y, alpha, beta)
 convex = llsf.algorithm_1(X, Y, alpha, beta, max_iter=3000, delta=delta)
@@ -54,9 +54,9 @@ print("features of each label:", [np.flatnonzero(w).tolist() for w in model.coef
 # > features of each label: [[1, 2, 3, 4, 5, 7, 8], [1, 2, 3, 4, 6, 7], [0, 1, 3, 4, 5, 6, 7, 8]]
 
 # %%
-# Label 0 depends on the features 0 and 1, and feature 0 is not among its own. Why: a coefficient is
-# 0 where the gradient of the smooth part is within beta. Six rows cannot tell feature 0 from the
-# seven that took its place; sixty can, with a larger beta.
+# Label 0 depends on the features 0 and 1, but feature 0 is not selected: a coefficient is 0 where
+# the gradient of the smooth part is within beta. Six rows cannot distinguish feature 0 from the
+# seven selected instead; sixty can, with a larger beta.
 W = model.coef_.T
 slope = llsf.gradient(X, Y, W, R + delta * np.eye(3), alpha)
 print(f"feature 0, label 0: gradient {slope[0, 0]:.3f}, within beta = {beta}")
@@ -89,8 +89,8 @@ pyplot.show()
 # Exercises
 # ---------
 #
-# 1. From which beta on has no label a feature? W = 0 is the solution where the gradient there, -X^T
-#    Y, is within beta.
+# 1. What is the smallest beta without any feature? W = 0 is the solution where the gradient there,
+#    -X^T Y, is within beta.
 # 2. The printed L_f of (15) is an upper bound of the Lipschitz constant; by how much do larger
 #    steps of 1 / (sigma_max(X^T X) + alpha sigma_max(R + delta I)) shorten the printed loop?
 #

@@ -50,8 +50,8 @@ for row in zip(i, k, l, F[i, k] - F[i, l], alpha, beta, strict=True):
 # > row 5: label 2 over 1: margin  0.050, alpha 1.4992, beta 0.0000
 
 # %%
-# Algorithm 2 solves a block, the pairs of one row, by factors: they keep the variables positive,
-# and those that are 0 at the solution shrink by about the same share each time, without end. Here
+# Algorithm 2 solves a block, the pairs of one row, by multiplicative updates: variables stay
+# positive, and those that are 0 at the solution shrink by about the same factor each time. Here
 # the first block: the two pairs of row 0, with alpha first, then beta.
 own = i == 0
 c_i = mlodm.coefficients(Y)[:, own]
@@ -65,7 +65,7 @@ for updates in (1, 10, 100):
 # > after 100 updates: [0.56061 0.56061 0.      0.     ]
 
 # %%
-# Algorithm 1 goes over all rows like that, until an epoch lowers (18) by little.
+# Algorithm 1 goes over all rows like that, until an epoch hardly lowers (18).
 found_alpha, found_beta, values = mlodm.algorithm_1(K, Y, C, theta, mu, tol=1e-7)
 B = mlodm.expansion(found_alpha, found_beta, Y)
 print(f"algorithm 1, {len(values)} epochs: {-values[-1]:.7f}")
@@ -83,8 +83,8 @@ assert abs(-values[-1] - optimum) <= 1e-5 * optimum
 # > compiled: 4.9840900, no model is below 4.9840900
 
 # %%
-# What theta does: within theta of 1 a margin costs nothing. A larger one leaves less to lose, and
-# the weights are smaller: margins draw together near 0, not near 1, for it is cheap to be there.
+# The role of theta: within theta of 1 a margin costs nothing. A larger theta leaves less loss, so
+# the weights are smaller, and margins concentrate near 0 instead of 1.
 for wider in (0.0, 0.2, 0.5, 0.8):
     value, W = mlodm.problem_15(X, Y, C, wider, mu)
     margins = X @ W
@@ -115,7 +115,7 @@ pyplot.show()
 # ---------
 #
 # 1. mu is the price of a margin that is too large. What are the largest margins for mu = 0.05 and
-#    mu = 1, and which one is Rank-LSVM nearer to, without its bias?
+#    mu = 1, and which is closer to Rank-LSVM without its bias?
 # 2. At the solution alpha_ikl = C_i xi_ikl and beta_ikl = mu C_i epsilon_ikl. Check it with the
 #    table.
 #

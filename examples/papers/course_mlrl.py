@@ -53,7 +53,7 @@ print(f"with a ridge of 0.01:    {ridged[-1]:.6f}")
 # %%
 # Why it stops above the optimum: an eigenvalue of Omega falls to 0, and in (10) a direction of
 # labels with the eigenvalue 0 has no weights, so that (11) gives it 0 again. The best covariance is
-# singular as well, but along another direction; the alternation cannot turn there any more.
+# singular as well, but along another direction; the alternation cannot reach it.
 for rounds in (1, 5, 25):
     *_, after, _ = mlrl.mlrl(K, Y, lam, rounds=rounds, epsilon=1e-8)
     print(f"eigenvalues after {rounds:2d} rounds:", np.linalg.eigvalsh(after).round(5) + 0.0)

@@ -19,7 +19,7 @@ from matplotlib import pyplot
 from multimargin import RankCVM, RankSVM
 from multimargin.reference import rank_cvm, rank_lsvm, rank_svm
 
-# Six rows, three labels: a pair for each relevant label and each that is not.
+# Six rows, three labels: a pair for each relevant and each irrelevant label.
 random = np.random.default_rng(2)
 X = random.standard_normal((6, 2))
 Y = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 1]])
@@ -39,9 +39,9 @@ print("same weights:", np.allclose(X.T @ beta, w, atol=1e-4))
 # > same weights: True
 
 # %%
-# What alpha says, the three cases of Karush, Kuhn and Tucker: 0 for a pair that is further than 1
-# apart, its weight for one that is closer, and anything between for one that is at 1 exactly. For
-# pairs of the third case f_m - f_n = 1 holds without slack: they say what the free bias is.
+# The Karush-Kuhn-Tucker conditions give alpha three cases: 0 for a pair with a margin above 1, its
+# weight for a margin below 1, and any value between for a margin of exactly 1. Pairs of the third
+# case have no slack, f_m - f_n = 1, and determine the free bias.
 F = rank_svm.scores(K, beta, b)
 margins = F[i, m] - F[i, n]
 for row in zip(i, m, n, margins, alpha, strict=True):
@@ -84,8 +84,8 @@ print(f"{wrong.sum()} of 18 labels are wrong, by a cut at 0 for all rows {((F > 
 
 # %%
 # Frank-Wolfe as printed, section 7.1: a linear programme over all pairs in each epoch. -z bounds
-# what is missing to the optimum. One epoch by hand: the gradient g, the vertex that it asks for,
-# the step that is best between the two.
+# the distance to the optimum. One epoch by hand: the gradient g, the best vertex for it, and the
+# best step towards it.
 start = alpha / 2
 Theta = (H.T @ H) * K[np.ix_(i, i)]
 g = Theta @ start - 1

@@ -41,7 +41,7 @@ print("Laplacian:", L.round(2), sep="\n")
 # >  [-0.47 -0.47  0.   -0.69 -0.69  2.33]]
 
 # %%
-# Problem (10) draws rows of an edge to similar scores. Its dual (17) is that of Rank-SVM with the
+# Problem (10) gives rows of an edge similar scores. Its dual (17) is that of Rank-SVM with the
 # kernel (27).
 X1 = rank_hlapsvm.append_1(X)
 optimum, W = rank_hlapsvm.problem_10(X1, Y, C, lam, L)
@@ -109,8 +109,8 @@ pyplot.show()
 #
 # 1. The Laplacian of a hypergraph is that of an ordinary graph. Which edge has the largest weight
 #    there, and which labels make it?
-# 2. For lam without end all rows that edges connect get one score a label. What is then left of the
-#    objective (10)?
+# 2. As lam grows without bound, all rows that edges connect get one score a label. What is then
+#    left of the objective (10)?
 #
 # Answers:
 u, v = np.unravel_index(np.argmin(L - np.diag(np.diag(L))), L.shape)

@@ -2,7 +2,7 @@
 Tags for software
 =================
 
-Which of 84 tags does a program deserve, by the words of its description?
+Which of 84 tags apply to a program, by the words of its description?
 
 The demonstration, ``make demo``: one call of `LabelRankerCV` against scikit-learn's linear
 classifiers, one a tag, that a grid search tunes on the same folds for the same measure, and
@@ -38,8 +38,8 @@ print(
 )
 
 # %%
-# The peers: linear classifiers with scikit-learn's weights for rare tags; and, calibrated as we
-# calibrate, the better of them and a forest.
+# The peers: linear classifiers with scikit-learn's weights for rare tags; and, with our
+# calibration, the better of them and a forest.
 folds = MultilabelStratifiedKFold(3)
 models = {"LabelRankerCV": LabelRankerCV(random_state=0)}
 for peer, Cs in (

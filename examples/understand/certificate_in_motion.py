@@ -5,7 +5,7 @@ The certificate in motion
 An upper and a lower bound of the optimum after every epoch, for easy and for hard problems.
 
 Learn what ``history_`` holds, how C changes the number of epochs, and how to stop a fit by a
-callback of one's own: here at a gap of one percent.
+callback of your own: here at a gap of one percent.
 """
 
 from matplotlib import pyplot

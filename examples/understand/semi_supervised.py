@@ -6,7 +6,7 @@ Rows without labels: SSMLRL takes them as rows of -1 in y and learns from all ro
 
 Learn how to mark them, how to cross-validate without ever scoring one, and where they help. They
 say in which directions *all* rows vary, labelled or not, and SSMLRL keeps the weights small there.
-That is worth much where few rows are labelled and something that has nothing to do with the labels
+This helps most where few rows are labelled and something that has nothing to do with the labels
 varies more than what has: here, the light in which images of digits were taken. In even light the
 same rows help little or not at all, and cross-validation then chooses a small ``lam2`` or 0.
 """
