@@ -1,4 +1,4 @@
-"""Fits of one's own data judged by the exact solution of the same problem."""
+"""Fits of your own data verified by the exact solution of the same problem."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

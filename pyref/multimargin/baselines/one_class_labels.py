@@ -103,7 +103,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n, q)
-            The larger, the likelier is the label. Only the order within a row has a meaning.
+            Larger for more probable labels. Only the order within a row has a meaning.
         """
         check_is_fitted(self, "constants_")
         n, q = X.shape[0], self.constants_.size

@@ -61,7 +61,7 @@ class Tuning:
         bool,
         typer.Option(
             "--tune",
-            help="Choose the parameters of every method, baselines too, anew in each split, on its "
+            help="Choose the parameters of every method, baselines too, within each split, on its "
             "training rows alone: one after the other, over the values of the method's paper "
             "(multimargin methods METHOD) or those given after colons.",
         ),
@@ -278,7 +278,7 @@ def command(
     """Compare methods on data sets: means, ranks, significance.
 
     The first sentence says who wins by the first of --measures, and whether it is significant. All
-    methods get the same splits. With --results, the same command goes on where Ctrl-C stopped it.
+    methods get the same splits. With --results, the same command continues where Ctrl-C stopped it.
     A method that fails is recorded and does not stop the others; the exit code is 1 if all failed.
 
     \b

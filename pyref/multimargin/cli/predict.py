@@ -105,7 +105,7 @@ def command(
     """Predict labels and their scores with a model.
 
     Writes CSV. The first column is the row of DATA, counted from 0. Then the tags and their scores,
-    or per label one column of 0 or 1 and one column "score: LABEL": the larger, the likelier;
+    or per label one column of 0 or 1 and one column "score: LABEL": larger is more probable;
     positive where the label is predicted. Features are found by their names; labels in DATA are
     ignored, and an ARFF file or a table needs none. By default all rows of a file are predicted, of
     data with parts the test part.

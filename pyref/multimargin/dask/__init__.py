@@ -1,6 +1,6 @@
 """One fit over many machines, on an existing engine: dask.distributed.
 
-The rows are dealt to parts, and only the weights of the linear model travel. The estimators, the
+Rows are divided into parts, and only the weights of the linear model are sent. The estimators, the
 optimum and the certificate are those of one machine. Needs the extra ``multimargin[dask]``.
 """
 

@@ -123,8 +123,8 @@ def fit(
     et al. 2016), whose number does not depend on the parts; others take those of CoCoA+ (Smith et
     al. 2018) with exact block steps, and change over where these are slow. All sums are in the
     order of the parts, so the result depends on the parts and on `random_state`, but not on the
-    number of workers. If workers are lost, their dual rows go back to the newest copies on other
-    workers, and the rounds go on from there.
+    number of workers. If workers are lost, their dual rows are restored from the newest copies on
+    other workers, and the rounds continue from there.
     """
     checked = check_estimator(estimator)
     deadline = deadline_of(checked.max_time)

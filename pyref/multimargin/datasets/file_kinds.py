@@ -6,7 +6,7 @@ from multimargin.datasets._reading import uncompressed
 from multimargin.datasets.public_names import local_folder
 
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|", ".txt": "\t|;,", ".psv": "|\t;,"}
-"""What may stand between the cells of a text, by the ending of its name; the likeliest first."""
+"""What may stand between the cells of a text, by the ending of its name; the most common first."""
 TEXTS = tuple(DELIMITERS)
 LINES = (".jsonl", ".ndjson")
 OBJECTS = (".json", *LINES)

@@ -92,7 +92,7 @@ def run_experiment(
     OSError
         If the file cannot be written, or another run is writing it.
     KeyboardInterrupt
-        If interrupted; the results so far are in the file, and the next run goes on from there.
+        If interrupted; the results so far are in the file, and the next run continues from there.
 
     Notes
     -----

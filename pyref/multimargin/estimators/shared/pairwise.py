@@ -132,7 +132,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         ------
         KeyboardInterrupt
             If interrupted. The state reached is stored in the fitted attributes first; with
-            ``warm_start=True`` the next fit goes on from there.
+            ``warm_start=True`` the next fit continues from there.
 
         Warns
         -----
