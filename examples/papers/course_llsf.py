@@ -47,10 +47,10 @@ print(f"shift {delta:.3f}: exact {optimum:.8f}, printed loop {convex.objective:.
 # %%
 # The compiled loop solves the same problem with a certificate.
 model = LLSF(alpha, beta, tol=1e-8, max_iter=100_000).fit(X, Y)
-print(f"compiled: {model.objective_:.8f}, no model is below {model.dual_objective_:.8f}")
+print(f"compiled: {model.objective_:.5f}, no model is below {model.dual_objective_:.5f}")
 assert abs(model.objective_ - optimum) <= 1e-6 * optimum
 print("features of each label:", [np.flatnonzero(w).tolist() for w in model.coef_])
-# > compiled: 2.81426071, no model is below 2.81426071
+# > compiled: 2.81426, no model is below 2.81426
 # > features of each label: [[1, 2, 3, 4, 5, 7, 8], [1, 2, 3, 4, 6, 7], [0, 1, 3, 4, 5, 6, 7, 8]]
 
 # %%
