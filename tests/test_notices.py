@@ -33,3 +33,9 @@ def test_warnings_name_the_line_of_the_caller():
             call()
         assert told, about
         assert {warning.filename for warning in told} == {__file__}, about
+
+
+def test_code_without_a_name_is_warned_too():
+    code = "from multimargin.notices import warn\nwarn('said')"
+    with pytest.warns(UserWarning, match="said"):
+        exec(compile(code, "no file", "exec"), {"__builtins__": __builtins__})

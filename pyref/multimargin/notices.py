@@ -16,7 +16,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     if issubclass(category, _SILENCED.get()):
         return
     level, frame = 2, sys._getframe(1)
-    while frame.f_globals["__name__"].partition(".")[0] in _BETWEEN and frame.f_back is not None:
+    # Code that exec runs may have no name.
+    while (
+        frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN
+        and frame.f_back is not None
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

@@ -180,8 +180,8 @@ class ClusterParts(Cluster):
             raise ClusterLostError(
                 f"Workers were lost {_MOST_LOSSES} times in a row without a round in between; "
                 "expected workers with enough memory for a part (make the parts smaller, or give "
-                "workers more memory), and X and y that can be made anew: what client.scatter "
-                "gave to a worker is gone with it, files, delayed objects and dask collections are "
+                "workers more memory), and X and y that can be recomputed: what client.scatter "
+                "gave to a worker is lost with it; files, delayed objects and dask collections are "
                 "not."
             )
         found = self.client.run(store.numbers, shared.name, on_error="ignore")

@@ -889,5 +889,5 @@ def _name_rare_labels(targets: Targets, n_folds: int) -> None:
         labels = "1 label" if rare.size == 1 else f"{rare.size} labels"
         warn(
             f"y has {labels} with fewer relevant rows than the {n_folds} folds, {shown}: their "
-            "probabilities lean on those of other labels."
+            "probabilities borrow from those of other labels."
         )
