@@ -1,6 +1,6 @@
 """What one call costs: `LabelRankerCV` at its defaults beside one-vs-rest peers, at many sizes.
 
-    python benchmarks/one_call.py [CASE ...]
+    python benchmarks/one_call.py [CASE ...] [--peers "logistic regression" ...]
 
 Each fit has a process of its own and one thread; seconds are those of its processor, with the
 search and all that is calibrated; memory is the largest that the process held. Peers have the best
@@ -186,16 +186,18 @@ def apart(case: str, method: str, place: int) -> dict[str, Any]:
 def main() -> None:
     """Print a table for each case."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", choices=[[], *CASES], default=[], metavar="CASE")
+    parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
     parser.add_argument("--fit", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     chosen = parser.parse_args()
     if chosen.fit:
         print(json.dumps(fit(chosen.cases[0], chosen.fit[0], int(chosen.fit[1]))))
         return
-    for case in chosen.cases or CASES:
+    if unknown := set(chosen.cases) - set(CASES):
+        parser.error(f"no case {', '.join(sorted(unknown))}; expected some of {', '.join(CASES)}")
+    for case in chosen.cases:
         rows = []
-        for method, settings in {OURS: [None], **({} if chosen.without_peers else PEERS)}.items():
+        for method, settings in {OURS: [None], **{k: PEERS[k] for k in chosen.peers}}.items():
             found = [apart(case, method, place) for place in range(len(settings))]
             best = max(found, key=lambda one: one["values"][1])
             shown = [f"{value:.4f}" for value in best["values"]]
