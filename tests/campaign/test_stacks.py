@@ -8,7 +8,8 @@ from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut
 from tests.campaign.stacks import draw, misses_of
 
-CASES = [*range(24), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(24, 200))]
+# The last of the fast ones has scores of which rounding leaves a singular matrix.
+CASES = [*range(24), 3420, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(24, 200))]
 
 
 @pytest.mark.parametrize("seed", CASES)

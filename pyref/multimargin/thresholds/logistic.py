@@ -105,6 +105,14 @@ class PooledLogistic:
         solved = np.linalg.solve(blocks, towards_right)
         through, alone = solved[:, :, :-1], solved[:, :, -1]
         reduced = hessian - np.einsum("kia,kaj->ij", border, through)
-        towards = np.linalg.solve(reduced, downhill - np.einsum("kia,ka->i", border, alone))
+        towards = _solved(reduced, downhill - np.einsum("kia,ka->i", border, alone))
         towards_own = (alone - through @ towards).T
         return towards, towards_own, float(downhill @ towards + np.sum(own_downhill * towards_own))
+
+
+def _solved(matrix: Matrix, right: Vector) -> Vector:
+    """Solve, by least squares where features of very different scales leave the matrix singular."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
