@@ -1,5 +1,7 @@
 """What the benchmarks share: one thread, real data, medians, ratios in one run."""
 
+import gzip
+import json
 import os
 import statistics
 import sys
@@ -8,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
@@ -25,6 +28,32 @@ def load_official(name: str) -> MultilabelData:
         sys.exit(f"{folder} not found: set MULTIMARGIN_DATA to a folder of MULAN data sets.")
     train, test, labels = (folder / f"{name}{end}" for end in ("-train.arff", "-test.arff", ".xml"))
     return load_arff(train, labels=labels, test=test)
+
+
+def packages(name: str) -> list[dict[str, Any]]:
+    """Return the packages of debian-tags or debian-depends: texts and what they are labelled by."""
+    with gzip.open(DATA / name / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def one_of_each_source(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first package of each source: others of it have nearly the same text."""
+    sources: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        sources.setdefault(row["source"], row)
+    return list(sources.values())
+
+
+def programs() -> list[dict[str, Any]]:
+    """Return packages that are programs, with their tags, one of each source."""
+    rows = packages("debian-tags")
+    return one_of_each_source([row for row in rows if "role::program" in row["tags"]])
+
+
+def in_short_indices(X: Any) -> Any:
+    """Return a CSR matrix with the 32-bit indices that liblinear takes alone."""
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return type(X)(parts, shape=X.shape)
 
 
 def in_turn(

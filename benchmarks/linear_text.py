@@ -18,7 +18,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from common import DATA, in_turn, load_official, print_table
+from common import DATA, in_short_indices, in_turn, load_official, print_table
 from multimargin import MLODM, RankCVM, RankLSVM
 
 METHODS = {
@@ -40,9 +40,7 @@ def training_part(name: str) -> tuple[Any, Any]:
     parts = np.load(file)
     X = sparse.csr_matrix((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
     train = parts["train_idx"]
-    # liblinear takes 32-bit indices only.
-    X = X[train].astype(np.float64)
-    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    X = in_short_indices(X[train].astype(np.float64))
     return X, parts["Y"][train].astype(np.int64)
 
 

@@ -12,8 +12,6 @@ process, tuning included.
 """
 
 import argparse
-import gzip
-import json
 import time
 import warnings
 from collections import Counter
@@ -28,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from common import DATA, print_table
+from common import one_of_each_source, packages, print_table, programs
 from multimargin import CalibratedClassifier, LabelRankerCV
 from multimargin.embeddings import StaticEmbedding
 from multimargin.measures import (
@@ -47,18 +45,11 @@ RAREST = 0.01
 
 def texts_and_labels(name: str, n: int, seed: int) -> tuple[list[str], Any]:
     """Return drawn descriptions, and the indicator of the labels that are not too rare."""
-    of, listed = ("debian-tags", "tags") if name == "tags" else ("debian-depends", "depends")
-    with gzip.open(DATA / of / f"{of}.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    sources: dict[str, Any] = {}
-    for row in rows:
-        if name != "tags" or "role::program" in row["tags"]:
-            sources.setdefault(row["source"], row)
-    kept = list(sources.values())
+    kept = programs() if name == "tags" else one_of_each_source(packages("debian-depends"))
     chosen = [kept[k] for k in np.random.default_rng(seed).permutation(len(kept))[:n]]
-    counts = Counter(label for row in chosen for label in row[listed])
+    counts = Counter(label for row in chosen for label in row[name])
     labels = sorted(k for k, count in counts.items() if RAREST * n <= count < 0.9 * n)
-    indicator = [[label in set(row[listed]) for label in labels] for row in chosen]
+    indicator = [[label in set(row[name]) for label in labels] for row in chosen]
     return [row["text"] for row in chosen], np.array(indicator, dtype=int)
 
 

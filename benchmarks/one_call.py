@@ -10,7 +10,6 @@ their labels are the descriptions and dependencies of Debian packages, or their 
 """
 
 import argparse
-import gzip
 import json
 import resource
 import subprocess
@@ -22,7 +21,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
@@ -30,7 +28,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import made_up
-from common import DATA, print_table
+from common import in_short_indices, packages, print_table, programs
 from multimargin import CalibratedClassifier, LabelRankerCV
 from multimargin.measures import (
     auc_macro,
@@ -42,11 +40,6 @@ from multimargin.measures import (
 )
 
 Data = tuple[Any, Any, Any, Any]
-
-
-def _packages(name: str) -> list[dict[str, Any]]:
-    with gzip.open(DATA / name / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
 
 
 def _drawn(rows: list[dict[str, Any]], of: str, names: list[str], n: int) -> Any:
@@ -61,10 +54,8 @@ def _drawn(rows: list[dict[str, Any]], of: str, names: list[str], n: int) -> Any
 
 
 def _words(texts: list[str], min_df: int) -> Any:
-    X = TfidfVectorizer(sublinear_tf=True, min_df=min_df).fit_transform(texts)
-    # liblinear takes 32-bit indices only.
-    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
-    return sparse.csr_matrix(parts, shape=X.shape)
+    words = TfidfVectorizer(sublinear_tf=True, min_df=min_df)
+    return in_short_indices(words.fit_transform(texts))
 
 
 def _parts(X: Any, y: Any, n: int) -> Data:
@@ -73,7 +64,7 @@ def _parts(X: Any, y: Any, n: int) -> Data:
 
 def text() -> Data:
     """20,000 descriptions, the 300 most frequent dependencies."""
-    rows = _packages("debian-depends")
+    rows = packages("debian-depends")
     counts = Counter(label for row in rows for label in row["depends"])
     names = [label for label, _ in counts.most_common(300)]
     known = set(names)
@@ -86,19 +77,16 @@ def vectors() -> Data:
     """2,200 descriptions as vectors, 40 tags."""
     from multimargin.embeddings import StaticEmbedding
 
-    sources: dict[str, dict[str, Any]] = {}
-    for row in _packages("debian-tags"):
-        if "role::program" in row["tags"]:
-            sources.setdefault(row["source"], row)
-    counts = Counter(tag for row in sources.values() for tag in row["tags"])
+    rows = programs()
+    counts = Counter(tag for row in rows for tag in row["tags"])
     names = [tag for tag, _ in counts.most_common(41) if tag != "role::program"]
-    texts, y = _drawn(list(sources.values()), "tags", names, 3_100)
+    texts, y = _drawn(rows, "tags", names, 3_100)
     return _parts(StaticEmbedding().fit_transform(texts).astype(float), y, 2_200)
 
 
 def rare() -> Data:
     """8,000 descriptions, six dependencies of 2 %: nine rows in ten have none."""
-    rows = _packages("debian-depends")
+    rows = packages("debian-depends")
     counts = Counter(label for row in rows for label in row["depends"])
     low, high = 0.015 * len(rows), 0.025 * len(rows)
     names = [label for label, count in counts.items() if low < count < high][:6]

@@ -42,7 +42,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import MinMaxScaler, normalize
 from threadpoolctl import threadpool_limits
 
-from common import DATA, load_official, print_table
+from common import DATA, in_short_indices, load_official, print_table
 from multimargin import CalibratedClassifier, LabelRankerCV
 from multimargin.datasets import load_debian_tags
 from multimargin.measures import MEASURES as REGISTRY
@@ -110,12 +110,7 @@ def load(name: str, rows: int | None, split: int | None = None) -> Data:
         chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:rows])
         X, y = X[chosen], y[chosen]
     if sparse.issparse(X):
-        # liblinear takes 32-bit indices only.
-        for part in (X, X_test):
-            part.indices, part.indptr = (
-                part.indices.astype(np.int32),
-                part.indptr.astype(np.int32),
-            )
+        X, X_test = in_short_indices(X), in_short_indices(X_test)
     return X, X_test, y, y_test
 
 
