@@ -59,6 +59,11 @@ def test_many_texts_are_those_by_one() -> None:
     np.testing.assert_allclose(found[1399:], model.transform(texts[1399:]), atol=1e-6)
 
 
+def test_no_text_has_no_vectors() -> None:
+    model = StaticEmbedding().fit(TEXTS)
+    assert model.transform([]).shape == (0, 256)
+
+
 @pytest.mark.parametrize(
     ("given", "message"), [("a text", "expected a sequence"), (["a", 3], "X has 3 in row 1")]
 )

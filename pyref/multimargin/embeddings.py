@@ -11,9 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["StaticEmbedding"]
 
-# Texts that are embedded at a time.
-_BATCH = 1024
-
 
 class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Vectors of texts that lie near each other where the texts mean something similar.
@@ -107,9 +104,7 @@ class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"expected {self.digest_[:12]}..., as in fit: install the version of the fit, or "
                 "fit again."
             )
-        found = np.empty((len(texts), self.n_features_out_), dtype=np.float32)
-        for at in range(0, len(texts), _BATCH):
-            found[at : at + _BATCH] = model.embed(texts[at : at + _BATCH])
+        found: NDArray[np.float32] = model.embed(texts)
         if self.unit_length:
             norms = np.linalg.norm(found, axis=1, keepdims=True)
             np.divide(found, norms, out=found, where=norms > 0.0)

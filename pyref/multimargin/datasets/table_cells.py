@@ -190,7 +190,7 @@ def label_value(text: str) -> float | None:
     if stands_for_nothing(text):
         return float("nan")
     word = text.strip().lower()
-    if word in _RELEVANT | _IRRELEVANT:
+    if word in _RELEVANT or word in _IRRELEVANT:
         return float(word in _RELEVANT)
     found = number_of(word) if is_number(word) else None
     return found if found in (0.0, 1.0, -1.0) else None

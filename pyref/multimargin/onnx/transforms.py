@@ -155,8 +155,11 @@ def _same(graph: Graph, transformer: Any, X: Node) -> Node:
 def _views(graph: Graph, views: Views, X: Rows) -> Rows:
     parts: list[Any] = [X]
     if views.columns_ is not None:
-        used = [(own.transformers_[0], own) for own in views.columns_]
-        parts = _of_columns(graph, [(of, _places(own, at)) for (_, of, at), own in used], X)
+        used = []
+        for own in views.columns_:
+            _, transformer, columns_of_view = own.transformers_[0]
+            used.append((transformer, _places(own, columns_of_view)))
+        parts = _of_columns(graph, used, X)
     of_unit = zip(parts, views.unit_length_, strict=True)
     parts = [add_unit_length(graph, "l2", part) if unit else part for part, unit in of_unit]
     return _side_by_side(graph, parts)

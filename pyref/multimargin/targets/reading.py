@@ -156,7 +156,8 @@ def _in_order(targets: Targets, labels: Labels, name: str) -> Targets:
     indicator = targets.indicator
     if targets.label_names is not None and labels.label_names is not None:
         wanted, found = labels.names, _as_listed(targets.label_names.tolist())
-        others = [one for one in found if one not in set(wanted)]
+        known = set(wanted)
+        others = [one for one in found if one not in known]
         if others:
             raise ValueError(
                 f"{name} has {len(others)} label(s) that the model does not know: {listed(others)}"
@@ -203,9 +204,10 @@ def _as_listed(names: list[Any]) -> list[Any]:
 
 def _of_model(listing: Listing, labels: Labels) -> Targets:
     """Return names in lists as the labels of a model."""
-    known = labels.names
-    indicator, has_other = listing.indicator(known)
-    others = tuple(name for name in listing.names if name not in set(known))
+    names = labels.names
+    indicator, has_other = listing.indicator(names)
+    known = set(names)
+    others = tuple(name for name in listing.names if name not in known)
     return labels.targets(indicator, others=others, has_other=has_other)
 
 

@@ -41,7 +41,12 @@ from multimargin.estimators.label_ranker.settings import (
     values_of,
 )
 from multimargin.estimators.label_ranker.stack import Stack
-from multimargin.estimators.label_ranker.views import Views, check_unit_length, named_views
+from multimargin.estimators.label_ranker.views import (
+    Views,
+    check_unit_length,
+    copy_names,
+    named_views,
+)
 from multimargin.estimators.names import decision_and_ranking
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
@@ -636,9 +641,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     def _keep(self, members: list[Member], targets: Targets, views: Views, model: Any) -> None:
         """Keep what was chosen, and how the fit of the first ranker ended."""
         self._store_targets(targets)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(views, name):
-                setattr(self, name, getattr(views, name))
+        copy_names(views, self)
         first = members[0]
         self.best_params_ = first.best.setting.parameters()
         in_order = sorted(members, key=lambda member: member.place)

@@ -88,17 +88,18 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.names_ = [""]
         if self.views is None:
             parts = [X if checked_by is not None else self._checked_features(X, reset=True)]
-            _copy_names(checked_by, self)
+            copy_names(checked_by, self)
         else:
-            self.names_ = [name for name, _, _ in named_views(self.views)]
+            triples = named_views(self.views)
+            self.names_ = [name for name, _, _ in triples]
             self.columns_, parts = [], []
-            for name, transformer, columns in self.views:
+            for name, transformer, columns in triples:
                 own = ColumnTransformer(
                     [(name, clone(transformer, safe=False), columns)], sparse_threshold=1.0
                 )
                 parts.append(_of_view(name, own.fit_transform, X))
                 self.columns_.append(own)
-            _copy_names(self.columns_[0], self)
+            copy_names(self.columns_[0], self)
         self.dense_ = [is_dense(part) for part in parts]
         by_form = isinstance(self.unit_length, str)
         self.unit_length_ = [
@@ -263,7 +264,8 @@ def check_unit_length(unit_length: Any) -> None:
         check_flag("unit_length", unit_length)
 
 
-def _copy_names(fitted: Any, other: Any) -> None:
+def copy_names(fitted: Any, other: Any) -> None:
+    """Give an estimator the number and the names of the features of a fitted one."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(fitted, name):
             setattr(other, name, getattr(fitted, name))
