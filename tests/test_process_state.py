@@ -133,34 +133,58 @@ def test_what_is_silenced_is_so_in_its_thread_alone():
     assert heard == [1, 0, 0, 1]
 
 
-def test_an_interrupt_at_any_line_does_not_leave_the_limit():
-    lines, at = [0], [0]
+def test_threads_that_enter_and_leave_at_once():
+    def enter_and_leave():
+        for _ in range(20):
+            with one_blas_thread():
+                pass
 
-    def trace(frame, event, argument):
-        if not frame.f_code.co_filename.endswith("multimargin/blas.py"):
-            return None
-        if event == "line":
-            lines[0] += 1
-            if lines[0] == at[0]:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadpoolController().limit(limits=2, user_api="blas"):
+            before = threads_of_blas()
+            for _ in range(50):
+                threads = [threading.Thread(target=enter_and_leave) for _ in range(3)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                assert threads_of_blas() == before
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_an_interrupt_after_any_call_does_not_leave_the_limit():
+    """Python looks for signals as a function begins, and after each call of one written in C."""
+    places, at = [0], [0]
+
+    def profile(frame, event, argument):
+        if frame.f_code.co_filename.endswith("multimargin/blas.py") and event in (
+            "call",
+            "c_return",
+        ):
+            places[0] += 1
+            if places[0] == at[0]:
                 signal.raise_signal(signal.SIGINT)
-        return trace
 
     def enter_and_leave():
-        sys.settrace(trace)
+        sys.setprofile(profile)
         try:
             with one_blas_thread():
                 pass
         finally:
-            sys.settrace(None)
+            sys.setprofile(None)
 
     with ThreadpoolController().limit(limits=2, user_api="blas"):
         before = threads_of_blas()
         enter_and_leave()
-        for line in range(1, lines[0] + 1):
-            lines[0], at[0] = 0, line
+        assert places[0] > 5
+        for place in range(1, places[0] + 1):
+            places[0], at[0] = 0, place
             with pytest.raises(KeyboardInterrupt):
                 enter_and_leave()
             gc.collect()
             with one_blas_thread():
                 assert set(threads_of_blas().values()) == {1}
-            assert threads_of_blas() == before, line
+            assert threads_of_blas() == before, place

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
 from importlib import import_module
+from threading import RLock
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakSet
 
@@ -51,29 +52,30 @@ class _Stay:
 class _Limit:
     """The limit of the whole process: the first stay sets it, the end of the last one lifts it.
 
-    Without a lock, which Ctrl-C could leave closed: one stay alone is entered as that which has set
-    the limit, and one alone takes it out. A stay that begins as the last one ends may go without.
+    Python looks for Ctrl-C after calls, never between the entry of a lock and its block: `with`
+    leaves no lock closed.
     """
 
     def __init__(self) -> None:
+        self._lock = RLock()
         # Weakly: one that Ctrl-C ended before it could leave is gone all the same.
         self._stays: WeakSet[_Stay] = WeakSet()
-        # One entry while the limit is set: the libraries with their numbers of threads before.
-        self._before: dict[str, list[tuple[Any, int]]] = {}
+        # The libraries with their numbers of threads before the limit; empty where none is set.
+        self._before: list[tuple[Any, int]] = []
 
     def enter(self, stay: _Stay) -> None:
-        self._stays.add(stay)
-        if not self._before:
-            before = [(one, one.get_num_threads()) for one in _libraries()]
-            if self._before.setdefault("", before) is before:
-                _set([(one, 1) for one, _ in before])
+        with self._lock:
+            self._stays.add(stay)
+            if not self._before:
+                self._before = [(one, one.get_num_threads()) for one in _libraries()]
+                _set([(one, 1) for one, _ in self._before])
 
     def leave(self, stay: _Stay) -> None:
-        self._stays.discard(stay)
-        if not self._stays:
-            # Who enters meanwhile reads no number that is not yet put back.
-            _set(self._before.get("", []))
-            self._before.pop("", None)
+        with self._lock:
+            self._stays.discard(stay)
+            if not self._stays:
+                _set(self._before)
+                self._before = []
 
 
 _LIMIT = _Limit()
