@@ -150,9 +150,8 @@ def _value(problem: Extreme, model: Any) -> tuple[float, float]:
         return _value_of_features(problem, model)
     if problem.estimator is MLRL:
         return _value_of_relationships(problem, model)
-    rho = model.rho_ if problem.estimator is RankCVM else 1.0
-    if rho == 0.0:
-        return 0.0, 0.0
+    # At a margin of 0 all weights are 0, and their value at a margin of 1 is theirs, too.
+    rho = (problem.estimator is RankCVM and model.rho_) or 1.0
     W, b = model.coef_.T.astype(np.longdouble) / rho, model.intercept_.astype(np.longdouble) / rho
     X = problem.X.astype(np.longdouble)
     F = X @ W + b
