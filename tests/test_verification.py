@@ -57,17 +57,17 @@ LOW_RANK = RelationshipOptions(fixed_covariance=np.diag([0.5, 0.5, 0.0, 0.0]))
         RankSVM(kernel="poly", gamma="auto", coef0=0.5, degree=2, class_weight="sqrt", top_k=2),
         RankSVM(kernel="linear", bias="penalized", pair_weights="uniform"),
         RankSVM(kernel="linear", bias="none", class_weight={0: 3.0}, top_k=0.5),
-        RankSVM(kernel=lambda X, Z: (1.0 + X @ Z.T) ** 2, solver="exact"),
+        RankSVM(kernel=lambda X, Z: (1.0 + X @ Z.T) ** 2),
         RankSVMz(kernel="linear", class_weight=WEIGHTS),
         RankLSVM(kernel="poly", gamma=0.1, top_k=1, pair_weights="uniform"),
         RankCVM(gamma=0.2, top_k=2, class_weight=WEIGHTS),
         MLODM(theta=0.1, mu=0.9, pair_weights="uniform", solver="dcd"),
         RankHLapSVM(lam=0.5, nu=0.3, kernel="linear"),
-        RankHLapSVM(lam=0.5, class_weight="sqrt", top_k=1, solver="exact"),
+        RankHLapSVM(lam=0.5, class_weight="sqrt", top_k=1),
         MLRL(lam=0.01, options=LOW_RANK),
         SSMLRL(lam1=0.01, lam2=0.0),
         SSMLRL(lam1=0.01, lam2=0.1, kernel="linear", options=LOW_RANK),
-        SSMLRL(lam1=0.01, lam2=0.1, solver="exact"),
+        SSMLRL(lam1=0.01, lam2=0.1),
         LLSF(alpha=0.5, beta=0.2),
     ],
     # Without the address of a function.
@@ -103,7 +103,7 @@ def test_a_wrong_solver_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def careless(problem: Problem, solver: str) -> Fit:
         fit = solve(problem, solver)
-        return fit if solver == "exact" else replace(fit, primal=1.001 * fit.primal)
+        return replace(fit, primal=1.001 * fit.primal)
 
     monkeypatch.setattr(base, "solve_problem", careless)
     # The estimators would notice: what is wrong here is what leaves them.

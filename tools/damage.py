@@ -143,37 +143,14 @@ REFERENCE = [
         "ssmlrl --set lam2=0.1",
     ),
 ]
-EXACT = "rank-svm --set solver=exact"
-EXACT_LAPLACIAN = f"{LAPLACIAN} --set solver=exact"
 ESTIMATORS = [
     Damage("rank_hlapsvm", "degrees", "self.Y.sum(axis=0)", "1.0", LAPLACIAN),
     Damage("rank_hlapsvm", "roughness", "float(weight) *", "2.0 *", "rank-hlapsvm"),
     Damage("rank_hlapsvm", "gram", "beta=1.0", "beta=0.5", LAPLACIAN),
     Damage("rank_hlapsvm", "_weights", "delta - 1.0", "delta", "rank-hlapsvm"),
     Damage("rank_hlapsvm", "_factor", "gram *= lam", "gram *= 2 * lam", LAPLACIAN),
-    Damage(
-        "rank_hlapsvm",
-        "_reference_laplacian",
-        "float(nu)",
-        "2 * float(nu)",
-        EXACT_LAPLACIAN,
-    ),
-    Damage(
-        "rank_hlapsvm",
-        "_exactly",
-        "lam, L)\n    fit",
-        "2 * lam, L)\n    fit",
-        EXACT_LAPLACIAN,
-    ),
     Damage("ssmlrl", "reduced_kernel", "reduced - V.T @ V", "reduced - 0.5 * V.T @ V", "ssmlrl"),
     Damage("ssmlrl", "reduced_kernel", "+= c", "+= 2 * c", "ssmlrl"),
-    Damage(
-        "ssmlrl",
-        "_fit_with_unlabelled",
-        "K, rows.size, c)[",
-        "K, rows.size, 2 * c)[",
-        "ssmlrl --set solver=exact",
-    ),
     Damage("../kernels/kernel", "_spread", "2.0 *", "3.0 *", "rank-svm --set gamma=mean_distance"),
     Damage("../kernels/kernel", "_spread", "X.shape[1] *", "2 *", "rank-lsvm"),
     Damage(
@@ -200,51 +177,6 @@ ESTIMATORS = [
     ),
     Damage("rank_cvm", "_divided", "1.0 / total", "2.0 / total", "rank-cvm"),
     Damage("shared/certificate", "bounds_at_the_margin", "4.0 * dual", "2.0 * dual", "rank-cvm"),
-    Damage(
-        "shared/exact",
-        "_weights",
-        "of_labels else",
-        "not of_labels else",
-        f"{EXACT} --set C=0.1 --set pair_weights=uniform",
-    ),
-    Damage(
-        "shared/exact",
-        "_weights",
-        "problem.label_weights, 1.0",
-        "1.0, 1.0",
-        f"{EXACT} --set C=0.1 --set class_weight=balanced",
-    ),
-    Damage(
-        "shared/exact",
-        "solve_exactly",
-        "found.upper, found.lower,",
-        "found.upper, 2 * found.lower,",
-        EXACT,
-    ),
-    Damage(
-        "shared/exact",
-        "solve_exactly",
-        "found.upper, found.lower,",
-        "found.upper, 0.9 * found.lower,",
-        EXACT,
-    ),
-    Damage(
-        "shared/exact",
-        "solve_exactly",
-        "b[:-1] - b[-1]",
-        "b[:-1] + b[-1]",
-        "rank-svmz --set solver=exact",
-    ),
-    Damage(
-        "shared/exact", "solve_exactly", "K, Y, C, model.bias, top", "K, Y, C, 'none', top", EXACT
-    ),
-    Damage(
-        "shared/relationships",
-        "_solve_exactly",
-        "lam, covariance, h",
-        "2 * lam, covariance, h",
-        "mlrl --set solver=exact",
-    ),
     Damage(
         "shared/engine",
         "_solve_compiled",

@@ -9,15 +9,22 @@ Learn that objective and lower bound enclose the optimum, which an interior-poin
 """
 
 import sys
+from time import perf_counter
 
 from matplotlib import pyplot
+from sklearn.metrics.pairwise import rbf_kernel
 
 from multimargin import RankSVM
 from multimargin.datasets import load_digit_attributes
 from multimargin.plots import ConvergenceDisplay
+from multimargin.reference.exact import hinge
 
 X, Y = load_digit_attributes().split("train")
 X, Y = X[:80], Y[:80]
+
+
+# The rbf kernel of RankSVM with gamma="scale", its default.
+K = rbf_kernel(X, gamma=1.0 / (X.shape[1] * X.var()))
 
 
 def fit(solver, tol=1e-8):
@@ -31,14 +38,15 @@ def seconds(model):
     return model.history_["seconds"][-1]
 
 
-exact = fit("exact")
-optimum = exact.objective_
+began = perf_counter()
+optimum = hinge(K, Y, 10.0, "penalized").upper
+seconds_of_cvxpy = perf_counter() - began
 # The fastest of many runs: on a busy machine single ones stand still now and then.
 models = {
     "multimargin": min((fit("bcd") for _ in range(10)), key=seconds),
     "Frank-Wolfe, as published": min((fit("frank-wolfe", 1e-2) for _ in range(10)), key=seconds),
 }
-print(f"{'interior-point method (CVXPY)':32s}{seconds(exact):7.3f} s  optimum   {optimum:12.8f}")
+print(f"{'interior-point method (CVXPY)':32s}{seconds_of_cvxpy:7.3f} s  optimum   {optimum:12.8f}")
 for name, model in models.items():
     primal, dual = model.history_["primal"], model.history_["dual"]
     gaps, errors = (primal - dual) / primal, (primal - optimum) / primal
@@ -60,8 +68,8 @@ left.annotate("optimum", (history["epoch"][-1], 0.95 * optimum), ha="right", va=
 left.set(xscale="log", title="The optimum lies between two known numbers")
 
 ConvergenceDisplay.from_estimator(models, x="seconds", ax=right)
-right.plot(seconds(exact), 1e-8, "k*", markersize=10.0)
-right.annotate("CVXPY", (seconds(exact), 3e-8), ha="center")
+right.plot(seconds_of_cvxpy, 1e-8, "k*", markersize=10.0)
+right.annotate("CVXPY", (seconds_of_cvxpy, 3e-8), ha="center")
 right.set(xscale="log", ylim=(3e-9, 30.0), title="Distance to the optimum, certified")
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)

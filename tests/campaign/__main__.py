@@ -10,9 +10,8 @@ from tests.campaign.identities import IDENTITIES, broken
 from tests.campaign.judging import judge
 from tests.campaign.tasks import draw_task, strained
 
-# Share of the problems of a method, and of those that the exact solver is to solve, of which the
-# reference may have no optimum to many digits, beyond a few: a judge who does not know it finds
-# little.
+# Share of the problems of a method of which the reference may have no optimum to many digits,
+# beyond a few: a judge who does not know it finds little.
 MOST_UNRESOLVED, FEW = 0.05, 3
 # A classifier around others is fitted, exported and stored as often.
 OF_STACKS = 4
@@ -33,9 +32,8 @@ def main() -> None:
         verdict = judge(strained(draw_task(arguments.seed, index)))
         method = verdict.task.estimator.__name__
         statuses[f"{method} {verdict.status}"] += 1
-        of = f"{method}, exact solver" if verdict.task.parameters["solver"] == "exact" else method
-        judged[of] += 1
-        unresolved[of] += not verdict.resolved
+        judged[method] += 1
+        unresolved[method] += not verdict.resolved
         misses += bool(verdict.misses)
         if verdict.misses:
             print(f"seed {arguments.seed} index {index}: {verdict.task}: {verdict.misses}")

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import LLSF, MLODM, MLRL, EmptyRowsWarning, RankCVM, RankLSVM, RankSVM
 from multimargin.reference import llsf
-from multimargin.reference.interior_point import ExactSolverError
 from multimargin.reference.rank_svm import Array
 from tests.campaign.tasks import SOLVERS, SOLVERS_OF_TOP_K
 
@@ -114,11 +113,7 @@ def misses_of(problem: Extreme, epochs: tuple[int, ...] = (20, 300)) -> list[str
             warnings.simplefilter("ignore", EmptyRowsWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             weights = {} if problem.weights is None else {"sample_weight": problem.weights}
-            try:
-                model.fit(X, problem.Y, **weights)
-            except ExactSolverError:
-                # It says what to do, and returns nothing.
-                return found
+            model.fit(X, problem.Y, **weights)
         value, rounding = _value(problem, model)
         bound = model.dual_objective_
         objective = model.objective_

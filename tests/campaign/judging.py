@@ -78,8 +78,6 @@ def judge(task: Task, *, by_optimum: bool = True) -> Verdict:
             if not hasattr(model, "status_"):
                 return Verdict(task, "interrupted")
             value = returned(task, model)
-    except ExactSolverError:
-        return Verdict(task, "exact solver failed", resolved=False)
     except TimeoutError:
         return Verdict(task, "timeout", [f"the fit takes more than {PATIENCE} s of work"])
     except Exception as error:
@@ -101,6 +99,9 @@ def judge(task: Task, *, by_optimum: bool = True) -> Verdict:
     most = task.after + (MOST_STEPS if steps else 1)
     if task.ends == "interrupt" and verdict.status == "interrupted" and recorded > most:
         verdict.misses.append(f"Ctrl-C after epoch {task.after} took {recorded} epochs")
+    own = value.objective
+    if verdict.status == "inexact" and value.rounding < 1e-2 * model.tol * abs(own):
+        verdict.misses.append(f"inexact, where rounding moves {own:.6g} by {value.rounding:.3g}")
     interval = None
     try:
         interval = optimum(task) if by_optimum else None

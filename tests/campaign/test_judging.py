@@ -28,7 +28,7 @@ def test_a_task_is_drawn_by_its_numbers():
 
 
 def test_the_reference_brackets_the_optimum():
-    tasks = [draw_task(8, index, RankSVM, "exact") for index in range(10)]
+    tasks = [draw_task(8, index, RankSVM, "bcd") for index in range(10)]
     assert 0 < sum(np.isnan(task.Y).any() for task in tasks) < 10
     for task in tasks:
         lower, upper, zero = optimum(task)
@@ -144,9 +144,6 @@ def test_what_the_reference_cannot_solve_is_told_apart(monkeypatch):
     monkeypatch.setattr(judging, "optimum", Mock(side_effect=ValueError("there is no optimum")))
     verdict = judge(draw_task(6, 0, RankSVM, "bcd"))
     assert verdict.misses == ["the status is converged, but there is no optimum"]
-    monkeypatch.setattr(RankSVM, "fit", Mock(side_effect=ExactSolverError("no answer")))
-    verdict = judge(draw_task(6, 0, RankSVM, "exact"))
-    assert (verdict.status, verdict.resolved) == ("exact solver failed", False)
 
 
 def outcome_of(monkeypatch, capsys, count):
@@ -157,23 +154,20 @@ def outcome_of(monkeypatch, capsys, count):
     return ended.value.code, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("solver", ["exact", "bcd"])
-def test_an_exact_solver_that_fails_often_is_a_miss(solver, monkeypatch, capsys):
-    monkeypatch.setattr(program, "draw_task", lambda *drawn: draw_task(*drawn, RankSVM, solver))
+def test_an_exact_solver_that_fails_often_is_a_miss(monkeypatch, capsys):
+    monkeypatch.setattr(program, "draw_task", lambda *drawn: draw_task(*drawn, RankSVM, "bcd"))
     # Nothing else is judged.
     monkeypatch.setattr(program, "strained", lambda task: task)
     monkeypatch.setattr(program, "misses_of", lambda problem: [])
     monkeypatch.setattr(program.stacks, "misses_of", lambda stack: ("", []))
     monkeypatch.setattr(program, "broken", lambda name, seed: "")
     assert outcome_of(monkeypatch, capsys, 6)[0] == 0
-    where = (RankSVM, "fit") if solver == "exact" else (judging, "optimum")
-    monkeypatch.setattr(*where, Mock(side_effect=ExactSolverError("no answer")))
+    monkeypatch.setattr(judging, "optimum", Mock(side_effect=ExactSolverError("no answer")))
     few = program.FEW
     assert outcome_of(monkeypatch, capsys, few)[0] == 0
     code, said = outcome_of(monkeypatch, capsys, few + 1)
-    method = "RankSVM, exact solver" if solver == "exact" else "RankSVM"
     assert code == 1
-    assert f"{method}: the reference has no optimum of {few + 1} problems in {few + 1}" in said
+    assert f"RankSVM: the reference has no optimum of {few + 1} problems in {few + 1}" in said
 
 
 def test_an_identity_whose_solver_fails_again_and_again_is_a_miss(monkeypatch):

@@ -15,6 +15,7 @@ from multimargin.dask.rounds import PartsFit, PartsLost
 from multimargin.dask.splitting import Ridge, extrapolation, leap
 from multimargin.estimators.shared.problem import Model
 from multimargin.estimators.shared.products import product
+from tests.support.exact import exact_objective
 from tests.support.parts import (
     MODELS,
     TOL,
@@ -114,9 +115,8 @@ def test_bounds_of_odd_parts(seed: int) -> None:
     if label_weights is not None or top is not None:
         made = [part.counting(label_weights, top, True) for part in made]
     solution = solved(LocalParts(made), model, tol=1e-3, max_rounds=5000)
-    estimator.set_params(kernel="linear", solver="exact", **parameters)
-    exact = estimator.fit(X, Y, weight).objective_
-    assert estimator.status_ == "converged"
+    given = {**parameters, "kernel": "linear", "class_weight": label_weights}
+    exact = exact_objective(estimator.set_params(**given), X, Y, weight)
     assert solution.primal >= exact * (1.0 - 1e-6)
     assert solution.dual <= exact * (1.0 + 1e-6)
     # The dual rows of pairs at the top have to be mixed with others until they sum to 0.

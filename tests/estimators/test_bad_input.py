@@ -97,7 +97,7 @@ BAD_PARAMETERS = {
     "gamma": [(-2.0, ABOVE_0), ("wide", "one of 'scale', 'auto'"), (None, ABOVE_0, TypeError)],
     "tol": [(0.0, ABOVE_0)],
     "kernel": [("magic", "one of 'linear', 'rbf'")],
-    "solver": [("magic", "one of 'bcd', 'dcd', ")],
+    "solver": [("magic", "one of 'bcd', 'dcd'")],
     "degree": [(-1, "an integer of at least 0"), (1.5, "an integer of at least 0", TypeError)],
     "coef0": [(float("inf"), "a finite number")],
     "max_iter": [(0, "an integer of at least 1")],
@@ -185,7 +185,6 @@ SOLVERS = [
     RankSVM(),
     RankSVM(solver="dcd"),
     RankSVM(bias="none", solver="frank-wolfe"),
-    RankSVM(solver="exact"),
     *ESTIMATORS[1:-1],
 ]
 

@@ -34,7 +34,7 @@ ESTIMATORS = [
 CASES = [
     clone(estimator).set_params(kernel="precomputed", solver=solver)
     for estimator in ESTIMATORS
-    for solver in getattr(estimator, "_solvers", ("splitting", "alternating", "exact"))
+    for solver in getattr(estimator, "_solvers", ("splitting", "alternating"))
 ]
 
 
@@ -68,7 +68,7 @@ def test_the_nearest_matrix_and_an_expansion_over_it(problem):
 def is_compared(estimator):
     """The published loops are too slow for it, and without a loss of squares so are the others."""
     smooth = isinstance(estimator, RankLSVM | RankCVM | MLODM)
-    return estimator.solver == "exact" or (smooth and estimator.solver in ("bcd", "dcd"))
+    return smooth and estimator.solver in ("bcd", "dcd")
 
 
 @pytest.mark.parametrize("estimator", CASES, ids=repr)
@@ -96,8 +96,7 @@ def test_the_nearest_kernel_takes_its_place(estimator, problem):
         clone(clipped).fit(K, Y)
 
 
-@pytest.mark.parametrize("solver", ["bcd", "exact"])
-def test_a_kernel_that_is_indefinite_by_rounding_only_is_none(problem, solver):
+def test_a_kernel_that_is_indefinite_by_rounding_only_is_none(problem):
     _, Y = problem
     X = np.random.default_rng(1).normal(size=(30, 3))
     K = X @ X.T
@@ -105,7 +104,7 @@ def test_a_kernel_that_is_indefinite_by_rounding_only_is_none(problem, solver):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", EmptyRowsWarning)
-        model = RankSVM(kernel="precomputed", solver=solver).fit(K, Y)
+        model = RankSVM(kernel="precomputed").fit(K, Y)
     assert model.status_ == "converged"
 
 
@@ -122,10 +121,9 @@ def test_a_kernel_that_is_indefinite_by_rounding_only_is_none(problem, solver):
 @pytest.mark.parametrize(
     "estimator",
     [
-        RankSVM(solver="exact"),
-        RankHLapSVM(solver="exact"),
-        MLRL(solver="exact"),
         RankSVM(),
+        RankHLapSVM(),
+        MLRL(),
         RankLSVM(),
         MLODM(solver="dcd"),
         RankCVM(solver="frank-wolfe"),
@@ -135,9 +133,7 @@ def test_a_kernel_that_is_indefinite_by_rounding_only_is_none(problem, solver):
 def test_kernels_that_are_computed(problem, estimator, parameters):
     _, Y = problem
     X = np.random.default_rng(2).normal(size=(30, 3))
-    model = clone(estimator).set_params(**parameters)
-    if model.solver != "exact":
-        model.set_params(cache_size=1.0)
+    model = clone(estimator).set_params(**{"cache_size": 1.0, **parameters})
     with pytest.warns(ConvergenceWarning, match="is not positive semidefinite on the training"):
         model.fit(X, Y)
     assert model.status_ == "indefinite_kernel"
@@ -146,14 +142,14 @@ def test_kernels_that_are_computed(problem, estimator, parameters):
 
 def test_a_warm_start_after_a_clipped_kernel_starts_anew(problem):
     K, Y = problem
-    model = fit(RankSVM(kernel="precomputed", solver="exact", warm_start=True), K, Y)
+    model = fit(MLODM(kernel="precomputed", warm_start=True), K, Y)
     definite = Kernel("rbf", gamma=0.1).matrix(K)
-    model.set_params(solver="bcd").fit(definite, Y)
-    fresh = RankSVM(kernel="precomputed", threshold="scores", random_state=0).fit(definite, Y)
+    model.fit(definite, Y)
+    fresh = MLODM(kernel="precomputed", threshold="scores", random_state=0).fit(definite, Y)
     np.testing.assert_array_equal(model.label_scores(definite), fresh.label_scores(definite))
 
 
-@pytest.mark.parametrize("solver", ["splitting", "alternating", "exact"])
+@pytest.mark.parametrize("solver", ["splitting", "alternating"])
 @pytest.mark.parametrize("lam2", [0.0, 0.01, 1.0])
 def test_unlabelled_rows(problem, solver, lam2):
     K, Y = problem

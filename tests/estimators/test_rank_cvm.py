@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from multimargin import FrankWolfeOptions, RankCVM, RankLSVM
 from tests.support.problems import unrelated_problem
 
-SOLVERS = ["bcd", "dcd", "exact"]
+SOLVERS = ["bcd", "dcd"]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from multimargin.reference import exact
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
 
-SOLVERS = ("bcd", "dcd", "frank-wolfe", "exact")
+SOLVERS = ("bcd", "dcd", "frank-wolfe")
 
 
 X, Y = noisy_linear_problem(0, 60, 4, 4, noise=0.5)

@@ -14,6 +14,7 @@ from multimargin.dask.parts import Pairs
 from multimargin.dask.rounds import PartsFit, Settings
 from multimargin.estimators.shared.problem import Model
 from tests.support.certificates import hinge, pairwise_objective
+from tests.support.exact import exact_objective
 from tests.support.problems import noisy_linear_problem
 
 TOL = 1e-4
@@ -53,9 +54,8 @@ def solved(cluster: LocalParts, model: Model, **changes: Any) -> PartsFit:
 
 
 def exact_optimum(estimator: Any, X: Any, Y: Any, *weight: Any, **parameters: Any) -> float:
-    model = clone(estimator).set_params(kernel="linear", solver="exact", **{"C": 1.0, **parameters})
-    value: float = model.fit(X, Y, *weight).objective_
-    return value
+    model = clone(estimator).set_params(kernel="linear", **{"C": 1.0, **parameters})
+    return exact_objective(model, X, Y, *weight)
 
 
 def objective(

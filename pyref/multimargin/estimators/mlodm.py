@@ -39,11 +39,10 @@ class MLODM(PairwiseClassifier):
         Degree of "poly", at least 0.
     coef0 : float, default=0.0
         Constant term of "poly" and "sigmoid".
-    solver : {"bcd", "dcd", "multiplicative", "exact"}, default="bcd"
+    solver : {"bcd", "dcd", "multiplicative"}, default="bcd"
         "bcd" solves one instance exactly at a time; "multiplicative" is the published block step,
         by multiplicative updates of an instance's dual variables, which reaches the same point
-        more slowly; "dcd" is dual coordinate descent, one pair at a time; "exact" an interior-point
-        solver (needs the extra ``multimargin[exact]``), for small problems.
+        more slowly; "dcd" is dual coordinate descent, one pair at a time.
     threshold : {"auto", "scores", "features", "labels", "count", "f1"}, float or Threshold, \
             default="auto"
         Threshold above which labels are predicted: learned from the scores (linear least squares)
@@ -84,8 +83,7 @@ class MLODM(PairwiseClassifier):
     max_time : float or None, default=None
         Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
         returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned. ``solver="exact"`` ignores the limit,
-        and responds to Ctrl-C only after its interior-point loop.
+        is always completed and the threshold always learned.
 
     Attributes
     ----------
@@ -148,7 +146,7 @@ class MLODM(PairwiseClassifier):
     'converged'
     """
 
-    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "multiplicative", "exact")
+    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "multiplicative")
 
     _compact: ClassVar[bool] = True
 

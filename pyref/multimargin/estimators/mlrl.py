@@ -31,11 +31,9 @@ class MLRL(RelationshipClassifier):
         Degree of "poly", at least 0.
     coef0 : float, default=0.0
         Constant term of "poly" and "sigmoid".
-    solver : {"splitting", "alternating", "exact"}, default="splitting"
+    solver : {"splitting", "alternating"}, default="splitting"
         "splitting" reaches the joint optimum (see Notes of `MLRL`); "alternating" is the published
-        scheme, which stalls above it; "exact" an interior-point solver (needs the extra
-        ``multimargin[exact]``), for small problems. A fixed covariance is solved by splitting
-        unless "exact" is given.
+        scheme, which stalls above it. A fixed covariance is always solved by splitting.
     tol : float, default=1e-3
         Relative gap between objective and lower bound at which to stop, positive.
     max_iter : int, default=500
@@ -50,8 +48,7 @@ class MLRL(RelationshipClassifier):
     max_time : float or None, default=None
         Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
         returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned. ``solver="exact"`` ignores the limit,
-        and responds to Ctrl-C only after its interior-point loop.
+        is always completed and the threshold always learned.
     options : RelationshipOptions or None, default=None
         A fixed label covariance, the ridge of "alternating", and whether a model with a linear
         kernel keeps its training rows (``keep_rows``). None takes the defaults.

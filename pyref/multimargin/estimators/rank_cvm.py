@@ -9,7 +9,6 @@ from sklearn.utils.extmath import safe_sparse_dot
 from multimargin import _rust
 from multimargin.estimators.shared.certificate import at_margin_1, bounds_at_the_margin
 from multimargin.estimators.shared.engine import solve_problem
-from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.options import FrankWolfeOptions, checked_options
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
@@ -44,11 +43,10 @@ class RankCVM(PairwiseClassifier):
         Degree of "poly", at least 0.
     coef0 : float, default=0.0
         Constant term of "poly" and "sigmoid".
-    solver : {"bcd", "dcd", "frank-wolfe", "exact"}, default="bcd"
+    solver : {"bcd", "dcd", "frank-wolfe"}, default="bcd"
         "bcd" solves the equivalent problem of `RankLSVM`, one instance exactly at a time, and "dcd"
         one pair at a time; "frank-wolfe" is the published loop on the problem itself, always from
-        its own start; "exact" an interior-point solver (needs the extra ``multimargin[exact]``),
-        for small problems.
+        its own start.
     threshold : {"auto", "scores", "features", "labels", "count", "f1"}, float or Threshold, \
             default="auto"
         Threshold above which labels are predicted: learned from the scores (linear least squares)
@@ -92,8 +90,7 @@ class RankCVM(PairwiseClassifier):
     max_time : float or None, default=None
         Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
         returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned. ``solver="exact"`` ignores the limit,
-        and responds to Ctrl-C only after its interior-point loop.
+        is always completed and the threshold always learned.
     options : FrankWolfeOptions or None, default=None
         The published stop rule of ``solver="frank-wolfe"``. None stops it by `tol`.
 
@@ -160,7 +157,7 @@ class RankCVM(PairwiseClassifier):
     'converged'
     """
 
-    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe", "exact")
+    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe")
 
     _: KW_ONLY
     threshold: str | float | Threshold = "auto"
@@ -175,10 +172,6 @@ class RankCVM(PairwiseClassifier):
         checked_options(self.options, FrankWolfeOptions)
 
     def _solve(self, problem: Problem) -> Fit:
-        if self.solver == "exact":
-            fit = solve_exactly(problem, rewarded_margin=True)
-            rho = 2.0 * fit.primal
-            return replace(fit, margin=rho, attributes={"rho_": rho})
         if self.solver != "frank-wolfe":
             return _solve_by_scaling(problem, self.solver)
         epsilon = checked_options(self.options, FrankWolfeOptions).epsilon

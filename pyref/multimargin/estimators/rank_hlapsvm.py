@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,10 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
 from multimargin.estimators.shared.engine import solve_problem
-from multimargin.estimators.shared.exact import kernel_matrix, solve_exactly
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.products import product
 from multimargin.kernels import Kernel, less_offset, offset_of
-from multimargin.reference import rank_hlapsvm
-from multimargin.reference.matrices import root
 from multimargin.thresholds import Threshold
 
 # A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
@@ -68,10 +64,9 @@ class RankHLapSVM(PairwiseClassifier):
         Degree of "poly", at least 0.
     coef0 : float, default=0.0
         Constant term of "poly" and "sigmoid".
-    solver : {"bcd", "dcd", "exact"}, default="bcd"
+    solver : {"bcd", "dcd"}, default="bcd"
         "bcd" solves one instance exactly at a time; "dcd" is dual coordinate descent, one pair at a
-        time; "exact" an interior-point solver (needs the extra ``multimargin[exact]``), for small
-        problems.
+        time.
     threshold : {"auto", "scores", "features", "labels", "count", "f1"}, float or Threshold, \
             default="auto"
         Threshold above which labels are predicted: learned from the scores (linear least squares)
@@ -114,8 +109,7 @@ class RankHLapSVM(PairwiseClassifier):
     max_time : float or None, default=None
         Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
         returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned. ``solver="exact"`` ignores the limit,
-        and responds to Ctrl-C only after its interior-point loop.
+        is always completed and the threshold always learned.
 
     Attributes
     ----------
@@ -217,15 +211,8 @@ class RankHLapSVM(PairwiseClassifier):
             return replace(solve_problem(problem, self.solver), attributes=attributes)
         laplacian = Laplacian(Y, weights)
         n, d = problem.X.shape
-        if self.solver == "exact":
-            features = problem.features
-            if precomputed:
-                features = root(kernel_matrix(problem))
-            by_reference = _reference_laplacian(features, problem, self.nu)
-            fit = _solve_kernel_form(problem, partial(_exactly, lam=lam, L=by_reference))
-        elif problem.kernel.name != "linear" or d >= min(n, _MOST_WHITENED_FEATURES + 1):
-            whitened = partial(_whitened, solver=self.solver, lam=lam, laplacian=laplacian)
-            fit = _solve_kernel_form(problem, whitened)
+        if problem.kernel.name != "linear" or d >= min(n, _MOST_WHITENED_FEATURES + 1):
+            fit = _solve_kernel_form(problem, self.solver, lam, laplacian)
         elif sparse.issparse(problem.X):
             fit = _solve_sparse(problem, self.solver, lam, laplacian)
         else:
@@ -305,35 +292,14 @@ def _linear_fit(fit: Fit, W: Matrix, X: Any, lam: float, laplacian: "Laplacian")
     )
 
 
-def _reference_laplacian(X: Any, problem: Problem, nu: float | str) -> Matrix:
-    """Return the Laplacian as the reference states it, of rows that count as often as they do."""
-    X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    H, counts = (problem.indicator == 1).astype(int), problem.sample_weight
-    counts = np.ones(len(X)) if counts is None else counts
-    if isinstance(nu, str):
-        spread = rank_hlapsvm.mean_distance(X, counts)
-        nu = 1.0 / spread if spread > 0.0 else 1.0
-    w = rank_hlapsvm.hyperedge_weights(X, H, float(nu), counts)
-    return rank_hlapsvm.laplacian(H, w, counts)
-
-
-def _exactly(problem: Problem, X: Matrix, lam: float, L: Matrix) -> tuple[Fit, Matrix]:
-    """Solve eq. (17) as the reference states it, and find the weights (16) of X."""
-    A = rank_hlapsvm.kernel_27(X @ X.T, lam, L)
-    fit = solve_exactly(replace(problem, X=A, kernel=Kernel("precomputed")))
-    return fit, rank_hlapsvm.weights(X, fit.dual, lam, L)
-
-
-def _solve_kernel_form(
-    problem: Problem, solve_linear: Callable[[Problem, Matrix], tuple[Fit, Matrix]]
-) -> Fit:
+def _solve_kernel_form(problem: Problem, solver: str, lam: float, laplacian: "Laplacian") -> Fit:
     """Solve Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. (27).
 
     Here L L^T is the kernel matrix K and R^T R = I + lam [L, 1]^T Lap [L, 1]. Formed as
     K1 (I + lam Lap K1)^-1, the kernel and the expansion B - lam Lap F would be those of two
     models where lam Lap K is ill-conditioned.
     """
-    K = kernel_matrix(problem)
+    K = _kernel_matrix(problem)
     if not np.isfinite(K).all():
         raise ValueError(
             "X has kernel values that are not finite; expected finite ones: scale the features."
@@ -342,7 +308,8 @@ def _solve_kernel_form(
     n, rank = L.shape
     X = np.ones((n, rank + 1))
     X[:, :-1] = L
-    fit, V = solve_linear(replace(problem, kernel=Kernel("linear")), X)
+    of_pivots = replace(problem, kernel=Kernel("linear"))
+    fit, V = _whitened(of_pivots, X, solver, lam, laplacian)
     # The scores are L V: those of an expansion A over the pivots with L^T A = V.
     expansion = np.zeros_like(fit.dual)
     if rank > 0:
@@ -357,6 +324,15 @@ def _solve_kernel_form(
         scores=None if fit.scores is None else np.ascontiguousarray(fit.scores - V[-1]),
         expansion=expansion,
     )
+
+
+def _kernel_matrix(problem: Problem) -> Matrix:
+    """Return the kernel matrix of the training rows, exactly symmetric."""
+    if problem.kernel.name == "precomputed":
+        K: Matrix = problem.X
+    else:
+        K = problem.kernel.matrix(problem.X, threads=problem.threads)
+    return (K + K.T) / 2.0
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,9 @@ class RankSVM(PairwiseClassifier):
     bias : {"free", "penalized", "none"}, default="free"
         "free" is the model of Elisseeff and Weston; "penalized" adds 1/2 ||b||^2 (the kernel K + 1,
         as in the Rank-HLapSVM paper), which is easier to solve; "none" has no bias.
-    solver : {"bcd", "dcd", "frank-wolfe", "exact"}, default="bcd"
+    solver : {"bcd", "dcd", "frank-wolfe"}, default="bcd"
         "bcd" solves one instance exactly at a time; "dcd" is the published dual coordinate descent,
-        one pair at a time; "frank-wolfe" the published loop of Elisseeff and Weston; "exact" an
-        interior-point solver (needs the extra ``multimargin[exact]``), for small problems.
+        one pair at a time; "frank-wolfe" the published loop of Elisseeff and Weston.
     threshold : {"auto", "scores", "features", "labels", "count", "f1"}, float or Threshold, \
             default="auto"
         Threshold above which labels are predicted: learned from the scores (linear least squares)
@@ -90,8 +89,7 @@ class RankSVM(PairwiseClassifier):
     max_time : float or None, default=None
         Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
         returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned. ``solver="exact"`` ignores the limit,
-        and responds to Ctrl-C only after its interior-point loop.
+        is always completed and the threshold always learned.
 
     Attributes
     ----------
@@ -154,7 +152,7 @@ class RankSVM(PairwiseClassifier):
     'converged'
     """
 
-    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe", "exact")
+    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe")
 
     _compact: ClassVar[bool] = True
 

@@ -47,10 +47,9 @@ class RankSVMz(PairwiseClassifier):
     bias : {"free", "penalized", "none"}, default="free"
         "free" is the published model, with one equality constraint a class; "penalized" adds
         1/2 ||b||^2 (the kernel K + 1), which is easier to solve; "none" has no bias.
-    solver : {"bcd", "dcd", "exact"}, default="bcd"
+    solver : {"bcd", "dcd"}, default="bcd"
         "bcd" solves one instance exactly at a time; "dcd" is dual coordinate descent, one pair at a
-        time; "exact" an interior-point solver (needs the extra ``multimargin[exact]``), for small
-        problems.
+        time.
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
@@ -78,8 +77,7 @@ class RankSVMz(PairwiseClassifier):
     max_time : float or None, default=None
         Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
         returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned. ``solver="exact"`` ignores the limit,
-        and responds to Ctrl-C only after its interior-point loop.
+        is always completed and the threshold always learned.
 
     Attributes
     ----------

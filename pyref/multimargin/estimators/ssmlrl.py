@@ -16,7 +16,6 @@ from multimargin.estimators.shared.relationships import (
     RelationshipFit,
 )
 from multimargin.kernels import check_precomputed, is_indefinite
-from multimargin.reference import mlrl
 from multimargin.targets.given import Given, recognise
 from multimargin.targets.indicator import numbers_of
 from multimargin.targets.reading import Targets, read_targets
@@ -51,11 +50,9 @@ class SSMLRL(RelationshipClassifier):
         Degree of "poly", at least 0.
     coef0 : float, default=0.0
         Constant term of "poly" and "sigmoid".
-    solver : {"splitting", "alternating", "exact"}, default="splitting"
+    solver : {"splitting", "alternating"}, default="splitting"
         "splitting" reaches the joint optimum (see Notes of `MLRL`); "alternating" is the published
-        scheme, which stalls above it; "exact" an interior-point solver (needs the extra
-        ``multimargin[exact]``), for small problems. A fixed covariance is solved by splitting
-        unless "exact" is given.
+        scheme, which stalls above it. A fixed covariance is always solved by splitting.
     tol : float, default=1e-3
         Relative gap between objective and lower bound at which to stop, positive.
     max_iter : int, default=500
@@ -70,8 +67,7 @@ class SSMLRL(RelationshipClassifier):
     max_time : float or None, default=None
         Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
         returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned. ``solver="exact"`` ignores the limit,
-        and responds to Ctrl-C only after its interior-point loop.
+        is always completed and the threshold always learned.
     options : RelationshipOptions or None, default=None
         A fixed label covariance, the ridge of "alternating", and whether a model with a linear
         kernel keeps its training rows (``keep_rows``). None takes the defaults.
@@ -189,14 +185,7 @@ class SSMLRL(RelationshipClassifier):
             if training.indefinite:
                 training.make_definite()
             assert training.matrix is not None
-            if self.solver == "exact":
-                order = np.r_[rows, others]
-                K = training.matrix[np.ix_(order, order)]
-                labelled = slice(rows.size)
-                reduced = mlrl.data_dependent_kernel(K, rows.size, c)[labelled, labelled]
-                influence = mlrl.gamma(K, np.eye(rows.size), c)
-            else:
-                reduced, influence = reduced_kernel(training.matrix, rows, others, c)
+            reduced, influence = reduced_kernel(training.matrix, rows, others, c)
             among_labelled = self._training_kernel(X[rows], kernel, matrix=reduced)
         fit = self._fit_labelled(among_labelled, task)
         expansion[others] = influence @ fit.expansion

@@ -1,7 +1,7 @@
 """Parts that several estimators share.
 
-- `pairwise`: the estimators of the pairwise family but for their losses; `problem`, `engine` and
-  `exact`: their problem, and its solvers in Rust and by interior points;
+- `pairwise`: the estimators of the pairwise family but for their losses; `problem` and
+  `engine`: their problem, and the compiled solvers;
 - `relationships`: what MLRL and SSMLRL have in common;
 - `kernel_expansion`: models that are an expansion over training rows; `label_scoring`: from scores
   to label sets and class labels;

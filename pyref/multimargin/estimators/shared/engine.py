@@ -1,14 +1,12 @@
 """The solver of all problems of the pairwise family."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from multimargin import _rust
 from multimargin.estimators.shared import zero_label
-from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.problem import Fit, Matrix, Problem
 from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.kernels import rust_matrix
@@ -16,10 +14,10 @@ from multimargin.kernels import rust_matrix
 
 def solve_problem(problem: Problem, solver: str) -> Fit:
     """Solve a problem of the pairwise family."""
-    loop = solve_exactly if solver == "exact" else partial(_solve_compiled, solver=solver)
-    if problem.model.loss == zero_label.LOSS and solver != "exact":
-        return zero_label.relative_fit(loop(zero_label.with_zero_label(problem)))
-    return loop(problem)
+    if problem.model.loss == zero_label.LOSS:
+        of_labels = zero_label.with_zero_label(problem)
+        return zero_label.relative_fit(_solve_compiled(of_labels, solver))
+    return _solve_compiled(problem, solver)
 
 
 def _solve_compiled(problem: Problem, solver: str) -> Fit:

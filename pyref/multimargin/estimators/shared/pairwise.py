@@ -32,7 +32,6 @@ from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.protocol import kept_fit
 from multimargin.estimators.shared.training_kernel import TrainingKernel
-from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
 from multimargin.targets.empty_rows import share_of_empty_rows, warn_of_empty_rows
 from multimargin.targets.indicator import check_pairs, with_nan
@@ -41,14 +40,12 @@ from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Thresho
 from multimargin.thresholds.base import learned_rows, spread
 from multimargin.whole_fits import whole_or_unchanged
 
-_SOLVERS_OF_TOP_K = ("bcd", "exact")
-
 
 @dataclass(repr=False, eq=False)
 class PairwiseClassifier(KernelExpansionClassifier):
     """Base of the pairwise family: a method names its `Model`, or overrides `_solve`."""
 
-    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "exact")
+    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd")
     # Whether the method takes its dual matrix as CSR, and its weights in single precision, where
     # these are large.
     _compact: ClassVar[bool] = False
@@ -88,10 +85,10 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_choice("pair_weights", self.pair_weights, PAIR_WEIGHTS)
         check_class_weight(self.class_weight)
         check_top_k(self.top_k)
-        if self.top_k is not None and self.solver not in _SOLVERS_OF_TOP_K:
+        if self.top_k is not None and self.solver != "bcd":
             raise ValueError(
-                f"top_k is {self.top_k!r}; expected None with solver={self.solver!r}: only 'bcd' "
-                "and 'exact' rank against the highest irrelevant labels alone."
+                f"top_k is {self.top_k!r}; expected None with solver={self.solver!r}: 'bcd' alone "
+                "ranks against the highest irrelevant labels."
             )
         threshold = make_threshold(self.threshold)
         threshold.check(held_out=False)
@@ -144,17 +141,15 @@ class PairwiseClassifier(KernelExpansionClassifier):
         data = self._training_data(X, y, sample_weight)
         if data.targets is not y and self._model().loss != zero_label.LOSS:
             warn_of_empty_rows(data.targets.indicator, data.weights)
-        exact = self.solver == "exact"
-        needed = exact and data.kernel.name not in ("linear", "rbf")
-        training = self._training_kernel(data.X, data.kernel, needed=needed)
-        if exact or (training.indefinite and self._needs_definite_kernel()):
+        training = self._training_kernel(data.X, data.kernel)
+        if training.indefinite and self._needs_definite_kernel():
             training.make_definite()
         progress = Progress(self, self.max_iter, self.verbose)
         problem = self._problem(data, training, progress)
         fit = kept_fit(
             self,
             progress,
-            solve=partial(self._solve_interruptibly, problem, progress.interrupts),
+            solve=partial(progress.interrupts.reached_by, self._solve, problem),
             keep=partial(self._keep, data, training, problem),
             learn=partial(self._fit_threshold, problem, data.targets),
         )
@@ -164,12 +159,6 @@ class PairwiseClassifier(KernelExpansionClassifier):
         advice = "Increase max_iter or tol, decrease C, or scale the features."
         self._warn_of_the_end(fit, "epochs", advice, X=data.X, nearest=training.solved_nearest)
         return self
-
-    def _solve_interruptibly(self, problem: Problem, interrupts: Interrupts) -> Fit:
-        if self.solver != "exact":
-            return interrupts.reached_by(self._solve, problem)
-        with interrupts.allowed():
-            return self._solve(problem)
 
     def _keep(
         self, data: TrainingData, training: TrainingKernel, problem: Problem, fit: Fit

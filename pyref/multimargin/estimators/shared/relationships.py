@@ -1,13 +1,11 @@
 """Base of MLRL and SSMLRL: one joint solve, a model of the labels and of their covariance."""
 
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from multimargin import _rust
 from multimargin.blas import with_one_blas_thread
@@ -15,7 +13,6 @@ from multimargin.checks.parameters import thread_count
 from multimargin.estimators.shared.certificate import (
     Bounds,
     Rows,
-    relative_gap,
     with_own_certificate,
 )
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, TrainingData
@@ -27,9 +24,7 @@ from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import Kernel
 from multimargin.notices import warn
-from multimargin.reference import exact
-from multimargin.reference.interior_point import import_cvxpy
-from multimargin.targets.indicator import UNKNOWN, known_both, with_nan
+from multimargin.targets.indicator import UNKNOWN, known_both
 from multimargin.targets.reading import Targets
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -63,7 +58,7 @@ class RelationshipFit(Report):
 class RelationshipClassifier(KernelExpansionClassifier):
     """Base of MLRL and SSMLRL."""
 
-    _solvers: ClassVar[tuple[str, ...]] = ("splitting", "alternating", "exact")
+    _solvers: ClassVar[tuple[str, ...]] = ("splitting", "alternating")
 
     _: KW_ONLY
     solver: str = "splitting"
@@ -194,8 +189,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
     def _fit_expansion(self, data: TrainingData, task: Labelled) -> RelationshipFit:
         """Solve the problem; return the fit, with the expansion over all rows."""
         with task.progress.interrupts.allowed():
-            exact = self.solver == "exact"
-            training = self._training_kernel(data.X, data.kernel, needed=exact)
+            training = self._training_kernel(data.X, data.kernel)
         return self._fit_labelled(training, task)
 
     def _fit_labelled(self, training: TrainingKernel, task: Labelled) -> RelationshipFit:
@@ -205,21 +199,17 @@ class RelationshipClassifier(KernelExpansionClassifier):
         counted = indicator if shares is None else indicator[shares > 0.0]
         learned = np.flatnonzero(known_both(counted, axis=0))
         covariance = self._chosen().covariance(q)
-        exact = self.solver == "exact"
-        with progress.interrupts.allowed() if exact else nullcontext():
-            if exact:
-                training.make_definite()
-            if learned.size == 0:
-                part = _nothing_to_learn(n)
-            else:
-                part = progress.interrupts.reached_by(
-                    self._solve,
-                    training.features,
-                    np.ascontiguousarray(indicator[:, learned]),
-                    training.of_features,
-                    None if covariance is None else covariance[np.ix_(learned, learned)],
-                    task,
-                )
+        if learned.size == 0:
+            part = _nothing_to_learn(n)
+        else:
+            part = progress.interrupts.reached_by(
+                self._solve,
+                training.features,
+                np.ascontiguousarray(indicator[:, learned]),
+                training.of_features,
+                None if covariance is None else covariance[np.ix_(learned, learned)],
+                task,
+            )
         expansion, dual, scores = np.zeros((n, q)), np.zeros((n, q)), np.zeros((n, q))
         if part.scores is not None:
             scores[:, learned] = part.scores
@@ -251,9 +241,6 @@ class RelationshipClassifier(KernelExpansionClassifier):
         covariance: Matrix | None,
         task: Labelled,
     ) -> RelationshipFit:
-        if self.solver == "exact":
-            lam, tol = task.lam, float(self.tol)
-            return _solve_exactly(X, indicator, covariance, task.shares, lam, tol)
         solution = _rust.solve_mlrl(
             indicator,
             kernel.features(X),
@@ -312,44 +299,6 @@ def _nothing_to_learn(n: int) -> RelationshipFit:
         bias=empty,
         dual=none,
         covariance=np.zeros((0, 0)),
-    )
-
-
-def _solve_exactly(
-    K: Matrix,
-    indicator: NDArray[np.uint8],
-    covariance: Matrix | None,
-    shares: Matrix | None,
-    lam: float,
-    tol: float,
-) -> RelationshipFit:
-    import_cvxpy()
-    if sparse.issparse(K):
-        raise TypeError("X is a sparse precomputed kernel; expected a dense one.")
-    Y, n = with_nan(indicator), len(K)
-    of_rows = np.full(n, 1.0 / n) if shares is None else shares
-    h = np.where(indicator == UNKNOWN, 0.0, of_rows[:, None])
-    solution = exact.relationship(K, Y, lam, covariance, h)
-    primal, dual_objective = solution.upper, solution.lower
-    rounding = solution.rounding
-    solved = relative_gap(primal, dual_objective, rounding, loss_at_zero=float(h.sum())) <= tol
-    if solved:
-        # A bound may be lower than it has to be, but not above the objective.
-        dual_objective = min(dual_objective, primal)
-        solved = relative_gap(primal, dual_objective, rounding) <= tol
-    return RelationshipFit(
-        expansion=solution.B,
-        bias=solution.b,
-        dual=solution.Z,
-        covariance=solution.Omega,
-        scores=K @ solution.B,
-        status="converged" if solved else "stalled",
-        n_iter=1,
-        primal=primal,
-        dual_objective=dual_objective,
-        gap=relative_gap(primal, dual_objective, rounding),
-        rounding=rounding,
-        history=history_of(np.array([[1.0], [np.nan], [primal], [dual_objective]])),
     )
 
 

@@ -1,0 +1,19 @@
+"""The optimum of an estimator's problem, by the reference."""
+
+from typing import Any
+
+import numpy as np
+
+from multimargin.reference.estimators import Optimum, optimum
+
+
+def exact_optimum(model: Any, X: Any, Y: Any, weights: Any = None) -> Optimum:
+    if weights is not None:
+        # What weighs nothing is not there.
+        rows = np.flatnonzero(weights)
+        X, Y, weights = X[rows], Y[rows], weights[rows]
+    return optimum(type(model).__name__, model.get_params(), X, Y, weights)
+
+
+def exact_objective(model: Any, X: Any, Y: Any, weights: Any = None) -> float:
+    return exact_optimum(model, X, Y, weights).upper
