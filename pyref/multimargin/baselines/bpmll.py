@@ -53,8 +53,9 @@ class BPMLL(BaselineClassifier):
         Passes over the training rows.
     decay : float, default=0.1
         Weight of the squared parameters, at least 0. Each row bears its share of it.
-    random_state : int, RandomState instance or None, default=None
-        Draws the first weights and biases, uniformly between -1/2 and 1/2.
+    random_state : int, RandomState instance or None, default=0
+        Draws the first weights and biases, uniformly between -1/2 and 1/2. None draws
+        anew in each fit.
 
     Attributes
     ----------
@@ -93,7 +94,7 @@ class BPMLL(BaselineClassifier):
     learning_rate: float = 0.05
     n_epochs: int = 100
     decay: float = 0.1
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _check_parameters(self) -> None:
         check_real("hidden", self.hidden, above=0.0)

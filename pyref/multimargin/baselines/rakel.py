@@ -45,8 +45,8 @@ class RAkEL(BaselineClassifier):
         The multi-class classifier of the label powersets, see `LabelPowerset`.
     n_jobs : int, default=None
         Number of models that are fitted at once, by joblib.
-    random_state : int, RandomState instance or None, default=None
-        Draws the sets.
+    random_state : int, RandomState instance or None, default=0
+        Draws the sets; None draws them anew in each fit.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class RAkEL(BaselineClassifier):
     overlapping: bool = True
     estimator: Any = None
     n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _check_parameters(self) -> None:
         check_integer("k", self.k, at_least=1)

@@ -204,11 +204,17 @@ impl NewtonWorkspace {
         let mut lambda = target.min(1.0 / (weight + self.candidates.irrelevant.len() as f64));
         // `lambda` may have overflowed.
         let steps = NEWTON.steps + NEWTON.steps_per_label * self.few.len();
-        while self.newton(lambda, steps) || lambda < target {
+        loop {
+            let found = self.newton(lambda, steps);
             if lambda >= target || !target.is_finite() {
                 return;
             }
-            lambda = (NEWTON.factor * lambda).min(target);
+            // Where rounding hides the minimiser, it does so for all that is stiffer.
+            lambda = if found {
+                (NEWTON.factor * lambda).min(target)
+            } else {
+                target
+            };
         }
     }
 
