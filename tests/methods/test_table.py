@@ -113,3 +113,11 @@ def test_unknown_names():
     ):
         with case(name, parameters), pytest.raises(ValueError, match=message):
             make_method(name, **parameters)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_names_that_are_told_without_an_import_are_those_of_the_estimator(name):
+    method = METHODS[name]
+    assert method.names == set(method.parameters)
+    with pytest.raises(ValueError, match=rf"{name} has no parameter 'tool' \(did you mean 'tol'"):
+        method.check_name("tool")

@@ -16,6 +16,7 @@ from multimargin.cli.options import (
     TimeLimit,
     WrongUsage,
     by_subject,
+    check_settings,
     inside,
 )
 from multimargin.cli.table_options import ColumnOptions, PartsOfData
@@ -132,6 +133,7 @@ def command(
         source, method_name, settings, promise, time_limit, scale, split, output, as_json, meaning
     )
     promise.check(method_name, settings)
+    check_settings(method_name, settings)
     _check_meaning(meaning, method_name, settings)
     columns.check()
     columns.check_names(source, put_aside.group)

@@ -192,6 +192,16 @@ def by_subject(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def check_settings(method_name: str, settings: Sequence[str] | None) -> None:
+    """Raise WrongUsage for a name of ``--set`` that no parameter has, before anything is read."""
+    method = find_method(method_name)
+    for setting in settings or ():
+        try:
+            method.check_name(setting.partition("=")[0])
+        except ValueError as error:
+            raise WrongUsage(f"--set: {str(error).removesuffix('.')}") from error
+
+
 def method_parameters(method: Any, settings: Sequence[str] | None) -> dict[str, str]:
     """Read the values of ``--set``, each NAME=VALUE."""
     values: dict[str, str] = {}

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multimargin.cli import FAILED
-from multimargin.cli.options import Data, Json, MethodName, Scale, Settings, by_subject
+from multimargin.cli.options import (
+    Data,
+    Json,
+    MethodName,
+    Scale,
+    Settings,
+    by_subject,
+    check_settings,
+)
 from multimargin.cli.table_options import ColumnOptions
 
 if TYPE_CHECKING:
@@ -70,6 +78,7 @@ def command(
       multimargin verify digits
       multimargin verify emotions/ --method mlodm --set C=8 --rows 60
     """
+    check_settings(method_name, settings)
     columns.check_names(source)
     from multimargin.cli.options import (
         check_complete,

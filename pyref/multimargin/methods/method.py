@@ -1,7 +1,7 @@
 """A method by its name: what the command line, tuning and comparisons are made of."""
 
 from ast import literal_eval
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,6 +40,9 @@ class Method:
         Parameters of the estimator that lies so many levels inside have short names, too.
     abilities : Abilities or None, default=None
         Abilities; None for the baselines.
+    names : frozenset of str, default=frozenset()
+        Names of all parameters that can be set, with which a wrong one is told before the estimator
+        is imported; the empty set asks the estimator.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Method:
     short: Mapping[str, str] = field(default_factory=dict)
     depth: int = 0
     abilities: Abilities | None = None
+    names: frozenset[str] = frozenset()
 
     @property
     def estimator(self) -> type:
@@ -116,14 +120,30 @@ class Method:
         str
             Name for `set_params`.
         """
+        self.check_name(name)
         target = self.aliases.get(name, name)
         if target not in self.pattern().get_params(deep=True):
-            known = sorted(self.parameters, key=str.lower)
-            raise ValueError(
-                f"{self.name} has no parameter {name!r}{did_you_mean(name, known)}; expected one "
-                f"of {', '.join(known)}."
-            )
+            raise self._unknown(name, self.parameters)
         return target
+
+    def check_name(self, name: str) -> None:
+        """Raise ValueError for a name that no parameter has, as far as `names` tell.
+
+        Parameters
+        ----------
+        name : str
+            A parameter or an alias.
+        """
+        # With two underscores a name may be that of a parameter inside.
+        if self.names and name not in self.names and "__" not in name:
+            raise self._unknown(name, self.names)
+
+    def _unknown(self, name: str, names: Collection[str]) -> ValueError:
+        known = sorted(names, key=str.lower)
+        return ValueError(
+            f"{self.name} has no parameter {name!r}{did_you_mean(name, known)}; expected one "
+            f"of {', '.join(known)}."
+        )
 
 
 def parse(text: str, default: Any) -> Any:

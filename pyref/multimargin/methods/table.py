@@ -31,6 +31,18 @@ _OF_SELECTOR_AND_ESTIMATOR = {
     },
 }
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Names of the parameters that can be set.
+_OF_KERNELS = _words(
+    "cache_size coef0 degree gamma kernel max_iter max_time n_jobs solver tol verbose"
+)
+_OF_PAIRS = _OF_KERNELS | {"C", "class_weight", "random_state", "warm_start"}
+_OF_SELECTED = _words("C alpha beta max_iter max_time n_jobs tol verbose")
+
 _BIASES = ("free", "penalized", "none")
 _OF_INNER_CLASSIFIERS = Abilities(
     "of the inner classifiers",
@@ -53,6 +65,11 @@ _ALL = (
             ("penalized", "none"),
             tuple(kernel for kernel in ALL_KERNELS if kernel != "precomputed"),
         ),
+        names=_words(
+            "at_least_one calibration class_weight Cs cv cv_tol gamma kernel loss max_time "
+            "n_jobs random_state scoring stack threshold tol top_k unit_length verbose "
+            "views"
+        ),
     ),
     Method(
         "rank-svm",
@@ -61,6 +78,7 @@ _ALL = (
         new("multimargin:RankSVM", random_state=0),
         _XU_2013,
         abilities=Abilities("hinge of each pair", _BIASES, ALL_KERNELS, dask=True),
+        names=_OF_PAIRS | {"bias", "pair_weights", "threshold", "top_k"},
     ),
     Method(
         "rank-svmz",
@@ -69,6 +87,7 @@ _ALL = (
         new("multimargin:RankSVMz", random_state=0),
         _TAN_2019,
         abilities=Abilities("hinge beside a zero label", _BIASES, ALL_KERNELS, dask=True),
+        names=_OF_PAIRS | {"bias"},
     ),
     Method(
         "rank-cvm",
@@ -79,6 +98,7 @@ _ALL = (
         abilities=Abilities(
             "squared hinge of each pair, learned margin", ("penalized",), ALL_KERNELS, dask=True
         ),
+        names=_OF_PAIRS | {"options", "threshold", "top_k"},
     ),
     Method(
         "rank-lsvm",
@@ -87,6 +107,7 @@ _ALL = (
         new("multimargin:RankLSVM", random_state=0),
         _TAN_2019,
         abilities=Abilities("squared hinge of each pair", ("penalized",), ALL_KERNELS, dask=True),
+        names=_OF_PAIRS | {"pair_weights", "threshold", "top_k"},
     ),
     Method(
         "mlodm",
@@ -95,6 +116,7 @@ _ALL = (
         new("multimargin:MLODM", random_state=0),
         {**_TAN_2019, "theta": _TENTHS, "mu": _TENTHS},
         abilities=Abilities("margin distribution of the pairs", ("none",), ALL_KERNELS, dask=True),
+        names=_OF_PAIRS | {"mu", "pair_weights", "theta", "threshold"},
     ),
     Method(
         "rank-hlapsvm",
@@ -108,6 +130,7 @@ _ALL = (
             "nu": ("scale", *powers_of_two(1, 3)),
         },
         abilities=Abilities("hinge of each pair, hypergraph", ("penalized",), ALL_KERNELS),
+        names=_OF_PAIRS | {"lam", "nu", "threshold", "top_k"},
     ),
     Method(
         "mlrl",
@@ -116,6 +139,7 @@ _ALL = (
         new("multimargin:MLRL"),
         {"lam": _MLRL_WEIGHTS},
         abilities=Abilities("hinge of each label, label covariance", ("free",), ALL_KERNELS),
+        names=_OF_KERNELS | {"lam", "options"},
     ),
     Method(
         "ssmlrl",
@@ -124,6 +148,7 @@ _ALL = (
         new("multimargin:SSMLRL"),
         {"lam1": _MLRL_WEIGHTS, "lam2": _MLRL_WEIGHTS},
         abilities=Abilities("hinge of each label, label covariance", ("free",), ALL_KERNELS),
+        names=_OF_KERNELS | {"lam1", "lam2", "options"},
     ),
     Method(
         "llsf",
@@ -132,6 +157,10 @@ _ALL = (
         new("multimargin:LLSF"),
         _HUANG_2015,
         abilities=Abilities("squared error, sparse", ("none",), ("linear",), unknown_labels=False),
+        names=_words(
+            "alpha beta convexify gamma max_iter max_time n_jobs solver threshold tol "
+            "verbose warm_start"
+        ),
     ),
     Method(
         "llsf-bsvm",
@@ -141,6 +170,7 @@ _ALL = (
         _HUANG_2015,
         _OF_SELECTOR_AND_ESTIMATOR,
         abilities=_OF_INNER_CLASSIFIERS,
+        names=_OF_SELECTED,
     ),
     Method(
         "llsf-cc",
@@ -155,6 +185,7 @@ _ALL = (
         _HUANG_2015,
         _OF_SELECTOR_AND_ESTIMATOR,
         abilities=_OF_INNER_CLASSIFIERS,
+        names=_OF_SELECTED | {"order", "random_state"},
     ),
 )
 
