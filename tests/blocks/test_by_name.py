@@ -168,7 +168,7 @@ def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     X, y = problem(6, n=500)
     foretold = {LabelForest: 1e9, LabelNeighbours: 0.0}
     monkeypatch.setattr(
-        "multimargin.estimators.label_ranker.stack.Stack._foretold",
+        "multimargin.blocks.stack.Stack._foretold",
         lambda self, block: foretold[type(block)],
     )
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)

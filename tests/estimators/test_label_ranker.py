@@ -21,8 +21,8 @@ from multimargin import (
     load_model,
     save_model,
 )
-from multimargin.estimators.label_ranker import estimator
 from multimargin.estimators.label_ranker import search as searching
+from multimargin.estimators.label_ranker import settings, task
 from multimargin.measures import (
     get_scorer,
     micro_average_precision,
@@ -524,7 +524,7 @@ def test_odds_of_a_row_do_not_see_its_own_labels_where_one_fold_holds_it_out(mon
 def test_an_interruption_of_the_stack_keeps_the_ranker_that_is_fitted(monkeypatch):
     X, y = problem(7)
     monkeypatch.setattr(
-        "multimargin.estimators.label_ranker.stack.fit_on_folds",
+        "multimargin.blocks.stack.fit_on_folds",
         lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt),
     )
     model = LabelRankerCV([1.0], kernel="linear", **{**QUICK, "stack": ["neighbours"]})
@@ -538,7 +538,7 @@ def test_an_interruption_of_the_stack_keeps_the_ranker_that_is_fitted(monkeypatc
 
 def test_without_time_for_a_calibration_the_rough_one_is_kept(monkeypatch):
     X, y = problem(8)
-    monkeypatch.setattr(estimator, "_short_of", lambda seconds, end: True)
+    monkeypatch.setattr(task.Clock, "left", -1.0)
     with warnings.catch_warnings():
         # The stack is left out.
         warnings.simplefilter("ignore", UserWarning)
@@ -554,7 +554,7 @@ def test_a_kernel_whose_first_epochs_take_too_long_is_not_tried(monkeypatch):
     assert LabelRankerCV([1.0], max_time=1e6, **QUICK).fit(X, y).cv_results_["params"][0][
         "kernel"
     ] == ("rbf")
-    monkeypatch.setattr(estimator, "_OPERATIONS", 1.0)
+    monkeypatch.setattr(settings, "_OPERATIONS", 1.0)
     tried = LabelRankerCV([1.0], max_time=1e6, **QUICK).fit(X, y).cv_results_["params"]
     assert {one["kernel"] for one in tried} == {"linear"}
 
@@ -564,9 +564,9 @@ AT_AN_EDGE = pytest.mark.filterwarnings("ignore:The best C")
 
 def many(monkeypatch, *, pairs=500, drawn=60):
     """Let the problem of these tests count as one of many rows."""
-    monkeypatch.setattr(estimator, "_MANY_PAIRS", pairs)
-    monkeypatch.setattr(estimator, "_FEWEST_DRAWN", drawn)
-    monkeypatch.setattr(estimator, "_MOST_DRAWN", drawn)
+    monkeypatch.setattr(task, "_MANY_PAIRS", pairs)
+    monkeypatch.setattr(task, "_FEWEST_DRAWN", drawn)
+    monkeypatch.setattr(task, "_MOST_DRAWN", drawn)
 
 
 @AT_AN_EDGE
@@ -695,7 +695,7 @@ def test_the_rows_held_out_of_many_have_time_of_their_own(monkeypatch):
         return found
 
     monkeypatch.setattr(searching, "_held_out_scores", watched)
-    monkeypatch.setattr(estimator, "_SHARE_OF_SEARCH", 0.0)
+    monkeypatch.setattr(task, "_SHARE_OF_SEARCH", 0.0)
     model = LabelRankerCV([1.0], kernel="linear", max_time=60.0, **QUICK).fit(X, y)
     assert given[0] < 0.1
     assert given[-1] > 10.0

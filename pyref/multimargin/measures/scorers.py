@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer as scikit_learn_scorer
 from sklearn.metrics import make_scorer
 
 from multimargin.measures.registry import MEASURES, MORE_MEASURES, Measure, ranking_hamming
@@ -98,3 +101,53 @@ def get_scorer(name: str) -> Scorer:
     """
     # A scorer carries metadata requests that its owner may change.
     return deepcopy(SCORERS[scorer_key(name)])
+
+
+def scorer_of(scoring: Any) -> Scorer:
+    """Return the scorer that a parameter names, ours or scikit-learn's, or that it is."""
+    if isinstance(scoring, str):
+        if scoring in SCORERS:
+            return get_scorer(scoring)
+        try:
+            return scikit_learn_scorer(scoring)  # type: ignore[no-any-return]
+        except (KeyError, ValueError) as error:
+            raise ValueError(
+                f"scoring is {scoring!r}; expected a key of multimargin.measures.SCORERS, a scorer "
+                "of scikit-learn or 'auto'."
+            ) from error
+    if not callable(scoring):
+        raise TypeError(f"scoring is {scoring!r}; expected a name or a scorer.")
+    return scoring  # type: ignore[no-any-return]
+
+
+class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Answers of a model for scorers: the ranking by the odds, the label sets when asked.
+
+    The ranking is that of the odds also where each label has a threshold of its own.
+    """
+
+    def __init__(
+        self, odds: NDArray[np.float64], predicted: Callable[[], NDArray[np.intp]]
+    ) -> None:
+        self.odds = odds
+        self.predicted = predicted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def classes_(self) -> NDArray[np.intp]:
+        """The numbers of the labels."""
+        return np.arange(self.odds.shape[1])
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the odds."""
+        return self.odds
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities."""
+        return np.asarray(expit(self.odds))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the label sets."""
+        return self.predicted()

@@ -1,6 +1,6 @@
 """Folds in which every label keeps its share of the rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 
 from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
+from multimargin.targets.indicator import known_both
 from multimargin.targets.reading import read_targets
 
 Rows = NDArray[np.intp]
@@ -158,6 +159,18 @@ def folds_of(
             f"numbers or masks of rows: {error}"
         ) from error
     return folds
+
+
+def check_folds(folds: Sequence[tuple[Rows, Rows]], labels: NDArray[Any]) -> None:
+    """Refuse folds without which nothing is left to learn from."""
+    has_pair = known_both(labels, axis=1)
+    for number, (train, _) in enumerate(folds, start=1):
+        if not has_pair[train].any():
+            raise ValueError(
+                f"cv: of the {len(labels)} rows, fold {number} of {len(folds)} leaves {len(train)} "
+                "to learn from, none of which has a relevant and an irrelevant label; expected "
+                "more rows or fewer folds."
+            )
 
 
 def _rows_of(chosen: Any, n: int) -> Rows:

@@ -1,6 +1,5 @@
 """The estimator to start with."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
@@ -8,26 +7,24 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.metrics import get_scorer as scikit_learn_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import _BaseComposition, available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blocks import blocks_of
-from multimargin.blocks.by_name import MOST_FEATURES, lifts
+from multimargin.blocks.by_name import Data, lifts
+from multimargin.blocks.stack import Effort, Stack
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import (
     check_choice,
     check_flag,
     check_real,
     check_verbosity,
-    job_count,
     seed_of,
 )
 from multimargin.checks.weights import check_sample_weight
-from multimargin.estimators.label_ranker.judging import Answers, Judge
+from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.member import Member
 from multimargin.estimators.label_ranker.search import Search, results_of
 from multimargin.estimators.label_ranker.settings import (
@@ -35,28 +32,31 @@ from multimargin.estimators.label_ranker.settings import (
     Cs_of,
     Grid,
     class_weights_of,
+    gammas_of,
+    kernels_of,
     losses_of,
-    takes_gamma,
     top_ks_of,
-    values_of,
 )
-from multimargin.estimators.label_ranker.stack import Stack
-from multimargin.estimators.label_ranker.views import (
-    Views,
-    check_unit_length,
-    copy_names,
-    named_views,
+from multimargin.estimators.label_ranker.steps import Fit, choose, stack
+from multimargin.estimators.label_ranker.task import (
+    Clock,
+    Fold,
+    Task,
+    has_many_empty,
+    has_many_pairs,
+    searched_folds,
+    warn_of_rare_labels,
+    with_empty,
 )
 from multimargin.estimators.names import decision_and_ranking
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
-from multimargin.kernels import KERNELS, KernelFunction, make_kernel
-from multimargin.measures import SCORERS, get_scorer
-from multimargin.measures.scorers import as_measured
+from multimargin.estimators.shared.views import Views, check_unit_length, copy_names, named_views
+from multimargin.kernels import KERNELS, KernelFunction
+from multimargin.measures.scorers import Answers, as_measured, scorer_of
 from multimargin.notices import warn
-from multimargin.targets.empty_rows import share_of_empty_rows
-from multimargin.targets.indicator import check_pairs, known_both, with_nan
+from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import (
     CalibratedClassifier,
@@ -64,30 +64,13 @@ from multimargin.thresholds import (
     ThresholdedClassifier,
     make_threshold,
 )
-from multimargin.thresholds.calibration import make_odds_threshold, with_empty_label
-from multimargin.thresholds.held_out import HeldOut, Named
-from multimargin.tuning.folds import folds_of
+from multimargin.thresholds.calibration import make_odds_threshold
+from multimargin.thresholds.held_out import Named
+from multimargin.tuning.folds import check_folds, folds_of
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
-# Pairs of a row and a label beyond which one fold is held out, and settings are compared on a
-# sample of the rows; rows beyond which they are, of features held dense, for which kernels are
-# tried, and others; and the rows of a sample.
-_MANY_PAIRS = 2**20
-_MOST_DENSE, _MOST_OTHERS = 4_000, 20_000
-_FEWEST_DRAWN, _MOST_DRAWN = 3_000, 12_000
-# More rows are for a linear model.
-_MOST_ROWS = 20_000
-_LOWEST_C, _HIGHEST_C = 0.1, 1000.0
-# Widths of an rbf kernel, times gamma="scale".
-_WIDTHS = (1.0, 0.25, 4.0)
-# Share of rows without labels from which on they are learned from.
-_FEWEST_EMPTY = 0.01
-# And from which on a zero label is tried beside a label of theirs, and rows are compared.
-_MANY_EMPTY = 0.05
-# What the search may take of `max_time`, and the fit on all rows of what is left.
-_SHARE_OF_SEARCH, _SHARE_OF_FIT = 0.5, 0.5
-# Of a second, as a bound from below: what an epoch takes is foretold by it.
-_OPERATIONS = 4e9
+# Of `max_time`, what the first epochs of "rbf" may take.
+_SHARE_OF_RBF = 0.5
 # What "auto" measures where rows have labels.
 _WITHIN_ROWS = "ranking_average_precision"
 # Scores of all rows that a fit holds several times.
@@ -320,131 +303,91 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         ConvergenceWarning
             If the fit on all rows ends above `tol`.
         """
-        began = time.monotonic()
+        clock = Clock(self.max_time)
         self._check_parameters()
+        fit = self._begun(self._task(X, y, sample_weight, groups), clock)
+        try:
+            choose(fit, {"tol": self.tol, "random_state": fit.task.seed})
+            stack(fit, calibration=self.calibration)
+            if fit.has_time:
+                self._learn(fit)
+            else:
+                self._keep_roughly(fit, "time_limit")
+        except KeyboardInterrupt:
+            if not fit.keep_the_best():
+                raise
+            self._keep_roughly(fit, "interrupted")
+            is_whole(self)
+            raise
+        if any(member.search.out_of_time for member in fit.members):
+            self.status_ = "time_limit"
+        self._warn_of_edges(fit.members)
+        return self
+
+    def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
+        """Check what is given, make features of it, and choose the folds."""
         X, targets, weights = self._checked(X, y, sample_weight)
         _check_size(*targets.indicator.shape)
+        n_labels = targets.indicator.shape[1]
         self._new_threshold().check(
-            n_labels=targets.indicator.shape[1],
-            sample_weight=weights,
-            at_least_one=self.at_least_one,
+            n_labels=n_labels, sample_weight=weights, at_least_one=self.at_least_one
         )
         views = Views(self.views, unit_length=self.unit_length)
-        rows_of_views = views.fit_parts(X, checked_by=self)
-        rows = views.side_by_side(rows_of_views)
-        learned = self._with_empty(targets)
-        labels = with_nan(learned.indicator)
+        parts = views.fit_parts(X, checked_by=self)
+        learned = with_empty(targets, calibration=self.calibration)
         relevant = (targets.indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         seed = seed_of(self.random_state)
         folds = folds_of(self.cv, X, strata, groups)
-        _check_folds(folds, labels)
-        if labels.size > _MANY_PAIRS and isinstance(self.cv, Integral):
+        check_folds(folds, learned.indicator)
+        if has_many_pairs(targets) and isinstance(self.cv, Integral):
             # One part is as many rows as a calibration needs.
             folds = folds[:1]
-        self.n_splits_ = len(folds)
-        self.scoring_ = self._scoring(targets)
-        judge = self._judge(rows, HeldOut.of([], labels, weights, folds, groups), targets)
-        n, q = targets.indicator.shape
-        size = _rows_to_search(n, q, any(views.dense_))
-        searched, search_judge = _among(folds, n, size, seed), judge
+        searched = searched_folds(folds, parts, targets, seed)
         if searched is not folds:
-            _check_folds(searched, labels)
-            search_judge = self._judge(
-                rows, HeldOut.of([], labels, weights, searched, groups), targets
-            )
-        _name_rare_labels(targets, len(folds))
-        limit = check_max_time(self.max_time)
-        end = None if limit is None else began + limit
-        self.left_out_ = {}
-        n_views = len(rows_of_views)
-        members = []
-        for place, own in enumerate(rows_of_views):
-            deadline = None
-            if limit is not None:
-                deadline = began + _SHARE_OF_SEARCH * limit * (place + 1) / n_views
-            search = Search(
-                own,
-                learned,
-                weights,
-                searched,
-                search_judge,
-                {"tol": self.cv_tol, "random_state": seed},
-                view=views.names_[place],
-                deadline=deadline,
-                n_jobs=job_count(self.n_jobs, len(searched)),
-                verbose=check_verbosity(self.verbose),
-            )
-            stack = Stack(
-                own, labels, weights, folds, n_jobs=self.n_jobs, end=end, verbose=self.verbose
-            )
-            planned, left_out = self._planned_blocks(stack, seed)
-            self._leave_out(views, place, left_out)
-            grid = self._grid(own, targets, n_views)
-            members.append(Member(place, own, grid, search, stack, planned))
-        lifted = self._lifts(targets)
-        options = {"tol": self.tol, "random_state": seed}
-        try:
-            for member in members:
-                member.search.run(member.grid)
-            # The calibration looks at the ranks of the first.
-            members.sort(key=lambda member: -member.best.mean)
-            for turn, member in enumerate(members):
-                share = _SHARE_OF_FIT if any(one.planned for one in members) else 1.0
-                left = None
-                if end is not None:
-                    left = max(share * (end - time.monotonic()) / (len(members) - turn), 1e-3)
-                if searched is not folds:
-                    left = None if left is None else left / 2.0
-                    member.search.hold_out(folds, left)
-                member.fit_ranker(learned, weights, options | {"max_time": left})
-            price = 0.0
-            if self.calibration:
-                price = search_judge.price_of_calibration(judge)
-            for member in members:
-                left_out = member.stack.fit(member.planned, reserve=price * (1 + lifted))
-                self._leave_out(views, member.place, left_out)
-            if lifted and _short_of(2.0 * price, end):
-                lifted, self.left_out_["lift"] = False, "no time left of max_time"
-            alone = len(members) == 1 and not members[0].stack.fitted
-            if alone and _short_of(price, end):
-                self._keep_roughly(members, search_judge, targets, views)
-                self.status_ = "time_limit"
-            else:
-                stacked = [one for member in members for one in member.fitted(views)]
-                model = self._model(stacked, lifted)
-                held_out = judge.with_blocks([one for member in members for one in member.scores])
-                odds = model.fit_held_out(stacked, held_out, targets, rows)
-                self._keep(members, targets, views, model)
-                self.best_score_ = members[0].best.mean
-                if len(folds) == 1:
-                    # Each odds are of other rows of the only fold.
-                    self.best_score_ = judge.mean(odds)
-                elif not _short_of(price * (1 + lifted), end):
-                    self.best_score_ = judge.score(held_out, lift=lifted)
-        except KeyboardInterrupt:
-            tried = [member for member in members if member.search.best is not None]
-            if not tried:
-                raise
-            best = max(tried, key=lambda member: member.best.mean)
-            if getattr(best.ranker, "status_", "interrupted") == "interrupted":
-                best.ranker = best.search.lean_model()
-            self._keep_roughly([best], search_judge, targets, views)
-            self.status_ = "interrupted"
-            is_whole(self)
-            raise
-        if any(member.search.out_of_time for member in members):
-            self.status_ = "time_limit"
-        self._warn_of_edges(members)
-        return self
+            check_folds(searched, learned.indicator)
+        warn_of_rare_labels(targets, len(folds))
+        return Task(views, parts, targets, learned, weights, groups, folds, searched, seed)
+
+    def _begun(self, task: Task, clock: Clock) -> Fit:
+        """Return a fit of which nothing is done but that settings and blocks are named."""
+        self.n_splits_, self.empty_label_ = len(task.folds), task.empty_label
+        self.scoring_ = self._scoring(task.targets)
+        judge = self._judge(task, task.folds)
+        search_judge = self._judge(task, task.searched) if task.sampled else judge
+        fit = Fit(task, clock, judge, search_judge)
+        n_views = len(task.parts)
+        for place, X in enumerate(task.parts):
+            effort = Effort(clock.of_search(place, n_views), self.n_jobs, self.verbose)
+            options = {"tol": self.cv_tol, "random_state": task.seed}
+            search = Search(task, place, search_judge, effort, options)
+            effort = Effort(clock.end, self.n_jobs, self.verbose)
+            blocks = Stack(X, task.labels, task.sample_weight, task.folds, effort)
+            planned, left_out = self._planned_blocks(X, task)
+            member = Member(place, self._grid(X, task), search, blocks, planned)
+            fit.members.append(member)
+            fit.leave_out(member, left_out)
+        if self.calibration and task.targets.multilabel:
+            fit.lifted, left_out = lifts(self.stack, task.targets.indicator.shape[1])
+            fit.left_out |= left_out
+        return fit
+
+    def _learn(self, fit: Fit) -> None:
+        """Learn calibration and threshold from the held-out scores of the whole stack."""
+        stacked, held_out = fit.fitted, fit.held_out
+        model = self._model(stacked, fit.lifted)
+        odds = model.fit_held_out(stacked, held_out, fit.task.targets, fit.task.rows)
+        self._keep(fit, model)
+        self.best_score_ = fit.members[0].best.mean
+        if len(fit.task.folds) == 1:
+            # Each odds are of other rows of the only fold.
+            self.best_score_ = fit.judge.mean(odds)
+        elif fit.clock.left >= fit.price * (1 + fit.lifted):
+            self.best_score_ = fit.judge.score(held_out, lift=fit.lifted)
 
     def _checked_features(self, X: Any, *, reset: bool) -> Any:
         # What transformers of views take is theirs to check.
         return X if self.views is not None else super()._checked_features(X, reset=reset)
-
-    def _leave_out(self, views: Views, place: int, left_out: dict[str, str]) -> None:
-        for name, reason in left_out.items():
-            self.left_out_[views.full_name(place, name)] = reason
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.
@@ -540,7 +483,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
             )
         self._new_threshold()
         by_default = isinstance(self.scoring, str) and self.scoring == "auto"
-        _scorer_of(_WITHIN_ROWS if by_default else self.scoring)
+        scorer_of(_WITHIN_ROWS if by_default else self.scoring)
         losses_of(self.loss)
 
     def _new_threshold(self) -> Threshold:
@@ -552,72 +495,43 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         """Return what `scoring` means for the targets of a fit."""
         if not (isinstance(self.scoring, str) and self.scoring == "auto"):
             return self.scoring
-        return "micro_average_precision" if _has_many_empty(targets) else _WITHIN_ROWS
+        return "micro_average_precision" if has_many_empty(targets) else _WITHIN_ROWS
 
-    def _judge(self, rows: Any, held_out: HeldOut, targets: Targets) -> Judge:
+    def _judge(self, task: Task, folds: list[Fold]) -> Judge:
         """Return what judges settings by the scores of the rows that the folds hold out."""
         return Judge(
-            rows,
-            held_out,
-            scorer=_scorer_of(self.scoring_),
-            make_threshold=self._new_threshold if targets.multilabel else None,
+            task,
+            folds,
+            scorer=scorer_of(self.scoring_),
+            make_threshold=self._new_threshold if task.targets.multilabel else None,
             at_least_one=self.at_least_one,
             calibration=self.calibration,
-            n_labels=targets.indicator.shape[1],
         )
 
-    def _kernels_of(self, X: Any, n_labels: int, n_views: int) -> tuple[Any, ...]:
-        if callable(self.kernel) or self.kernel != "auto":
-            return (self.kernel,)
-        n, d = X.shape
-        linear = sparse.issparse(X) or d > MOST_FEATURES or n > _MOST_ROWS
-        if self.max_time is not None:
-            # The first epochs on three folds and on all rows, which no clock ends.
-            seconds = 2.4 * n**2 * (d + 2.0 * n_labels) / _OPERATIONS
-            linear |= seconds > _SHARE_OF_SEARCH * self.max_time / n_views
-        return ("linear",) if linear else ("rbf", "linear")
-
-    def _planned_blocks(self, stack: Stack, seed: int) -> tuple[Named, dict[str, str]]:
+    def _planned_blocks(self, X: Any, task: Task) -> tuple[Named, dict[str, str]]:
         if not self.calibration and self.stack == "auto":
             return [], {}
-        return blocks_of(self.stack, stack.data(seed, full=self.stack == "full"))
+        data = Data(X, task.labels.shape[1], task.seed, self.stack == "full")
+        return blocks_of(self.stack, data)
 
-    def _lifts(self, targets: Targets) -> bool:
-        if not (self.calibration and targets.multilabel):
-            return False
-        lifted, left_out = lifts(self.stack, targets.indicator.shape[1])
-        self.left_out_ |= left_out
-        return lifted
-
-    def _with_empty(self, targets: Targets) -> Targets:
-        """Append a label of the rows without labels, where these are some, and keep whether."""
-        indicator = targets.indicator
-        empty = share_of_empty_rows(indicator)
-        self.empty_label_ = self.calibration and targets.multilabel and empty >= _FEWEST_EMPTY
-        if self.empty_label_:
-            indicator = with_empty_label(indicator)
-        return Targets(indicator, np.arange(indicator.shape[1]), True, None)
-
-    def _grid(self, X: Any, targets: Targets, n_views: int) -> Grid:
-        kernels = self._kernels_of(X, targets.indicator.shape[1], n_views)
-        gammas: tuple[Any, ...] = ("scale",)
-        if self.gamma is not None:
-            gammas = values_of("gamma", self.gamma)
-        elif kernels[0] == "rbf":
-            scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
-            gammas = tuple(width * scale for width in _WIDTHS)
+    def _grid(self, X: Any, task: Task) -> Grid:
+        """Return the settings of a view among which the search selects."""
+        n_labels = task.targets.indicator.shape[1]
+        seconds = np.inf if self.max_time is None else _SHARE_OF_RBF * self.max_time
+        kernels = kernels_of(self.kernel, X, n_labels, seconds / len(task.parts))
+        gammas = gammas_of(self.gamma, X, kernels[0])
         losses = losses_of(self.loss)
-        if targets.indicator.size > _MANY_PAIRS:
+        if has_many_pairs(task.targets):
             losses = losses[:1]
-        if self.empty_label_ and _has_many_empty(targets):
+        if task.empty_label and has_many_empty(task.targets):
             losses = (*losses, ZERO_LABEL)
         return Grid(
             losses,
             kernels,
-            gammas if takes_gamma(kernels[0]) else gammas[:1],
-            class_weights_of(self.class_weight, targets, further=self.empty_label_),
-            top_ks_of(self.top_k, targets.indicator.shape[1]),
-            Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
+            gammas,
+            class_weights_of(self.class_weight, task.targets, further=task.empty_label),
+            top_ks_of(self.top_k, n_labels),
+            Cs_of(self.Cs),
         )
 
     def _model(
@@ -638,9 +552,10 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
             cv=self.cv,
         )
 
-    def _keep(self, members: list[Member], targets: Targets, views: Views, model: Any) -> None:
+    def _keep(self, fit: Fit, model: Any) -> None:
         """Keep what was chosen, and how the fit of the first ranker ended."""
-        self._store_targets(targets)
+        members, views = fit.members, fit.task.views
+        self._store_targets(fit.task.targets)
         copy_names(views, self)
         first = members[0]
         self.best_params_ = first.best.setting.parameters()
@@ -652,6 +567,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         self.rankers_ = {views.names_[one.place]: one.ranker for one in in_order}
         lifted = ("lift",) if getattr(model, "lift", False) else ()
         self.blocks_ = (*(name for name, _ in model.estimators_), *lifted)
+        self.left_out_ = fit.left_out
         self.unit_length_ = views.unit_length_[first.place]
         self.best_estimator_ = Pipeline([("views", views), ("stack", model)])
         kept = ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "status_", "history_")
@@ -660,17 +576,15 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         ends = (one.ranker.status_ for one in in_order)
         self.status_ = next((end for end in ends if end != "converged"), "converged")
 
-    def _keep_roughly(
-        self, members: list[Member], judge: Judge, targets: Targets, views: Views
-    ) -> None:
+    def _keep_roughly(self, fit: Fit, status: str) -> None:
         """Keep a ranker with the rough calibration by which settings were compared."""
-        only = members[0]
-        alone = [views.on_its_view(only.place, "ranker", only.ranker)]
-        model = self._model(alone, lifted=False)
-        search = only.search
-        model.take(alone, judge.rough_head(search.scores, search.calibration), targets)
-        self._keep(members, targets, views, model)
-        self.best_score_ = only.best.mean
+        only = fit.members[0]
+        alone = [fit.task.views.on_its_view(only.place, "ranker", only.ranker)]
+        model, search = self._model(alone, lifted=False), only.search
+        head = fit.search_judge.rough_head(search.scores, search.calibration)
+        model.take(alone, head, fit.task.targets)
+        self._keep(fit, model)
+        self.best_score_, self.status_ = only.best.mean, status
 
     @property
     def calibration_(self) -> Any:
@@ -720,7 +634,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         targets.warn_of_others()
         indicator = as_measured(with_nan(targets.indicator))
         named = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(_scorer_of(self.scoring_)(answers, odds, indicator, **named))
+        return float(scorer_of(self.scoring_)(answers, odds, indicator, **named))
 
     def _label_scores(self, X: Any) -> Matrix:
         views, stack = self.best_estimator_
@@ -803,11 +717,6 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))
 
 
-def _short_of(seconds: float, end: float | None) -> bool:
-    """Return whether so many seconds are not left until an end, if there is one."""
-    return end is not None and end - time.monotonic() < seconds
-
-
 def _named(parameter: Any, size: int) -> list[Any]:
     """Return the tuples of a name and more in a list, none in what is no list."""
     if not isinstance(parameter, list | tuple):
@@ -819,27 +728,6 @@ def _named(parameter: Any, size: int) -> list[Any]:
     ]
 
 
-def _scorer_of(scoring: Any) -> Any:
-    """Return the scorer of a name, or the scorer that it is."""
-    if isinstance(scoring, str):
-        if scoring in SCORERS:
-            return get_scorer(scoring)
-        try:
-            return scikit_learn_scorer(scoring)
-        except (KeyError, ValueError) as error:
-            raise ValueError(
-                f"scoring is {scoring!r}; expected a key of multimargin.measures.SCORERS, a scorer "
-                "of scikit-learn or 'auto'."
-            ) from error
-    if not callable(scoring):
-        raise TypeError(f"scoring is {scoring!r}; expected a name or a scorer.")
-    return scoring
-
-
-def _has_many_empty(targets: Targets) -> bool:
-    return targets.multilabel and share_of_empty_rows(targets.indicator) >= _MANY_EMPTY
-
-
 def _check_size(n: int, q: int) -> None:
     """Refuse at once what would need several numbers for more rows and labels than fit."""
     if n * q > _MOST_SCORES:
@@ -847,50 +735,4 @@ def _check_size(n: int, q: int) -> None:
             f"y has {n} rows x {q} labels; expected at most {_MOST_SCORES} pairs of a row and a "
             "label, for each of which a calibration keeps several numbers. For more, "
             "RankSVM(kernel='linear', bias='penalized', top_k=20, threshold=0.0) ranks the labels."
-        )
-
-
-def _rows_to_search(n: int, q: int, dense: bool) -> int:
-    """Return among how many of the rows settings are compared."""
-    if n * q <= _MANY_PAIRS and n <= (_MOST_DENSE if dense else _MOST_OTHERS):
-        return n
-    if dense:
-        return min(n, _FEWEST_DRAWN)
-    return min(n, int(np.clip(_MANY_PAIRS // q, _FEWEST_DRAWN, _MOST_DRAWN)))
-
-
-def _among(
-    folds: list[tuple[Any, Any]], n: int, size: int, seed: int
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return folds of n rows, or of a sample of them."""
-    if size == n:
-        return folds
-    sampled = np.zeros(n, dtype=bool)
-    sampled[np.random.RandomState(seed).permutation(n)[:size]] = True
-    return [(train[sampled[train]], test[sampled[test]]) for train, test in folds]
-
-
-def _check_folds(folds: Sequence[tuple[Any, Any]], labels: NDArray[Any]) -> None:
-    """Refuse folds without which nothing is left to learn from."""
-    has_pair = known_both(labels, axis=1)
-    for number, (train, _) in enumerate(folds, start=1):
-        if not has_pair[train].any():
-            raise ValueError(
-                f"cv: of the {len(labels)} rows, fold {number} of {len(folds)} leaves {len(train)} "
-                "to learn from, none of which has a relevant and an irrelevant label; expected "
-                "more rows or fewer folds."
-            )
-
-
-def _name_rare_labels(targets: Targets, n_folds: int) -> None:
-    """Warn, once, of labels with fewer relevant rows than folds."""
-    counts = np.count_nonzero(targets.indicator == 1, axis=0)
-    rare = np.flatnonzero(counts < n_folds)
-    if rare.size:
-        names = targets.classes if targets.label_names is None else targets.label_names
-        shown = ", ".join(str(names[k]) for k in rare[:5]) + (", ..." if rare.size > 5 else "")
-        labels = "1 label" if rare.size == 1 else f"{rare.size} labels"
-        warn(
-            f"y has {labels} with fewer relevant rows than the {n_folds} folds, {shown}: their "
-            "probabilities borrow from those of other labels."
         )

@@ -4,14 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from multimargin.measures.scorers import as_measured, measurable_rows
+from multimargin.estimators.label_ranker.task import Fold, Task
+from multimargin.measures.scorers import Answers, as_measured, measurable_rows
 from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import PooledCalibration, Threshold
 from multimargin.thresholds.calibration import odds_within_folds
@@ -26,55 +24,24 @@ _N_BEST, _TOLERANCE = 30, 1e-4
 _FITS = 2.5
 
 
-class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Answers of a model for scorers: the ranking by the odds, the label sets when asked.
-
-    The ranking is that of the odds also where each label has a threshold of its own.
-    """
-
-    def __init__(self, odds: Matrix, predicted: Callable[[], NDArray[np.intp]]) -> None:
-        self.odds = odds
-        self.predicted = predicted
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    @property
-    def classes_(self) -> NDArray[np.intp]:
-        """The numbers of the labels."""
-        return np.arange(self.odds.shape[1])
-
-    def decision_function(self, X: Any) -> Matrix:
-        """Return the logarithms of the odds."""
-        return self.odds
-
-    def predict_proba(self, X: Any) -> Matrix:
-        """Return the probabilities."""
-        return np.asarray(expit(self.odds))
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the label sets."""
-        return self.predicted()
-
-
 class Judge:
     """Scores settings by a scorer of scikit-learn, on scores that were held out."""
 
     def __init__(
         self,
-        X: Any,
-        held_out: HeldOut,
+        task: Task,
+        folds: list[Fold],
         *,
         scorer: Callable[..., float],
         make_threshold: Callable[[], Threshold] | None,
         at_least_one: bool,
         calibration: bool,
-        n_labels: int,
     ) -> None:
-        self._X, self.held_out = X, held_out
+        self._X, self.held_out = task.rows, task.held_out(folds)
         self._scorer, self._make_threshold = scorer, make_threshold
         self._at_least_one, self._calibration = at_least_one, calibration
-        self._labels = held_out.labels[:, :n_labels]
+        held_out = self.held_out
+        self._labels = held_out.labels[:, : task.targets.indicator.shape[1]]
         self._indicator = check_indicator(held_out.labels, "y", unknown=True)
         weights = held_out.sample_weight
         counted = measurable_rows(self._labels, scorer)
@@ -85,8 +52,9 @@ class Judge:
                 "y has no row that the scorer can measure: measures of multimargin need a known "
                 "label, other scorers rows in which all are known."
             )
-        folds = range(held_out.folds.max() + 1)
-        self._measured = [np.flatnonzero(counted & (held_out.folds == fold)) for fold in folds]
+        self._measured = [
+            np.flatnonzero(counted & (held_out.folds == fold)) for fold in range(len(folds))
+        ]
         # The rough calibration of the scores that were judged last
         self.last: PooledCalibration | None = None
         # What the slowest judgement took

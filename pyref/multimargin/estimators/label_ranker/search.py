@@ -14,17 +14,17 @@ from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.blas import one_blas_thread
+from multimargin.blocks.stack import Effort
+from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
+from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.notices import silenced
-from multimargin.targets.reading import Targets
 from multimargin.thresholds import PooledCalibration
 
 Matrix = NDArray[np.float64]
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
-
 
 # A gain, relative to what is there, that is worth the search of further C.
 _WORTH = 1e-3
@@ -61,23 +61,13 @@ class Search:
     """Tries settings on folds, a path over C from warm starts at a time."""
 
     def __init__(
-        self,
-        X: Any,
-        targets: Targets,
-        sample_weight: Matrix | None,
-        folds: list[Fold],
-        judge: Judge,
-        options: dict[str, Any],
-        *,
-        view: str,
-        deadline: float | None,
-        n_jobs: int | None,
-        verbose: int,
+        self, task: Task, place: int, judge: Judge, effort: Effort, options: dict[str, Any]
     ) -> None:
-        self._judge, self._options, self.view = judge, options, view
-        self._deadline, self._n_jobs, self._verbose = deadline, n_jobs, verbose
-        self._data = X, targets, sample_weight
-        self._parts = self._parts_of(folds)
+        self._task, self._place, self._judge = task, place, judge
+        self._options, self.view = options, task.views.names_[place]
+        self._deadline, self._verbose = effort.end, effort.verbose
+        self._n_jobs = job_count(effort.n_jobs, len(task.searched))
+        self._parts = self._parts_of(task.searched)
         self.tried: list[Tried] = []
         self.best: Tried | None = None
         self.scores = np.empty(0)
@@ -86,9 +76,10 @@ class Search:
         self.out_of_time = False
 
     def _parts_of(self, folds: list[Fold]) -> list[tuple[Any, ...]]:
-        X, targets, weights = self._data
+        X, weights = self._task.parts[self._place], self._task.sample_weight
         return [
-            (X[a], targets.rows(a), None if weights is None else weights[a], X[b]) for a, b in folds
+            (X[a], self._task.learned.rows(a), None if weights is None else weights[a], X[b])
+            for a, b in folds
         ]
 
     def hold_out(self, folds: list[Fold], seconds: float | None) -> None:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from multimargin.blocks.by_name import MOST_FEATURES
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.estimators.mlodm import MLODM
@@ -14,10 +16,18 @@ from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
 from multimargin.estimators.shared.pair_weights import check_top_k
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.kernels import make_kernel
 from multimargin.targets.reading import Targets
 
 # Of this many labels, a relevant one is ranked against the hardest few.
 _MANY_LABELS, _HARDEST = 100, 20
+# More rows are for a linear model.
+_MOST_ROWS = 20_000
+_LOWEST_C, _HIGHEST_C = 0.1, 1000.0
+# Widths of an rbf kernel, times gamma="scale".
+_WIDTHS = (1.0, 0.25, 4.0)
+# Of a second, as a bound from below: what an epoch takes is foretold by it.
+_OPERATIONS = 4e9
 
 LOSSES: dict[str, type[PairwiseClassifier]] = {
     "hinge": RankSVM,
@@ -145,11 +155,34 @@ def values_of(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def Cs_of(Cs: Any, lowest: float, highest: float) -> tuple[float, ...]:
+def kernels_of(kernel: Any, X: Any, n_labels: int, seconds: float) -> tuple[Any, ...]:
+    """Return the kernels that a parameter means for features, and seconds of a search."""
+    if callable(kernel) or kernel != "auto":
+        return (kernel,)
+    n, d = X.shape
+    # The first epochs on three folds and on all rows, which no clock ends.
+    foretold = 2.4 * n**2 * (d + 2.0 * n_labels) / _OPERATIONS
+    if sparse.issparse(X) or d > MOST_FEATURES or n > _MOST_ROWS or foretold > seconds:
+        return ("linear",)
+    return ("rbf", "linear")
+
+
+def gammas_of(gamma: Any, X: Any, kernel: Any) -> tuple[Any, ...]:
+    """Return the coefficients that a parameter means for the first kernel that is tried."""
+    gammas: tuple[Any, ...] = ("scale",)
+    if gamma is not None:
+        gammas = values_of("gamma", gamma)
+    elif kernel == "rbf":
+        scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
+        gammas = tuple(width * scale for width in _WIDTHS)
+    return gammas if takes_gamma(kernel) else gammas[:1]
+
+
+def Cs_of(Cs: Any) -> tuple[float, ...]:
     """Return the values of C that a parameter means, increasing."""
     if np.ndim(Cs) == 0 or not isinstance(Cs, Sequence | np.ndarray):
         number = check_integer("Cs", Cs, at_least=1, at_most=1000)
-        return tuple(float(f"{C:.6g}") for C in np.geomspace(lowest, highest, number))
+        return tuple(float(f"{C:.6g}") for C in np.geomspace(_LOWEST_C, _HIGHEST_C, number))
     if len(Cs) == 0:
         raise ValueError("Cs is empty; expected at least one number above 0.")
     return tuple(np.unique([check_real("Cs", C, above=0.0) for C in Cs]).tolist())

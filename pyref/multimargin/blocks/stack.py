@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from multimargin.blas import one_blas_thread
-from multimargin.blocks.by_name import Data
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.notices import silenced, warn
@@ -30,6 +30,15 @@ Fold = tuple[Rows, Rows]
 _PROBE = 200
 
 
+@dataclass(frozen=True)
+class Effort:
+    """Time, jobs and lines of a fit."""
+
+    end: float | None  # When it has to end, by `time.monotonic`
+    n_jobs: int | None
+    verbose: int
+
+
 class Stack:
     """Blocks on the folds of a search, as far as time allows."""
 
@@ -39,19 +48,13 @@ class Stack:
         y: NDArray[Any],
         sample_weight: Matrix | None,
         folds: list[Fold],
-        *,
-        n_jobs: int | None,
-        end: float | None,
-        verbose: int,
+        effort: Effort,
     ) -> None:
         self._X, self._y, self._weights, self._folds = X, y, sample_weight, folds
-        self._jobs, self._end, self._verbose = job_count(n_jobs, len(folds)), end, verbose
+        self._jobs = job_count(effort.n_jobs, len(folds))
+        self._end, self._verbose = effort.end, effort.verbose
         self.blocks: list[Matrix] = []  # Held-out scores of each block
         self.fitted: Named = []  # The blocks by name, fitted on all rows
-
-    def data(self, seed: int, full: bool) -> Data:
-        """Return what decides which blocks are worth their time."""
-        return Data(self._X, self._y.shape[1], seed, full)
 
     def fit(self, planned: Named, *, reserve: float) -> dict[str, str]:
         """Fit blocks while time is left but for a reserve; return what is left out, and why."""

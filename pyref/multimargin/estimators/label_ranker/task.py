@@ -1,0 +1,150 @@
+"""The data of a fit, its folds and its time."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from multimargin.estimators.shared.time_limit import check_max_time
+from multimargin.estimators.shared.views import Views
+from multimargin.notices import warn
+from multimargin.targets.empty_rows import share_of_empty_rows
+from multimargin.targets.indicator import with_nan
+from multimargin.targets.reading import Targets
+from multimargin.thresholds.calibration import with_empty_label
+from multimargin.thresholds.held_out import HeldOut
+from multimargin.tuning.folds import Rows
+
+Matrix = NDArray[np.float64]
+Fold = tuple[Rows, Rows]
+
+# Pairs of a row and a label beyond which one fold and one loss are enough, and settings are
+# compared on a sample of the rows; rows beyond which they are, of features held dense, for which
+# kernels are tried, and others; and the rows of a sample.
+_MANY_PAIRS = 2**20
+_MOST_DENSE, _MOST_OTHERS = 4_000, 20_000
+_FEWEST_DRAWN, _MOST_DRAWN = 3_000, 12_000
+# Share of rows without labels from which on they are learned from.
+_FEWEST_EMPTY = 0.01
+# And from which on a zero label is tried beside a label of theirs, and rows are compared.
+_MANY_EMPTY = 0.05
+# What the search may take of `max_time`.
+_SHARE_OF_SEARCH = 0.5
+
+
+class Clock:
+    """The time that a fit may take, from now on."""
+
+    def __init__(self, max_time: Any) -> None:
+        self._limit, self._began = check_max_time(max_time), time.monotonic()
+        self.end = None if self._limit is None else self._began + self._limit
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, infinity without a limit."""
+        return np.inf if self.end is None else self.end - time.monotonic()
+
+    def of_search(self, place: int, n_views: int) -> float | None:
+        """Return when the search of a view has to end."""
+        if self._limit is None:
+            return None
+        return self._began + _SHARE_OF_SEARCH * self._limit * (place + 1) / n_views
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Rows, their labels and the folds."""
+
+    views: Views
+    parts: list[Any]  # Features of each view, (n, d) each
+    targets: Targets  # As they are given
+    learned: Targets  # With a further label, that a row has none, if `empty_label`
+    sample_weight: Matrix | None
+    groups: Any
+    folds: list[Fold]
+    searched: list[Fold]  # On which settings are compared
+    seed: int
+
+    @property
+    def empty_label(self) -> bool:
+        """True if a row without labels has a label of its own."""
+        return bool(self.learned.indicator.shape[1] > self.targets.indicator.shape[1])
+
+    @cached_property
+    def rows(self) -> Any:
+        """The features of all views side by side."""
+        return self.views.side_by_side(self.parts)
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """Indicator of the labels that are learned, with NaN for unknown ones."""
+        return with_nan(self.learned.indicator)
+
+    def held_out(self, folds: list[Fold]) -> HeldOut:
+        """Return what belongs to scores of the rows that folds hold out."""
+        return HeldOut.of([], self.labels, self.sample_weight, folds, self.groups)
+
+    @property
+    def sampled(self) -> bool:
+        """True if settings are compared on a sample."""
+        return self.searched is not self.folds
+
+
+def with_empty(targets: Targets, *, calibration: bool) -> Targets:
+    """Return targets with a label that a row has none, where some have and it is calibrated."""
+    indicator = targets.indicator
+    if calibration and _share_of_empty(targets) >= _FEWEST_EMPTY:
+        indicator = with_empty_label(indicator)
+    return Targets(indicator, np.arange(indicator.shape[1]), True, None)
+
+
+def has_many_empty(targets: Targets) -> bool:
+    """Return whether so many rows have no label that rows are compared."""
+    return _share_of_empty(targets) >= _MANY_EMPTY
+
+
+def _share_of_empty(targets: Targets) -> float:
+    return share_of_empty_rows(targets.indicator) if targets.multilabel else 0.0
+
+
+def has_many_pairs(targets: Targets) -> bool:
+    """Return whether pairs of a row and a label are so many that a part of them is enough."""
+    return math.prod(targets.indicator.shape) > _MANY_PAIRS
+
+
+def searched_folds(
+    folds: list[Fold], parts: Sequence[Any], targets: Targets, seed: int
+) -> list[Fold]:
+    """Return the folds on which settings are compared: the same, or of a sample of the rows."""
+    n, q = targets.indicator.shape
+    dense = not all(map(sparse.issparse, parts))
+    if not has_many_pairs(targets) and n <= (_MOST_DENSE if dense else _MOST_OTHERS):
+        return folds
+    size = _FEWEST_DRAWN
+    if not dense:
+        size = int(np.clip(_MANY_PAIRS // q, _FEWEST_DRAWN, _MOST_DRAWN))
+    if size >= n:
+        return folds
+    sampled = np.zeros(n, dtype=bool)
+    sampled[np.random.RandomState(seed).permutation(n)[:size]] = True
+    return [(train[sampled[train]], test[sampled[test]]) for train, test in folds]
+
+
+def warn_of_rare_labels(targets: Targets, n_folds: int) -> None:
+    """Warn, once, of labels with fewer relevant rows than folds."""
+    counts = np.count_nonzero(targets.indicator == 1, axis=0)
+    rare = np.flatnonzero(counts < n_folds)
+    if rare.size:
+        names = targets.classes if targets.label_names is None else targets.label_names
+        shown = ", ".join(str(names[k]) for k in rare[:5]) + (", ..." if rare.size > 5 else "")
+        labels = "1 label" if rare.size == 1 else f"{rare.size} labels"
+        warn(
+            f"y has {labels} with fewer relevant rows than the {n_folds} folds, {shown}: their "
+            "probabilities borrow from those of other labels."
+        )
