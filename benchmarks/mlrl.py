@@ -19,7 +19,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from common import DATA, fit_to_one_matrix, in_turn, load_official, print_table
-from multimargin import MLRL, RelationshipOptions
+from multimargin import MLRL
+from multimargin.estimators import RelationshipOptions
 
 
 def scaled(name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import MinMaxScaler
 
 from common import in_turn, load_official, print_table
-from multimargin import FrankWolfeOptions, RankCVM
+from multimargin import RankCVM
+from multimargin.estimators import FrankWolfeOptions
 from multimargin.reference import rank_cvm
 
 ITERATIONS = 200

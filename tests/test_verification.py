@@ -21,10 +21,10 @@ from multimargin import (
     RankLSVM,
     RankSVM,
     RankSVMz,
-    RelationshipOptions,
     UnknownLabelsWarning,
 )
 from multimargin.datasets import load_digit_attributes
+from multimargin.estimators import RelationshipOptions
 from multimargin.estimators.shared import pairwise as base
 from multimargin.estimators.shared.problem import Fit, Problem
 from multimargin.methods import METHODS, make_method

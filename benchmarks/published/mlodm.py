@@ -21,9 +21,10 @@ import pandas as pd
 from sklearn.model_selection import GridSearchCV
 
 from common import print_table
-from multimargin import MLODM, FrankWolfeOptions, RankCVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import MLODM, RankCVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks
+from multimargin.estimators import FrankWolfeOptions
 from multimargin.measures import get_scorer
 from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
 from published.comparison import (

@@ -24,10 +24,11 @@ import pandas as pd
 from sklearn.model_selection import cross_validate, train_test_split
 
 from common import print_note, print_table
-from multimargin import FrankWolfeOptions, RankCVM, RankSVM
+from multimargin import RankCVM, RankSVM
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
 from multimargin.datasets import load
+from multimargin.estimators import FrankWolfeOptions
 from multimargin.estimators.shared.problem import Fit, Problem
 from multimargin.measures import get_scorer
 from multimargin.reference import rank_svm

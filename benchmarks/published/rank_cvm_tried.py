@@ -21,8 +21,9 @@ from sklearn.model_selection import KFold, cross_validate
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler, normalize
 
 from common import load_official, print_note, print_table
-from multimargin import FrankWolfeOptions, RankCVM
+from multimargin import RankCVM
 from multimargin.baselines import MLkNN
+from multimargin.estimators import FrankWolfeOptions
 from multimargin.measures import all_measures, get_scorer
 from published.comparison import (
     COVERAGE,

@@ -12,8 +12,9 @@ relationships. Those who want the best ranking are better served by Rank-SVM.
 import numpy as np
 from matplotlib import pyplot
 
-from multimargin import MLRL, RelationshipOptions
+from multimargin import MLRL
 from multimargin.datasets import load_digit_attributes
+from multimargin.estimators import RelationshipOptions
 
 data = load_digit_attributes()
 X_train, X_test, Y_train, Y_test = data.train_test()

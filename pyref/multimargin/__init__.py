@@ -1,5 +1,5 @@
 """Large-margin multi-label learning with certified solvers."""
-# ruff: noqa: F403, F405 (the names in `__all__` are those of `multimargin.estimators`)
+# ruff: noqa: F403, F405 (the names in `__all__` are those of two rooms)
 
 from importlib import import_module
 from importlib.metadata import version
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from multimargin.estimators import *
+    from multimargin.inspection import *
     from multimargin.model_files import load_model, save_model
 
 __version__ = version("multimargin")
@@ -18,7 +19,6 @@ __all__ = [
     "SSMLRL",
     "CalibratedClassifier",
     "EmptyRowsWarning",
-    "FrankWolfeOptions",
     "LabelRankerCV",
     "LabelSpecificBinaryRelevance",
     "LabelSpecificClassifierChain",
@@ -28,11 +28,9 @@ __all__ = [
     "RankSVM",
     "RankSVMz",
     "Reasons",
-    "RelationshipOptions",
     "ThresholdedClassifier",
     "UnknownLabelsWarning",
     "__version__",
-    "beta_max",
     "explain",
     "load_model",
     "predict_frame",
@@ -43,10 +41,19 @@ __all__ = [
 ]
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("load_model", "save_model"), "model_files"),
+    **dict.fromkeys(
+        ("Reasons", "explain", "predict_frame", "predict_names", "predict_sparse", "predict_top"),
+        "inspection",
+    ),
+}
+
+
 def __getattr__(name: str) -> Any:
     # Only when asked for, so that the command line shows its help without loading scikit-learn.
     if name in __all__:
-        module = "model_files" if name in ("load_model", "save_model") else "estimators"
+        module = _ELSEWHERE.get(name, "estimators")
         return getattr(import_module(f"multimargin.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -27,9 +27,9 @@ from multimargin.checks.paths import MAGIC, check_model, existing_file
 from multimargin.datasets.npz import check_size_of_array
 from multimargin.datasets.table_encoder import KINDS, Places
 from multimargin.estimators import MajorityClass
-from multimargin.estimators.names import label_names_of_model
-from multimargin.estimators.steps import final_estimator
 from multimargin.files import path_to_write, replacing
+from multimargin.inspection.names import label_names_of_model
+from multimargin.inspection.steps import final_estimator
 from multimargin.kernels import Kernel
 from multimargin.methods import METHODS
 from multimargin.notices import silenced, warn

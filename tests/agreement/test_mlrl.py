@@ -7,7 +7,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from multimargin import MLRL, SSMLRL, RelationshipOptions, _rust
+from multimargin import MLRL, SSMLRL, _rust
+from multimargin.estimators import RelationshipOptions
 from multimargin.reference import mlrl
 from tests.support.problems import noisy_linear_problem
 

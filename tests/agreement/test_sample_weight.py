@@ -20,9 +20,9 @@ from multimargin import (
     LabelSpecificClassifierChain,
     RankHLapSVM,
     RankSVM,
-    RelationshipOptions,
 )
 from multimargin.baselines import BPMLL, MLkNN
+from multimargin.estimators import RelationshipOptions
 from multimargin.reference import llsf
 
 # The other methods and options have their weights judged in tests/optimum.

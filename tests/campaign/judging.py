@@ -15,14 +15,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import (
-    MLRL,
-    SSMLRL,
-    EmptyRowsWarning,
-    RankCVM,
-    RelationshipOptions,
-    UnknownLabelsWarning,
-)
+from multimargin import MLRL, SSMLRL, EmptyRowsWarning, RankCVM, UnknownLabelsWarning
+from multimargin.estimators import RelationshipOptions
 from multimargin.reference import estimators
 from multimargin.reference.interior_point import ExactSolverError
 from tests.campaign.bounds import Interval, optimum, returned

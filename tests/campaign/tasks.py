@@ -18,8 +18,8 @@ from multimargin import (
     RankLSVM,
     RankSVM,
     RankSVMz,
-    RelationshipOptions,
 )
+from multimargin.estimators import RelationshipOptions
 from multimargin.reference import estimators
 from multimargin.reference.rank_svm import Array
 from tests.campaign.random_problems import BIASES, KERNELS, RandomProblem, draw_problem

@@ -14,14 +14,13 @@ from multimargin import (
     MLODM,
     MLRL,
     SSMLRL,
-    FrankWolfeOptions,
     RankCVM,
     RankHLapSVM,
     RankLSVM,
     RankSVM,
     RankSVMz,
-    RelationshipOptions,
 )
+from multimargin.estimators import FrankWolfeOptions, RelationshipOptions
 from tests.support.cases import case
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem

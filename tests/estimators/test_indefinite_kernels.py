@@ -17,8 +17,8 @@ from multimargin import (
     RankHLapSVM,
     RankLSVM,
     RankSVM,
-    RelationshipOptions,
 )
+from multimargin.estimators import RelationshipOptions
 from multimargin.kernels import Kernel, nearest_positive_semidefinite
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem

@@ -13,7 +13,8 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from multimargin import LLSF, LabelSpecificBinaryRelevance, LabelSpecificClassifierChain, beta_max
+from multimargin import LLSF, LabelSpecificBinaryRelevance, LabelSpecificClassifierChain
+from multimargin.estimators import beta_max
 from tests.support.problems import unrelated_problem
 from tests.support.subsets import first_fast
 

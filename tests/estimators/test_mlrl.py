@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import MLRL, SSMLRL, RelationshipOptions
+from multimargin import MLRL, SSMLRL
+from multimargin.estimators import RelationshipOptions
 from multimargin.reference import mlrl
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem

@@ -58,8 +58,8 @@ REQUIRED = {
 QUICK = {"max_iter": 3, "cv": 2, "Cs": [1.0]}
 # Options are checked by the method that they are of.
 OF_METHOD = {
-    multimargin.FrankWolfeOptions: multimargin.RankCVM,
-    multimargin.RelationshipOptions: multimargin.MLRL,
+    multimargin.estimators.FrankWolfeOptions: multimargin.RankCVM,
+    multimargin.estimators.RelationshipOptions: multimargin.MLRL,
 }
 
 

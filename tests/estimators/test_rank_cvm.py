@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from multimargin import FrankWolfeOptions, RankCVM, RankLSVM
+from multimargin import RankCVM, RankLSVM
+from multimargin.estimators import FrankWolfeOptions
 from tests.support.problems import unrelated_problem
 
 SOLVERS = ["bcd", "dcd"]

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from multimargin import MLRL, SSMLRL, RelationshipOptions
+from multimargin import MLRL, SSMLRL
+from multimargin.estimators import RelationshipOptions
 from multimargin.estimators.ssmlrl import _reduced_by_factor, reduced_kernel
 
 

@@ -22,7 +22,7 @@ from multimargin import (
     predict_top,
     save_model,
 )
-from multimargin.estimators import names
+from multimargin.inspection import names
 from multimargin.estimators.shared import engine
 from multimargin.estimators.shared.pair_weights import weights_of_pairs
 from tests.support.certificates import objective

@@ -182,7 +182,7 @@ def _tell_of_formulas(kept: dict[str, list[str]]) -> None:
 
 def _scores_of(model: Any, X: Any, with_probabilities: bool) -> tuple[Any, Any]:
     """Return decision values, and probabilities if they are asked for."""
-    from multimargin.estimators.names import decision_and_ranking
+    from multimargin.inspection.names import decision_and_ranking
 
     if not with_probabilities:
         return model.decision_function(X), None

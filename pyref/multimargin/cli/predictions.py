@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from multimargin.cli.spreadsheets import as_cell
 
 if TYPE_CHECKING:
-    from multimargin.estimators.reasons import Reasons
+    from multimargin.inspection.reasons import Reasons
 
 FORMATS = ("all", "labels", "tags")
 """Contents of a row: labels and scores, labels, or names of labels."""
@@ -36,8 +36,8 @@ class Predictions:
 
     def reasons_of(self, model: Any, X: Any, count: int) -> "list[list[Reasons]]":
         """Return what speaks most for or against each tag of each row, by a linear model."""
-        from multimargin.estimators.names import label_names_of_model
-        from multimargin.estimators.reasons import explain
+        from multimargin.inspection.names import label_names_of_model
+        from multimargin.inspection.reasons import explain
 
         names = label_names_of_model(model)
         best = [self._best(number) for number in range(len(self.rows))]

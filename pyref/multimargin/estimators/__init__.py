@@ -9,14 +9,11 @@ from multimargin.estimators.label_specific import (
 from multimargin.estimators.llsf import LLSF, beta_max
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.mlrl import MLRL
-from multimargin.estimators.names import predict_names, predict_top
-from multimargin.estimators.outputs import predict_frame, predict_sparse
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.rank_svmz import RankSVMz
-from multimargin.estimators.reasons import Reasons, explain
 from multimargin.estimators.shared.options import FrankWolfeOptions, RelationshipOptions
 from multimargin.estimators.ssmlrl import SSMLRL
 from multimargin.targets.empty_rows import EmptyRowsWarning
@@ -41,14 +38,8 @@ __all__ = [
     "RankLSVM",
     "RankSVM",
     "RankSVMz",
-    "Reasons",
     "RelationshipOptions",
     "ThresholdedClassifier",
     "UnknownLabelsWarning",
     "beta_max",
-    "explain",
-    "predict_frame",
-    "predict_names",
-    "predict_sparse",
-    "predict_top",
 ]

@@ -12,9 +12,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_flag
-from multimargin.estimators.names import label_names_of_model
-from multimargin.estimators.steps import final_estimator, steps_of
 from multimargin.files import path_to_write, replacing
+from multimargin.inspection.names import label_names_of_model
+from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.onnx.blocks import add_block
 from multimargin.onnx.calibration import add_odds
 from multimargin.onnx.graph import Graph, Node, Rows, require_onnx

@@ -4,7 +4,7 @@ from math import prod
 from typing import Any
 
 from multimargin.blocks import LabelNeighbours
-from multimargin.estimators.steps import final_estimator, fitted_inside
+from multimargin.inspection.steps import final_estimator, fitted_inside
 from multimargin.thresholds import CalibratedClassifier
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice
-from multimargin.estimators.steps import final_estimator
+from multimargin.inspection.steps import final_estimator
 from multimargin.plots.drawing import check_axes, style
 
 Vector = NDArray[np.float64]

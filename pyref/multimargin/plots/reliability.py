@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.scores import check_scores
-from multimargin.estimators.names import label_names_of_model
+from multimargin.inspection.names import label_names_of_model
 from multimargin.measures.label_scores import answer_of
 from multimargin.plots.drawing import check_axes, style
 from multimargin.targets.indicator import known_labels

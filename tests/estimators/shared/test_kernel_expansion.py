@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from multimargin import MLRL, SSMLRL, RelationshipOptions
+from multimargin import MLRL, SSMLRL
+from multimargin.estimators import RelationshipOptions
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 

@@ -4,7 +4,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from multimargin import MLRL, FrankWolfeOptions, RankCVM, RelationshipOptions
+from multimargin import MLRL, RankCVM
+from multimargin.estimators import FrankWolfeOptions, RelationshipOptions
 from tests.support.problems import noisy_linear_problem
 
 X, Y = noisy_linear_problem(0, 60, 4, 3)

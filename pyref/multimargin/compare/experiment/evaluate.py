@@ -30,7 +30,7 @@ from multimargin.datasets.table_encoder import with_encoder
 from multimargin.estimators.label_ranker.estimator import LabelRankerCV
 from multimargin.estimators.shared.certificate import certificate_of
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
-from multimargin.estimators.steps import final_estimator
+from multimargin.inspection.steps import final_estimator
 from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
 from multimargin.notices import warn

@@ -48,7 +48,6 @@ from multimargin.estimators.label_ranker.task import (
     warn_of_rare_labels,
     with_empty,
 )
-from multimargin.estimators.names import decision_and_ranking
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
@@ -705,8 +704,8 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         decision, probabilities : ndarray of shape (n, q)
             The same as from the two methods.
         """
-        check_is_fitted(self)
-        return decision_and_ranking(self.best_estimator_[-1], self._rows(X))
+        both: tuple[Matrix, Matrix] = self._asked("decision_and_probabilities", X)
+        return both
 
     def _asked(self, method: str, X: Any) -> Any:
         check_is_fitted(self)

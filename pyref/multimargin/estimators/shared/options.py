@@ -30,7 +30,8 @@ class FrankWolfeOptions(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from multimargin import FrankWolfeOptions, RankCVM
+    >>> from multimargin import RankCVM
+    >>> from multimargin.estimators import FrankWolfeOptions
     >>> published = FrankWolfeOptions(epsilon=1e-3)
     >>> model = RankCVM(solver="frank-wolfe", max_iter=50, options=published)
     >>> model.set_params(options__epsilon=1e-4).options
@@ -64,7 +65,8 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from multimargin import MLRL, RelationshipOptions
+    >>> from multimargin import MLRL
+    >>> from multimargin.estimators import RelationshipOptions
     >>> from multimargin.datasets import load_digit_attributes
     >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
     >>> q = Y.shape[1]

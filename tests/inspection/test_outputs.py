@@ -21,7 +21,7 @@ from multimargin import (
     predict_frame,
     predict_sparse,
 )
-from multimargin.estimators import names as blocks
+from multimargin.inspection import names as blocks
 from multimargin.measures import micro_f1
 from tests.support.problems import noisy_linear_problem
 

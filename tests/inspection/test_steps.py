@@ -5,7 +5,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from multimargin import LabelRankerCV, RankLSVM
-from multimargin.estimators.steps import final_estimator, steps_of
+from multimargin.inspection.steps import final_estimator, steps_of
 from tests.support.problems import noisy_linear_problem
 
 X, Y = noisy_linear_problem(0, 30, 4, 3, noise=0.0)

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from multimargin.checks.parameters import check_integer
-from multimargin.estimators.steps import final_estimator, steps_of
+from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.measures.label_scores import answer_of, response_of, scores_of
 
 # Scores that are held at a time.

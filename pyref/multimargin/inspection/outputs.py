@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from multimargin.checks.parameters import check_choice
-from multimargin.estimators.names import (
+from multimargin.inspection.names import (
     blocks_of_rows,
     check_multilabel,
     check_rows,

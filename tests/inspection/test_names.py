@@ -25,7 +25,7 @@ from multimargin import (
     predict_names,
     predict_top,
 )
-from multimargin.estimators.names import label_names_of_model
+from multimargin.inspection.names import label_names_of_model
 from tests.support.problems import noisy_linear_problem
 
 pytestmark = pytest.mark.usefixtures("few_trees")
