@@ -23,6 +23,7 @@ from multimargin.thresholds import (
 )
 from multimargin.thresholds.base import check_rows
 from multimargin.thresholds.cuts import best_thresholds
+from tests.support.problems import noisy_linear_problem
 
 
 def hamming_thresholds(F, Y):
@@ -155,6 +156,14 @@ def test_the_default_where_rows_have_no_labels_takes_few_passes():
     assert threshold.n_iter_ < 20
     # With scaled features the threshold of the paper takes thousands.
     assert FeaturesThreshold(scale=True, random_state=0).fit(F, Y, X).n_iter_ > 20
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_features_threshold_by_default_is_the_same_in_each_fit():
+    X, Y = noisy_linear_problem(0, 60, 8, 3, noise=1.0)
+    scores = X[:, :3]
+    one, other = (FeaturesThreshold(max_iter=50).fit(scores, Y, X) for _ in range(2))
+    np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
 def test_features_threshold_of_other_kinds_of_features():

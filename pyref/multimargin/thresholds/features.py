@@ -49,8 +49,8 @@ class FeaturesThreshold(Threshold):
     scale : bool, default=False
         If True, the regression sees features divided by their standard deviations, and up to 500
         of them less their means; `coef_` are the weights of the features as they are.
-    random_state : int, RandomState instance or None, default=None
-        Order in which the solver visits the rows; an int makes the result reproducible.
+    random_state : int, RandomState instance or None, default=0
+        Order in which the solver visits the rows; None draws another one in each fit.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class FeaturesThreshold(Threshold):
     max_iter: int = 100_000
     loss: str = "epsilon_insensitive"
     scale: bool = False
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _check_parameters(self) -> None:
         check_real("C", self.C, above=0.0)
