@@ -1,5 +1,6 @@
 """The peers of `race.py`: what an expert would run on a multi-label data set, with its settings."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +106,32 @@ def peers(X: Any, y: Any) -> list[Peer]:
             for leaves in (7, 31)
         ]
         found.append(Peer("HistGradientBoosting", [_one_vs_rest(one) for one in boosting]))
+        found += _further_boosting()
+    return found
+
+
+def _further_boosting() -> list[Peer]:
+    """Return gradient boosting of packages that are installed."""
+    found = []
+    with suppress(ImportError):
+        from lightgbm import LGBMClassifier
+
+        grid = [
+            LGBMClassifier(
+                n_estimators=100, num_leaves=leaves, random_state=0, n_jobs=1, verbose=-1
+            )
+            for leaves in (7, 31)
+        ]
+        found.append(Peer("LightGBM", [_one_vs_rest(one) for one in grid]))
+    with suppress(ImportError):
+        from catboost import CatBoostClassifier
+
+        options = {"random_seed": 0, "thread_count": 1, "verbose": False, "iterations": 200}
+        grid = [
+            CatBoostClassifier(depth=depth, allow_writing_files=False, **options)
+            for depth in (4, 6)
+        ]
+        found.append(Peer("CatBoost", [_one_vs_rest(one) for one in grid]))
     return found
 
 
