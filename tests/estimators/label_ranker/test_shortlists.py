@@ -326,6 +326,27 @@ def test_no_array_of_all_rows_and_labels_is_made(monkeypatch):
     assert peak < Y.shape[0] * Y.shape[1]
 
 
+def test_of_very_many_rows_neighbours_are_left_out_and_few_are_held_out(monkeypatch):
+    X, Y, *_ = parts(16)
+    monkeypatch.setattr(shortlists, "_MOST_NEIGHBOURS", 299)
+    monkeypatch.setattr(shortlists, "_MOST_HELD_OUT", 40)
+    monkeypatch.setattr("multimargin.estimators.label_ranker.task._MANY_PAIRS", 5_000)
+    held_out = []
+    fit = ShortlistClassifier.fit_held_out
+
+    def watched(self, estimators, held, *given):
+        held_out.append(held.rows)
+        return fit(self, estimators, held, *given)
+
+    monkeypatch.setattr(ShortlistClassifier, "fit_held_out", watched)
+    model = LabelRankerCV(**QUICK).fit(X, Y)
+    assert model.left_out_["neighbours"] == "300 rows are more than 299"
+    assert model.blocks_ == ("ranker",)
+    assert len(np.unique(held_out[0])) == len(held_out[0]) == 40
+    LabelRankerCV(**QUICK, stack=["neighbours"]).fit(X, Y)
+    np.testing.assert_array_equal(held_out[0], held_out[1])
+
+
 def test_groups():
     X, Y, X_test, _ = parts(8)
     model = LabelRankerCV(**QUICK).fit(X, Y, groups=np.arange(300) // 3)

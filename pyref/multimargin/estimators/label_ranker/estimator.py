@@ -47,6 +47,7 @@ from multimargin.estimators.label_ranker.shortlists import (
     check_for_shortlists,
     grid_of,
     needs_shortlists,
+    one_part,
 )
 from multimargin.estimators.label_ranker.steps import Fit, choose, stack
 from multimargin.estimators.label_ranker.task import (
@@ -393,7 +394,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         check_folds(folds, learned.indicator)
         if has_many_pairs(targets) and isinstance(self.cv, Integral):
             # One part is as many rows as a calibration needs.
-            folds = folds[:1]
+            folds = one_part(folds, seed) if shortlisted else folds[:1]
         searched = searched_folds(folds, parts, targets, seed)
         if searched is not folds:
             check_folds(searched, learned.indicator)
@@ -579,7 +580,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         if not self.calibration and self.stack == "auto":
             return [], {}
         if self.shortlisted_:
-            return blocks_of_shortlists(self.stack)
+            return blocks_of_shortlists(self.stack, X.shape[0])
         data = Data(X, task.labels.shape[1], task.seed, self.stack == "full")
         return blocks_of(self.stack, data)
 

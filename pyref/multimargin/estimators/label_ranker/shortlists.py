@@ -27,6 +27,8 @@ MOST_SCORES = 2**26
 """Pairs of a row and a label up to which scores of all labels are held."""
 SCORING = "precision_at_5"
 """The measure to select by: it needs the best labels of a row alone."""
+# Rows beyond which comparing each with all others takes too long, and rows that are held out.
+_MOST_NEIGHBOURS, _MOST_HELD_OUT = 100_000, 2**15
 # Of calibrations that compare settings.
 _N_BEST, _TOLERANCE = 30, 1e-4
 # How many times as long a fit to full precision takes, from zero.
@@ -87,15 +89,26 @@ def grid_of(model: Any, task: Task) -> Grid:
     return Grid(("hinge",), ("linear",), ("scale",), weights[:1], top_ks[:1], Cs_of(model.Cs))
 
 
-def blocks_of_shortlists(stack: Any) -> tuple[Named, dict[str, str]]:
-    """Return the blocks that a parameter means, and those left out with the reason."""
+def blocks_of_shortlists(stack: Any, n: int) -> tuple[Named, dict[str, str]]:
+    """Return the blocks that a parameter means for n rows, and those left out with the reason."""
     if stack is None:
         return [], {}
     left_out = {}
     if isinstance(stack, str):
         reason = f"rows times labels are more than {MOST_SCORES}"
         left_out = dict.fromkeys(("linear", "forest", "lift"), reason)
+        if n > _MOST_NEIGHBOURS:
+            return [], left_out | {"neighbours": f"{n} rows are more than {_MOST_NEIGHBOURS}"}
     return [("neighbours", LabelNeighbours(metric="cosine"))], left_out
+
+
+def one_part(folds: list[Fold], seed: int) -> list[Fold]:
+    """Return the first fold, of whose rows no more are held out than a calibration needs."""
+    train, test = folds[0]
+    if test.size > _MOST_HELD_OUT:
+        drawn = np.random.RandomState(seed).permutation(test.size)[:_MOST_HELD_OUT]
+        test = test[np.sort(drawn)]
+    return [(train, test)]
 
 
 class ShortlistStack(Stack):
