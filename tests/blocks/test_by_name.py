@@ -12,7 +12,6 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from multimargin import CalibratedClassifier, LabelRankerCV, RankSVM, ThresholdedClassifier
 from multimargin.blocks import LabelForest, LabelNeighbours
-from multimargin.estimators.label_ranker import estimator
 from multimargin.measures import micro_f1
 from multimargin.thresholds import calibration
 from multimargin.tuning import MultilabelStratifiedKFold
@@ -264,10 +263,3 @@ def test_groups_and_routed_weights(wrapper):
     np.testing.assert_array_equal(routed.decision_function(X), weighted.decision_function(X))
     with pytest.raises(TypeError, match="fit is given colour; expected sample_weight and groups"):
         wrapper(inner).fit(X, y, colour=1)
-
-
-def test_more_rows_and_labels_than_fit_are_refused_at_once(monkeypatch):
-    X, y = problem(11)
-    monkeypatch.setattr(estimator, "_MOST_SCORES", 700)
-    with pytest.raises(ValueError, match="y has 150 rows x 5 labels; expected at most 700 pairs"):
-        LabelRankerCV().fit(X, y)

@@ -22,7 +22,7 @@ from multimargin import (
     save_model,
 )
 from multimargin.estimators.label_ranker import search as searching
-from multimargin.estimators.label_ranker import settings, task
+from multimargin.estimators.label_ranker import settings, steps, task
 from multimargin.measures import (
     get_scorer,
     micro_average_precision,
@@ -659,6 +659,33 @@ def test_ctrl_c_in_the_search_of_many_rows_keeps_a_model(monkeypatch):
         model.fit(X, y)
     assert model.status_ == "interrupted"
     assert model.predict_proba(X).shape == y.shape
+
+
+@AT_AN_EDGE
+def test_ctrl_c_after_the_search_of_many_rows_keeps_the_cheapest_model_with_its_own_cut(
+    monkeypatch,
+):
+    X, y = problem(9, n=300)
+    many(monkeypatch, drawn=200)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(steps.Member, "fit_ranker", interrupted)
+    model = LabelRankerCV([1.0, 10.0, 100.0], kernel="linear", **QUICK)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "interrupted"
+    assert model.best_params_["C"] == model.ranker_.C
+    # Calibration and cut are learned from the rows that this ranker has not seen.
+    _, held_out = next(iter(MultilabelStratifiedKFold(3).split(X, y)))
+    scores = model.ranker_.label_scores(X[held_out])
+    rough = PooledCalibration(n_best=30).fit(scores, y[held_out])
+    np.testing.assert_allclose(
+        model.predict_proba(X), rough.predict_proba(model.ranker_.label_scores(X)), atol=1e-2
+    )
+    cut = F1Threshold().fit(model.label_scores(X[held_out]), y[held_out])
+    assert model.threshold_.value_ == pytest.approx(cut.value_, abs=1e-9)
 
 
 def test_top_k_of_many_labels_is_a_number():

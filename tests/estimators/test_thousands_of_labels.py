@@ -22,9 +22,9 @@ from multimargin import (
     predict_top,
     save_model,
 )
-from multimargin.inspection import names
 from multimargin.estimators.shared import engine
 from multimargin.estimators.shared.pair_weights import weights_of_pairs
+from multimargin.inspection import names
 from tests.support.certificates import objective
 from tests.support.subsets import first_fast
 

@@ -73,3 +73,26 @@ def test_bad_input_is_named():
         F1Threshold("weighted").fit([[1.0, 0.0]], [[1, 0]])
     with pytest.raises(ValueError, match="y has no known label"):
         F1Threshold().fit([[1.0, 0.0]], [[np.nan, np.nan]])
+
+
+@pytest.mark.parametrize("average", ["micro", "samples"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_without_a_score_are_missed_by_every_cut(average, weighted):
+    rng = np.random.default_rng(2)
+    y = (rng.random((30, 9)) < 0.3).astype(np.uint8)
+    y[:3] = 0
+    scores = np.round(rng.normal(size=y.shape) + y, 1)
+    weights = rng.integers(1, 4, 30).astype(float) if weighted else None
+    listed = slice(0, 5)
+    cut = F1Threshold(average).fit_listed(
+        scores[:, listed], y[:, listed], weights, y.sum(axis=1).astype(float)
+    )
+
+    def f1(threshold):
+        predicted = np.zeros(y.shape, dtype=int)
+        predicted[:, listed] = scores[:, listed] > threshold
+        return MEASURES[average](y, predicted, sample_weight=weights)
+
+    best = max(f1(threshold) for threshold in every_cut(scores[:, listed]))
+    assert cut.score_ == pytest.approx(best, abs=1e-12)
+    assert f1(cut.value_) == pytest.approx(best, abs=1e-12)

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from multimargin.targets.indicator import known_labels
+from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
 
 Matrix = NDArray[np.float64]
 
@@ -75,8 +76,13 @@ class OddsBlock(LabelBlock, ABC):
         return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)
 
 
-def with_shares(y: Any, weights: Matrix | None) -> Matrix:
-    """Return an indicator (n, q) in which an unknown label counts by its share among known rows."""
+def with_shares(y: Any, weights: Matrix | None) -> Any:
+    """Return an indicator (n, q) in which an unknown label counts by its share among known rows.
+
+    A sparse one stays so.
+    """
+    if sparse.issparse(y):
+        return _sparse_with_shares(y, weights)
     indicator, known = known_labels(y, "y")
     filled = indicator.astype(np.float64)
     if known.all():
@@ -85,3 +91,19 @@ def with_shares(y: Any, weights: Matrix | None) -> Matrix:
     totals = counted @ known
     shares = np.divide(counted @ filled, totals, out=np.full(totals.shape, 0.5), where=totals > 0.0)
     return np.where(known, filled, shares)
+
+
+def _sparse_with_shares(y: Any, weights: Matrix | None) -> Any:
+    indicator: Any = check_indicator(y, "y", unknown=True, keep_sparse=True)
+    n, q = indicator.shape
+    counted = np.ones(n) if weights is None else weights
+    rows, labels = indicator.nonzero()
+    marks = indicator.data[indicator.data != 0]
+    of_marks = [
+        np.bincount(labels[marks == mark], counted[rows[marks == mark]], minlength=q)
+        for mark in (1, UNKNOWN)
+    ]
+    totals = counted.sum() - of_marks[1]
+    shares = np.divide(of_marks[0], totals, out=np.full(q, 0.5), where=totals > 0.0)
+    filled = np.where(marks == 1, 1.0, shares[labels])
+    return sparse.csr_array((filled, (rows, labels)), shape=(n, q))

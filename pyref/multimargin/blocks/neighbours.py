@@ -87,9 +87,9 @@ class LabelNeighbours(OddsBlock):
         ----------
         X : array-like or CSR matrix of shape (n, d)
             Features.
-        y : array-like of shape (n, q)
+        y : array-like or sparse matrix of shape (n, q)
             Label indicator of 0 and 1; NaN for unknown labels, which vote by the share of
-            the label.
+            the label. A sparse one stays so.
         sample_weight : array-like of shape (n,), default=None
             Factors of the votes of the rows; rows of weight 0 are not kept.
         """
@@ -101,7 +101,7 @@ class LabelNeighbours(OddsBlock):
         weights = check_sample_weight(sample_weight, X.shape[0])
         labels = with_shares(y, weights)
         if weights is None:
-            weights = np.ones(len(labels))
+            weights = np.ones(X.shape[0])
         kept = weights > 0.0
         if not kept.all():
             X, labels, weights = X[kept], labels[kept], weights[kept]

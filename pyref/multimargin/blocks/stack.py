@@ -111,7 +111,7 @@ class Stack:
 
     def _foretold(self, estimator: Any) -> float:
         """Return the seconds that folds and fit take, by two fits to few rows."""
-        n = len(self._y)
+        n = self._y.shape[0]
         sizes = [size for size in (_PROBE, 2 * _PROBE) if 2 * size <= n]
         if not sizes:
             return 0.0

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from multimargin.cli.options import Data, Json, Labels
+from multimargin.cli.options import Data, Json, Labels, check_all_scored
 from multimargin.cli.predict import ModelFile
 
 
@@ -71,6 +71,7 @@ def command(
     from multimargin.model_files import read_model
 
     model, info = read_model(model_file)
+    check_all_scored(model)
     data = load_for_model(source, info, labels)
     if is_table(data) and data.unknown_tags:
         counts = [f"{tag} ({count})" for tag, count in sorted(data.unknown_tags.items())]

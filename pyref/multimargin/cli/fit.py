@@ -188,6 +188,7 @@ def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None
     """Fit the rows of a data set."""
     from multimargin.cli.options import (
         check_complete,
+        check_room_for_scores,
         choose_split,
         hint_at_linear,
         make_pipeline,
@@ -206,6 +207,7 @@ def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None
     check_complete(data, rows)
     say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
+    check_room_for_scores(method.name, Y)
     hint_at_linear(estimator, method_parameters(method, wanted.settings), data)
     pipeline = make_pipeline(estimator, wanted.scale, data, meaning=wanted.meaning)
     groups = groups_of(data, rows)

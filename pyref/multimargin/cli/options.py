@@ -311,6 +311,29 @@ def hint_at_linear(estimator: Any, chosen: Collection[str], data: Any) -> None:
         tell(f"the kernel is rbf; text is usually learned better with {better}")
 
 
+def check_room_for_scores(method: str, Y: Any) -> None:
+    """Refuse rows and labels so many that the program could not measure the scores of all."""
+    from multimargin.estimators.label_ranker import shortlists
+
+    if method == "label-ranker" and Y.size > shortlists.MOST_SCORES:
+        raise ValueError(
+            f"the data have {Y.shape[0]} rows x {Y.shape[1]} labels; expected at most "
+            f"{shortlists.MOST_SCORES} pairs of a row and a label: for more, LabelRankerCV and "
+            "predict_names in Python list the best labels of each row"
+        )
+
+
+def check_all_scored(model: Any) -> None:
+    """Refuse a model that lists the best labels of each row."""
+    from multimargin.inspection.names import base_rates_of
+
+    if base_rates_of(model) is not None:
+        raise ValueError(
+            "the model lists the best labels of each row; expected one that scores all: in Python, "
+            "predict_names and predict_sparse answer for it"
+        )
+
+
 def check_complete(data: Any, rows: Any) -> None:
     """Refuse missing values before a method does, which has neither rows nor names to report.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of
+from multimargin.cli.options import Data, Json, by_subject, check_all_scored, existing_model, one_of
 from multimargin.cli.table_options import check_names
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ def command(
     from multimargin.model_files import read_model
 
     model, info = read_model(model_file)
+    check_all_scored(model)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     if not (form.as_is or as_json):
         _tell_of_formulas(kept)

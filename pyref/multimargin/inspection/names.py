@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples
 from multimargin.checks.parameters import check_integer
 from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.measures.label_scores import answer_of, response_of, scores_of
+from multimargin.thresholds.shortlists import best_of_rows
 
 # Scores that are held at a time.
 _SCORES = 2**22
@@ -108,25 +109,40 @@ def predict_names(
         scores = values.tolist()
     else:
         labels, ranked_by = predicted_labels(model, X)
-        scores = [row[best].tolist() for row, best in zip(ranked_by, labels, strict=True)]
+        scores = [row.tolist() for row in ranked_by]
     named = [[names[k] for k in best] for best in labels]
     return (named, scores) if return_scores else named
 
 
-def predicted_labels(model: Any, X: Any) -> tuple[list[NDArray[np.intp]], NDArray[np.float64]]:
-    """Return the predicted labels of each row, the best first, and the scores (n, q) of all."""
+def predicted_labels(
+    model: Any, X: Any
+) -> tuple[list[NDArray[np.intp]], list[NDArray[np.float64]]]:
+    """Return the predicted labels of each row, the best first, and what ranks them."""
     if sparse.issparse(X):
         X = X.tocsr()
     check_multilabel(model, X)
-    if hasattr(model, "decision_function"):
-        decision, ranked_by = decision_and_ranking(model, X)
-        predicted = decision > 0
-    else:
-        predicted = answer_of(model, "predict", X) == 1
-        ranked_by, _ = scores_of(model, X, predicted.shape[1])
-    check_rows(X, predicted.shape[0])
-    order = np.argsort(-ranked_by, axis=1, kind="stable")
-    return [best[row[best]] for row, best in zip(predicted, order, strict=True)], ranked_by
+    parts = blocks_of_rows(model, X) if base_rates_of(model) is not None else [X]
+    labels: list[NDArray[np.intp]] = []
+    values: list[NDArray[np.float64]] = []
+    for rows in parts:
+        if hasattr(model, "decision_function"):
+            decision, ranked_by = decision_and_ranking(model, rows)
+            predicted = decision > 0
+        else:
+            predicted = answer_of(model, "predict", rows) == 1
+            ranked_by, _ = scores_of(model, rows, predicted.shape[1])
+        order = np.argsort(-ranked_by, axis=1, kind="stable")
+        found = [best[row[best]] for row, best in zip(predicted, order, strict=True)]
+        labels += found
+        values += [row[best] for row, best in zip(ranked_by, found, strict=True)]
+    check_rows(X, len(labels))
+    return labels, values
+
+
+def base_rates_of(model: Any) -> NDArray[np.float64] | None:
+    """Return the probabilities of labels that a model does not list, None if it lists all."""
+    rates: NDArray[np.float64] | None = getattr(final_estimator(model), "base_rates_", None)
+    return rates
 
 
 def decision_and_ranking(model: Any, X: Any) -> tuple[Any, Any]:
@@ -179,7 +195,7 @@ def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArr
     (899, 2)
     """
     check_integer("k", k, at_least=1)
-    blocks = [_best(_ranked_by(model, rows), k) for rows in blocks_of_rows(model, X)]
+    blocks = [best_of_rows(_ranked_by(model, rows), k) for rows in blocks_of_rows(model, X)]
     labels, values = map(np.concatenate, zip(*blocks, strict=True))
     check_rows(X, labels.shape[0])
     return labels, values
@@ -206,20 +222,6 @@ def check_rows(X: Any, answered: int) -> None:
         )
 
 
-def _best(values: Any, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the places and values of the k largest numbers of each row, the first among equals."""
-    q = values.shape[1]
-    k = min(k, q)
-    chosen = np.argpartition(-values, k - 1, axis=1)[:, :k]
-    lowest = np.take_along_axis(values, chosen, axis=1).min(axis=1, keepdims=True)
-    tied = np.flatnonzero(np.count_nonzero(values >= lowest, axis=1) > k)
-    chosen[tied] = np.argsort(-values[tied], axis=1, kind="stable")[:, :k]
-    chosen.sort(axis=1)
-    found = np.take_along_axis(values, chosen, axis=1)
-    order = np.argsort(-found, axis=1, kind="stable")
-    return np.take_along_axis(chosen, order, axis=1), np.take_along_axis(found, order, axis=1)
-
-
 def check_multilabel(model: Any, X: Any) -> None:
     """Raise ValueError if a model predicts one class per row."""
     last = final_estimator(model)
@@ -240,4 +242,5 @@ def check_multilabel(model: Any, X: Any) -> None:
 def _ranked_by(model: Any, X: Any) -> Any:
     """Return what ranks the labels of rows."""
     response = response_of(model, ("predict_proba", "decision_function", "predict"))
-    return answer_of(model, response, X)
+    values, rates = answer_of(model, response, X), base_rates_of(model)
+    return values if rates is None else np.where(values > 0.0, values, rates)

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from multimargin.checks.parameters import check_choice
 from multimargin.inspection.names import (
+    base_rates_of,
     blocks_of_rows,
     check_multilabel,
     check_rows,
@@ -102,6 +103,12 @@ def predict_frame(model: Any, X: Any, *, response: str = "predict", library: str
     check_choice("response", response, _RESPONSES)
     check_choice("library", library, ("pandas", "polars"))
     check_multilabel(model, X)
+    if base_rates_of(model) is not None:
+        raise ValueError(
+            f"model lists the best labels of each row, of {label_names_of_model(model).size}; "
+            "expected one that scores all, for a column each: predict_names and predict_top name "
+            "the best labels, predict_sparse the predicted ones."
+        )
     values = answer_of(model, response, X)
     check_rows(X, values.shape[0])
     names = label_names_of_model(model).tolist()

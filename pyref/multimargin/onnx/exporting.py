@@ -30,6 +30,7 @@ from multimargin.onnx.scores import add_scores
 from multimargin.onnx.transforms import add_transformer
 from multimargin.thresholds import CalibratedClassifier, ThresholdedClassifier
 from multimargin.thresholds.head import Head
+from multimargin.thresholds.shortlists import ShortlistClassifier
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,11 @@ def _add(graph: Graph, model: Any, X: Rows) -> _Predicted:
         return _Predicted(scores, _label_sets(graph, model.head_, scores, X))
     if isinstance(model, CalibratedClassifier):
         return _calibrated(graph, model, X)
+    if isinstance(model, ShortlistClassifier):
+        raise TypeError(
+            f"model scores shortlists of its {model.classes_.size} labels, which are not exported; "
+            "expected one that scores all: ranker_ is such a model, without probabilities."
+        )
     scores = add_scores(graph, model, X)
     if not model.multilabel_:
         return _Predicted(scores, add_largest(graph, scores, model.classes_.size))

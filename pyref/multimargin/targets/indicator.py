@@ -106,11 +106,27 @@ def known_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(Y).all(axis=1))
 
 
-def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
+def with_nan(indicator: Any) -> Any:
     """Return an indicator from `check_indicator`, as floats with NaN if labels are unknown."""
     if count_unknown(indicator) == 0:
         return indicator
+    if sparse.issparse(indicator):
+        data = np.where(indicator.data == UNKNOWN, np.nan, indicator.data)
+        return sparse.csr_array((data, indicator.indices, indicator.indptr), indicator.shape)
     return np.where(indicator == UNKNOWN, np.nan, indicator)
+
+
+def with_unknown_rows(indicator: Any, rows: NDArray[np.bool_]) -> Any:
+    """Return an indicator, of which some rows are empty, with all labels of these rows unknown."""
+    if not rows.any():
+        return indicator
+    if not sparse.issparse(indicator):
+        indicator[rows] = UNKNOWN
+        return indicator
+    q = indicator.shape[1]
+    places = np.repeat(np.flatnonzero(rows), q), np.tile(np.arange(q), np.count_nonzero(rows))
+    marks = np.full(places[0].size, UNKNOWN, dtype=np.uint8)
+    return indicator + sparse.csr_array((marks, places), shape=indicator.shape)
 
 
 def known_both(indicator: NDArray[Any], axis: int) -> NDArray[np.bool_]:

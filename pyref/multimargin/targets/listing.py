@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from multimargin.targets.names import label_name
 
@@ -65,14 +66,22 @@ class Listing:
         counts = np.bincount(found, minlength=len(self.names))
         return Counter(dict(zip(self.names, counts.tolist(), strict=True)))
 
-    def indicator(self, names: Sequence[Any]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    def indicator(
+        self, names: Sequence[Any], *, keep_sparse: bool = False
+    ) -> tuple[Any, NDArray[np.bool_]]:
         """Return the indicator (n, q) of some names, and which rows have another one, too."""
         column = {name: place for place, name in enumerate(names)}
         columns = np.array([column.get(name, -1) for name in self.names], dtype=np.intp)
         rows, numbers = self._numbers_of_rows(self.codes)
         found = columns[numbers]
-        Y = np.zeros((len(self.codes), len(names)), dtype=np.uint8)
-        Y[rows[found >= 0], found[found >= 0]] = 1
+        places = rows[found >= 0], found[found >= 0]
+        shape = len(self.codes), len(names)
+        Y: Any
+        if keep_sparse:
+            Y = sparse.csr_array((np.ones(places[0].size, dtype=np.uint8), places), shape=shape)
+        else:
+            Y = np.zeros(shape, dtype=np.uint8)
+            Y[places] = 1
         has_other = np.zeros(len(self.codes), dtype=bool)
         has_other[rows[found < 0]] = True
         return Y, has_other

@@ -16,7 +16,7 @@ from multimargin.checks.arrays import naming
 from multimargin.checks.names import listed, places_of
 from multimargin.notices import warn
 from multimargin.targets.given import Given, column_of, recognise
-from multimargin.targets.indicator import UNKNOWN, count_unknown, indicator_of
+from multimargin.targets.indicator import count_unknown, indicator_of, with_unknown_rows
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import name_in_list, warn_of_lookalikes
 from multimargin.targets.texts import warn_of_lists_in_texts
@@ -125,7 +125,9 @@ def read_targets(
         return y
     given = y if isinstance(y, Given) else recognise(y, name)
     if given.kind == "lists":
-        targets = _listed(given.values, labels, takes_unknown=unknown != "refuse")
+        targets = _listed(
+            given.values, labels, takes_unknown=unknown != "refuse", sparse=keep_sparse
+        )
     elif given.kind == "classes":
         targets = _classes(given.values, labels)
     elif given.is_column and not (labels is not None and labels.multilabel):
@@ -202,10 +204,10 @@ def _as_listed(names: list[Any]) -> list[Any]:
     return listed_names if len(set(listed_names)) == len(names) else names
 
 
-def _of_model(listing: Listing, labels: Labels) -> Targets:
+def _of_model(listing: Listing, labels: Labels, *, keep_sparse: bool = False) -> Targets:
     """Return names in lists as the labels of a model."""
     names = labels.names
-    indicator, has_other = listing.indicator(names)
+    indicator, has_other = listing.indicator(names, keep_sparse=keep_sparse)
     known = set(names)
     others = tuple(name for name in listing.names if name not in known)
     return labels.targets(indicator, others=others, has_other=has_other)
@@ -226,7 +228,9 @@ def _warn_of_unknown(targets: Targets, *, of_lists: bool) -> None:
         )
 
 
-def _listed(rows: list[list[Any] | None], labels: Labels | None, *, takes_unknown: bool) -> Targets:
+def _listed(
+    rows: list[list[Any] | None], labels: Labels | None, *, takes_unknown: bool, sparse: bool
+) -> Targets:
     """Return the targets that lists of label names stand for, the names in sorted order."""
     without = np.array([row is None for row in rows])
     if without.any() and not takes_unknown:
@@ -244,13 +248,12 @@ def _listed(rows: list[list[Any] | None], labels: Labels | None, *, takes_unknow
         ) from error
     if labels is None:
         _check_names(rows, listing, names)
-        indicator, _ = listing.indicator(names.tolist())
+        indicator, _ = listing.indicator(names.tolist(), keep_sparse=sparse)
         targets = Targets(indicator, np.arange(names.size), True, names)
     else:
         labels.check_kind(multilabel=True)
-        targets = _of_model(listing, labels)
-    targets.indicator[without] = UNKNOWN
-    return targets
+        targets = _of_model(listing, labels, keep_sparse=sparse)
+    return replace(targets, indicator=with_unknown_rows(targets.indicator, without))
 
 
 def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[Any]) -> None:

@@ -22,6 +22,7 @@ from multimargin.thresholds.lift import LabelLift, LiftedCalibration
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.scores import ScoresThreshold
+from multimargin.thresholds.shortlists import ShortlistClassifier
 from multimargin.thresholds.shrunken import ShrunkenThreshold
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "PrecisionGuarantee",
     "RecallGuarantee",
     "ScoresThreshold",
+    "ShortlistClassifier",
     "ShrunkenThreshold",
     "Threshold",
     "ThresholdedClassifier",

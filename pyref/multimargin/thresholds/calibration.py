@@ -1,15 +1,18 @@
 """Any multi-label classifiers with a calibrated ranking, probabilities and label sets."""
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import logit
 
 from multimargin.checks.parameters import check_flag, check_real
 from multimargin.notices import silenced, warn
-from multimargin.targets.indicator import UNKNOWN, check_indicator
+from multimargin.targets.indicator import UNKNOWN, check_indicator, count_labels
 from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold
@@ -18,6 +21,7 @@ from multimargin.thresholds.head import Head
 from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, Named, sliceable
 from multimargin.thresholds.lift import Calibration, LabelLift, LiftedCalibration
 from multimargin.thresholds.make import make_threshold
+from multimargin.thresholds.pairs import Listed
 from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.shrunken import ShrunkenThreshold
 from multimargin.whole_fits import whole_or_unchanged
@@ -248,7 +252,11 @@ def _calibrated(
     indicator = check_indicator(held_out.labels, "y", unknown=True)
     weights, blocks = held_out.sample_weight, held_out.blocks
     folds = _parts(held_out, indicator)
-    first, odds = _pooled(blocks, indicator, weights, folds, C, of_all)
+    make = partial(PooledCalibration, C, per_label=held_out.per_label)
+    pooled = partial(
+        _pooled, indicator=indicator, weights=weights, folds=folds, make=make, of_all=of_all
+    )
+    first, odds = pooled(blocks, listed=held_out.listed)
     seen = sum(int(np.count_nonzero(own)) for own, others in folds if others is None)
     if seen:
         warn(
@@ -264,7 +272,7 @@ def _calibrated(
             LabelLift().fit(indicator, weights if others is None else others).scores(odds[own])
         )
     del odds
-    second, odds = _pooled([*blocks, lifted], indicator, weights, folds, C, of_all)
+    second, odds = pooled([*blocks, lifted])
     if first is None or second is None:
         return None, odds
     return LiftedCalibration(first, LabelLift().fit(indicator, weights), second), odds
@@ -290,9 +298,13 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
     return odds
 
 
-def with_empty_label(indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def with_empty_label(indicator: Any) -> Any:
     """Append a label of the rows that have none."""
-    return np.column_stack([indicator, (indicator == 0).all(axis=1)])
+    empty = count_labels(indicator, axis=1)[1] == indicator.shape[1]
+    if sparse.issparse(indicator):
+        further = sparse.csr_array(empty[:, None].astype(np.uint8))
+        return sparse.hstack([indicator, further], format="csr")
+    return np.column_stack([indicator, empty])
 
 
 Part = tuple[NDArray[np.bool_], Matrix | None]
@@ -331,25 +343,25 @@ def _others(
 
 def _pooled(
     blocks: list[Matrix],
+    *,
     indicator: NDArray[np.uint8],
     weights: Matrix | None,
     folds: list[Part],
-    C: float,
+    make: Callable[[], PooledCalibration],
     of_all: bool,
+    listed: Listed | None = None,
 ) -> tuple[PooledCalibration | None, Matrix]:
     """Return a calibration of all rows, and odds of those of each fold by one of the others."""
-    pairs = PooledCalibration(C).pairs_of(blocks, indicator)
+    pairs = make().pairs_of(blocks, indicator, listed)
     calibration = None
     if of_all or any(others is None for _, others in folds):
-        calibration = PooledCalibration(C).fit_pairs(pairs, weights)
+        calibration = make().fit_pairs(pairs, weights)
     odds = np.empty(indicator.shape)
     for own, others in folds:
         # Not from the calibration of all rows as a start: it has seen them.
-        without = (
-            PooledCalibration(C).fit_pairs(pairs, others) if others is not None else calibration
-        )
+        without = make().fit_pairs(pairs, others) if others is not None else calibration
         assert without is not None
-        odds[own] = without.odds(blocks, np.flatnonzero(own))
+        odds[own] = without.odds(blocks, np.flatnonzero(own), listed)
     return calibration, odds
 
 

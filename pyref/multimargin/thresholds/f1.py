@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_choice
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import CommonThreshold, Vector, check_rows, middle
+from multimargin.thresholds.base import CommonThreshold, Matrix, Vector, check_rows, middle
 
 AVERAGES = ("micro", "macro", "samples")
 
@@ -57,7 +57,38 @@ class F1Threshold(CommonThreshold):
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         self.check()
-        scores, indicator, given = check_rows(scores, y, sample_weight)
+        return self._learn(*check_rows(scores, y, sample_weight))
+
+    def fit_listed(
+        self,
+        scores: Matrix,
+        indicator: NDArray[np.uint8],
+        sample_weight: Vector | None,
+        n_relevant: Vector,
+    ) -> Self:
+        """Fit to some labels of each row, of "micro" or "samples".
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, k)
+            Scores of the labels.
+        indicator : ndarray of shape (n, k)
+            1 where they are relevant, 0 where not, `targets.indicator.UNKNOWN` where that is open.
+        sample_weight : ndarray of shape (n,) or None
+            Weights of the rows.
+        n_relevant : ndarray of shape (n,)
+            Numbers of relevant labels of the rows, those without a score included.
+        """
+        self.check()
+        return self._learn(scores, indicator, sample_weight, n_relevant)
+
+    def _learn(
+        self,
+        scores: Matrix,
+        indicator: NDArray[np.uint8],
+        given: Vector | None,
+        n_relevant: Vector | None = None,
+    ) -> Self:
         n, q = indicator.shape
         weights = np.ones(n) if given is None else given
         counted = (indicator != UNKNOWN) & (weights > 0.0)[:, None]
@@ -67,8 +98,12 @@ class F1Threshold(CommonThreshold):
         if self.average == "micro":
             relevant = counted & (indicator == 1)
             relevant_weight = np.array([float(weights @ np.count_nonzero(relevant, axis=1))])
-            if given is None:
+            if given is None and n_relevant is None:
                 counted &= scores >= _lowest_of_use(scores, counted, relevant)
+        if n_relevant is not None:
+            relevant_weight = weights * n_relevant
+            if self.average == "micro":
+                relevant_weight = relevant_weight.sum(keepdims=True)
         rows, labels = np.nonzero(counted)
         groups, shares = {
             "micro": (np.zeros_like(rows), np.ones(1)),

@@ -35,6 +35,7 @@ from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.head import Head
+from multimargin.thresholds.pairs import Listed
 from multimargin.tuning.folds import Rows, folds_of
 
 Matrix = NDArray[np.float64]
@@ -57,6 +58,8 @@ class HeldOut:
     sample_weight: Matrix | None  # (m,): Their weights
     folds: NDArray[np.intp]  # (m,): The number of the fold that held each out
     groups: NDArray[np.intp] | None = None  # (m,): The group of each, if there are some
+    listed: Listed | None = None  # Which labels the scores are of, if not of all
+    per_label: bool = True  # Whether a calibration has corrections for each label
 
     @classmethod
     def of(
@@ -87,6 +90,8 @@ class HeldOut:
             None if self.sample_weight is None else self.sample_weight[places],
             self.folds[places],
             None if self.groups is None else self.groups[places],
+            None if self.listed is None else self.listed.at(places),
+            self.per_label,
         )
 
     @property

@@ -107,7 +107,7 @@ class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
         """Return the logarithms of the odds by checked scores."""
         return by_features(blocks, self._odds_of)
 
-    def _odds_of(self, features: list[Matrix]) -> Matrix:
+    def _odds_of(self, features: list[Matrix], labels: Any) -> Matrix:
         # The features of the models' scores serve both calibrations.
         return self.second.odds_of([*features, self.lift.scores(self.first.odds_of(features))])
 

@@ -1,7 +1,7 @@
 """Pairs of a row and a label with the features by which a calibration judges them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -48,16 +48,33 @@ def in_chunks(n: int, q: int) -> Iterator[slice]:
 
 def by_features(
     blocks: Sequence[NDArray[Any]],
-    answer: Callable[[list[Matrix]], Matrix],
+    answer: Callable[[list[Matrix], Any], Matrix],
     chosen: NDArray[np.intp] | None = None,
+    listed: "Listed | None" = None,
 ) -> Matrix:
-    """Return what a function makes of the features of all or chosen rows and labels, (m, q)."""
+    """Return what a function makes of the features of all or chosen rows and labels, (m, q).
+
+    It also takes the numbers of their labels, or an ellipsis where these are all.
+    """
     n, q = blocks[0].shape
     found = np.empty((n if chosen is None else chosen.size, q))
     for chunk in in_chunks(*found.shape):
         rows = chunk if chosen is None else chosen[chunk]
-        found[chunk] = answer(features_of([block[rows] for block in blocks]))
+        labels = ... if listed is None else listed.numbers[rows]
+        found[chunk] = answer(features_of([block[rows] for block in blocks]), labels)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """The best labels of each row, of many more; matrices (n, k) have a column for each place."""
+
+    numbers: NDArray[np.intp]  # (n, k): Numbers of the labels
+    n_labels: int
+
+    def at(self, rows: NDArray[np.intp]) -> "Listed":
+        """Return those of some rows."""
+        return replace(self, numbers=self.numbers[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +88,24 @@ class Pairs:
     n_blocks: int
 
     @classmethod
-    def of(cls, blocks: Sequence[NDArray[Any]], indicator: NDArray[np.uint8], n_best: int) -> Self:
+    def of(
+        cls,
+        blocks: Sequence[NDArray[Any]],
+        indicator: NDArray[np.uint8],
+        n_best: int,
+        listed: Listed | None = None,
+    ) -> Self:
         """Return the pairs whose label is among the best of its row by the first block."""
         n, q = indicator.shape
-        labels, rows = [], []
+        labels, rows, relevant = [], [], []
         columns: list[list[Vector]] = [[] for _ in range(N_FEATURES + len(blocks) - 1)]
         for chunk in in_chunks(n, q):
             found = features_of([block[chunk] for block in blocks])
             learned = (found[RANK] < np.log(n_best + 0.5)) & (indicator[chunk] != UNKNOWN)
             at = np.nonzero(learned)
             rows.append(at[0] + chunk.start)
-            labels.append(at[1])
+            labels.append(at[1] if listed is None else listed.numbers[chunk][at])
+            relevant.append(indicator[chunk][at] == 1)
             for column, feature in zip(columns, found, strict=True):
                 column.append(feature[at])
         label, row = np.concatenate(labels), np.concatenate(rows)
@@ -96,8 +120,8 @@ class Pairs:
         return cls(
             features,
             row,
-            indicator[row, label] == 1,
-            np.bincount(label, minlength=q),
+            np.concatenate(relevant)[order],
+            np.bincount(label, minlength=q if listed is None else listed.n_labels),
             len(blocks),
         )
 

@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.parameters import check_integer, check_real
+from multimargin.checks.parameters import check_flag, check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import check_rows
 from multimargin.thresholds.logistic import PooledLogistic
-from multimargin.thresholds.pairs import N_FEATURES, Pairs, by_features, features_of
+from multimargin.thresholds.pairs import N_FEATURES, Listed, Pairs, by_features, features_of
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -45,6 +45,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         The labels with the `n_best` highest scores of each row in the first block are learned from,
         and those that tie with them; None is 30, or more where all rows have no more than a
         million of them.
+
+    per_label : bool, default=True
+        If False, labels have no corrections of their own.
 
     Attributes
     ----------
@@ -90,9 +93,12 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     label_intercept_: Vector
     _solution: tuple[Vector, Matrix]
 
-    def __init__(self, C: float = 1.0, n_best: int | None = None) -> None:
+    def __init__(
+        self, C: float = 1.0, n_best: int | None = None, *, per_label: bool = True
+    ) -> None:
         self.C = C
         self.n_best = n_best
+        self.per_label = per_label
 
     def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the map from scores to probabilities.
@@ -118,9 +124,14 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         others = [check_scores(one, n_rows=n, n_labels=q) for one in blocks[1:]]
         return self.fit_pairs(self.pairs_of([first, *others], indicator), weights)
 
-    def pairs_of(self, blocks: Sequence[NDArray[Any]], indicator: NDArray[np.uint8]) -> Pairs:
-        """Return what is learned from, of checked arguments."""
-        return Pairs.of(blocks, indicator, self.best_of(len(indicator)))
+    def pairs_of(
+        self,
+        blocks: Sequence[NDArray[Any]],
+        indicator: NDArray[np.uint8],
+        listed: Listed | None = None,
+    ) -> Pairs:
+        """Return what is learned from, of checked arguments: all labels, or those listed."""
+        return Pairs.of(blocks, indicator, self.best_of(len(indicator)), listed)
 
     def best_of(self, n: int) -> int:
         """Return how many labels of each of n rows are learned from."""
@@ -151,6 +162,8 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         np.divide(pairs.features, scale[:, None], out=A[:-1])
         blocks = places_of_blocks(pairs.n_blocks)
         own_scale = np.r_[_OWN_INTERCEPT, np.full(len(blocks), _OWN_SLOPE)]
+        if not check_flag("per_label", self.per_label):
+            own_scale[:] = 0.0
         problem = PooledLogistic(
             A, pairs.counts, pairs.relevant, C * weights, np.r_[-1, blocks], own_scale
         )
@@ -213,19 +226,22 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         return [first, *(a + b for a, b in zip(own[1:], weighted[N_FEATURES:], strict=True))]
 
     def odds(
-        self, blocks: Sequence[NDArray[Any]], chosen: NDArray[np.intp] | None = None
+        self,
+        blocks: Sequence[NDArray[Any]],
+        chosen: NDArray[np.intp] | None = None,
+        listed: Listed | None = None,
     ) -> Matrix:
         """Return the logarithms of the odds of all or chosen rows by checked scores."""
-        return by_features(blocks, self.odds_of, chosen)
+        return by_features(blocks, self.odds_of, chosen, listed)
 
-    def odds_of(self, features: Sequence[Matrix]) -> Matrix:
-        """Return the logarithms of the odds by the features of the pairs."""
+    def odds_of(self, features: Sequence[Matrix], labels: Any = ...) -> Matrix:
+        """Return the logarithms of the odds by the features of the pairs, of all or some labels."""
         odds = np.empty(features[0].shape)
-        odds[...] = self.label_intercept_ + self.intercept_
+        odds[...] = self.label_intercept_[labels] + self.intercept_
         for own, place in zip(
             self.label_coef_, places_of_blocks(len(self.label_coef_)), strict=True
         ):
-            odds += own * features[place]
+            odds += own[labels] * features[place]
         for weight, feature in zip(self.coef_, features, strict=True):
             odds += weight * feature
         return odds

@@ -8,7 +8,7 @@ import numpy as np
 from iterstrat.ml_stratifiers import IterativeStratification
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 
 from multimargin.checks.parameters import check_integer
@@ -137,15 +137,22 @@ def folds_of(
 
     A number is `MultilabelStratifiedKFold`, with groups scikit-learn's `GroupKFold`; None is five
     folds; other values are as in scikit-learn, splitters or pairs of row numbers or masks of rows.
+    The labels of a sparse indicator are too many to be spread evenly: a number deals rows out at
+    random.
     """
     try:
         if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
             number = 5 if cv is None else int(cv)
-            kind = MultilabelStratifiedKFold if groups is None else GroupKFold
-            splitter: Any = kind(number)
+            splitter: Any
+            if groups is not None:
+                splitter = GroupKFold(number)
+            elif sparse.issparse(indicator):
+                splitter = KFold(number, shuffle=True, random_state=0)
+            else:
+                splitter = MultilabelStratifiedKFold(number)
         else:
             splitter = check_cv(cv, indicator, classifier=True)
-        n = len(indicator)
+        n = indicator.shape[0]
         folds = [
             (_rows_of(train, n), _rows_of(test, n))
             for train, test in splitter.split(X, indicator, groups)
@@ -167,9 +174,9 @@ def check_folds(folds: Sequence[tuple[Rows, Rows]], labels: NDArray[Any]) -> Non
     for number, (train, _) in enumerate(folds, start=1):
         if not has_pair[train].any():
             raise ValueError(
-                f"cv: of the {len(labels)} rows, fold {number} of {len(folds)} leaves {len(train)} "
-                "to learn from, none of which has a relevant and an irrelevant label; expected "
-                "more rows or fewer folds."
+                f"cv: of the {labels.shape[0]} rows, fold {number} of {len(folds)} leaves "
+                f"{len(train)} to learn from, none of which has a relevant and an irrelevant "
+                "label; expected more rows or fewer folds."
             )
 
 

@@ -1,12 +1,14 @@
 """The estimator to start with."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import _BaseComposition, available_if
@@ -37,6 +39,16 @@ from multimargin.estimators.label_ranker.settings import (
     losses_of,
     top_ks_of,
 )
+from multimargin.estimators.label_ranker.shortlists import (
+    SCORING,
+    ShortlistJudge,
+    ShortlistStack,
+    blocks_of_shortlists,
+    check_for_shortlists,
+    grid_of,
+    needs_shortlists,
+    one_part,
+)
 from multimargin.estimators.label_ranker.steps import Fit, choose, stack
 from multimargin.estimators.label_ranker.task import (
     Clock,
@@ -53,6 +65,7 @@ from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
 from multimargin.estimators.shared.views import Views, check_unit_length, copy_names, named_views
 from multimargin.kernels import KERNELS, KernelFunction
+from multimargin.measures import precision_at_k
 from multimargin.measures.scorers import Answers, as_measured, scorer_of
 from multimargin.notices import warn
 from multimargin.targets.indicator import check_pairs, with_nan
@@ -65,6 +78,7 @@ from multimargin.thresholds import (
 )
 from multimargin.thresholds.calibration import make_odds_threshold
 from multimargin.thresholds.held_out import Named
+from multimargin.thresholds.shortlists import ShortlistClassifier, labels_at
 from multimargin.tuning.folds import check_folds, folds_of
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
@@ -72,8 +86,25 @@ from multimargin.whole_fits import is_whole, whole_or_unchanged
 _SHARE_OF_RBF = 0.5
 # What "auto" measures where rows have labels.
 _WITHIN_ROWS = "ranking_average_precision"
-# Scores of all rows that a fit holds several times.
-_MOST_SCORES = 2**26
+
+
+class of_all_labels:
+    """A method that needs the scores of all labels, which a model of shortlists does not have."""
+
+    def __init__(self, method: Any) -> None:
+        self._method = method
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if getattr(model, "shortlisted_", False):
+            raise AttributeError(
+                f"{type(model).__name__} has no {self._name} of {model.classes_.size} labels, of "
+                "which only the best of each row have scores; predict and predict_proba are "
+                "sparse, predict_top and predict_names rank, shortlists has the odds."
+            )
+        return self._method.__get__(model, owner)
 
 
 @dataclass(repr=False, eq=False)
@@ -157,7 +188,8 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     ----------
     best_estimator_ : Pipeline
         Model that predicts: "views", which brings features into the form that the others take, and
-        "stack", a `CalibratedClassifier` of the ranker and the classifiers stacked with it.
+        "stack", a `CalibratedClassifier` of the ranker and the classifiers stacked with it, or a
+        `multimargin.thresholds.ShortlistClassifier`.
     ranker_ : RankSVM, RankLSVM or MLODM
         The ranker that was chosen, fitted on all rows (of unit length, if `unit_length_`); with
         `views`, that of the view whose ranker is best by itself, as are `best_params_`, `kernel_`,
@@ -195,6 +227,11 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         none.
     n_splits_ : int
         Number of folds that were held out.
+    shortlisted_ : bool
+        True if the best labels of each row alone are scored, see the notes.
+    base_rates_ : ndarray of shape (q,)
+        With shortlists, the probabilities of labels that are not listed: how often each applies
+        where it is not.
     status_ : str
         Status of the fit: that of the rankers, "time_limit" if the search ran out of time, or
         "interrupted".
@@ -233,6 +270,17 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     and the calibration uses it. Where they are at least one in twenty, the loss of
     `RankSVMz` is tried as well, whose zero label takes the place of that label: `loss` in
     `best_params_` is then "zero_label".
+
+    Of more than 67 million pairs (2**26) of a row and a label, no scores of all labels are held.
+    The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and
+    C alone is searched for, by precision at 5. It lists the 50 best labels of each row
+    (`shortlists`); calibration and threshold learn from these. The 20 nearest neighbours score
+    them, too, and are weighed, with corrections for each label, where that is more precise on the
+    rows that are held out; else the order of the ranker is kept. All other labels have base rates
+    (`base_rates_`). `predict` and `predict_proba`
+    return sparse matrices, `score` is precision at 5, and there is no `decision_function`, nor
+    `label_scores`: `predict_top` and `predict_names` rank. Other kernels, losses, measures,
+    thresholds and blocks, several views, classes and ``calibration=False`` are refused.
 
     Dask collections are not supported; `multimargin.dask.fit` fits a single method.
 
@@ -289,7 +337,8 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         Raises
         ------
         ValueError
-            If an argument is malformed, or rows times labels are more than 67 million.
+            If an argument is malformed, or does not go with shortlists where rows times labels are
+            more than 67 million.
         KeyboardInterrupt
             If interrupted. With a setting tried, the best so far is kept, as the model of one fold,
             with the rough calibration by which settings are compared.
@@ -326,22 +375,26 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
         """Check what is given, make features of it, and choose the folds."""
         X, targets, weights = self._checked(X, y, sample_weight)
-        _check_size(*targets.indicator.shape)
-        n_labels = targets.indicator.shape[1]
+        n_labels, shortlisted = targets.indicator.shape[1], needs_shortlists(targets)
+        if shortlisted:
+            check_for_shortlists(self, targets)
         self._new_threshold().check(
             n_labels=n_labels, sample_weight=weights, at_least_one=self.at_least_one
         )
-        views = Views(self.views, unit_length=self.unit_length)
+        dense = False if shortlisted else "auto"
+        views = Views(self.views, unit_length=self.unit_length, dense=dense)
         parts = views.fit_parts(X, checked_by=self)
         learned = with_empty(targets, calibration=self.calibration)
-        relevant = (targets.indicator == 1).astype(int)
-        strata = relevant if targets.multilabel else relevant.argmax(axis=1)
+        strata = targets.indicator
+        if not shortlisted:
+            relevant = (targets.indicator == 1).astype(int)
+            strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         seed = seed_of(self.random_state)
         folds = folds_of(self.cv, X, strata, groups)
         check_folds(folds, learned.indicator)
         if has_many_pairs(targets) and isinstance(self.cv, Integral):
             # One part is as many rows as a calibration needs.
-            folds = folds[:1]
+            folds = one_part(folds, seed) if shortlisted else folds[:1]
         searched = searched_folds(folds, parts, targets, seed)
         if searched is not folds:
             check_folds(searched, learned.indicator)
@@ -351,6 +404,7 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     def _begun(self, task: Task, clock: Clock) -> Fit:
         """Return a fit of which nothing is done but that settings and blocks are named."""
         self.n_splits_, self.empty_label_ = len(task.folds), task.empty_label
+        self.shortlisted_ = needs_shortlists(task.targets)
         self.scoring_ = self._scoring(task.targets)
         judge = self._judge(task, task.folds)
         search_judge = self._judge(task, task.searched) if task.sampled else judge
@@ -362,20 +416,27 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
             search = Search(task, place, search_judge, effort, options)
             effort = Effort(clock.end, self.n_jobs, self.verbose)
             blocks = Stack(X, task.labels, task.sample_weight, task.folds, effort)
+            if self.shortlisted_:
+                blocks = ShortlistStack(task, effort, partial(getattr, search, "scores"))
             planned, left_out = self._planned_blocks(X, task)
             member = Member(place, self._grid(X, task), search, blocks, planned)
             fit.members.append(member)
             fit.leave_out(member, left_out)
-        if self.calibration and task.targets.multilabel:
+        if self.calibration and task.targets.multilabel and not self.shortlisted_:
             fit.lifted, left_out = lifts(self.stack, task.targets.indicator.shape[1])
             fit.left_out |= left_out
         return fit
 
     def _learn(self, fit: Fit) -> None:
         """Learn calibration and threshold from the held-out scores of the whole stack."""
-        stacked, held_out = fit.fitted, fit.held_out
+        stacked: Named = fit.fitted
+        held_out: Any = fit.held_out
         model = self._model(stacked, fit.lifted)
         odds = model.fit_held_out(stacked, held_out, fit.task.targets, fit.task.rows)
+        if self.shortlisted_ and not model.stacked_:
+            held_out = held_out.alone
+            kept = "the ranker alone is as precise at 5 on the held-out rows"
+            fit.left_out |= {name: kept for name, _ in stacked[1:]}
         self._keep(fit, model)
         self.best_score_ = fit.members[0].best.mean
         if len(fit.task.folds) == 1:
@@ -445,9 +506,13 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         if y is None:
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = read_targets(y, unknown="warn")
+        targets = read_targets(y, unknown="warn", keep_sparse=True)
+        if sparse.issparse(targets.indicator) != needs_shortlists(targets):
+            given: Any = targets.indicator
+            held = given.toarray() if sparse.issparse(given) else sparse.csr_array(given)
+            targets = replace(targets, indicator=held)
         check_as_many_rows(targets.indicator, X)
-        weights = check_sample_weight(sample_weight, len(targets.indicator))
+        weights = check_sample_weight(sample_weight, targets.indicator.shape[0])
         if weights is not None:
             check_pairs(targets.indicator[weights > 0.0])
             # What C means is in units of them, and the values that are tried are not.
@@ -494,10 +559,14 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         """Return what `scoring` means for the targets of a fit."""
         if not (isinstance(self.scoring, str) and self.scoring == "auto"):
             return self.scoring
+        if self.shortlisted_:
+            return SCORING
         return "micro_average_precision" if has_many_empty(targets) else _WITHIN_ROWS
 
-    def _judge(self, task: Task, folds: list[Fold]) -> Judge:
+    def _judge(self, task: Task, folds: list[Fold]) -> Judge | ShortlistJudge:
         """Return what judges settings by the scores of the rows that the folds hold out."""
+        if self.shortlisted_:
+            return ShortlistJudge(task, folds, self)
         return Judge(
             task,
             folds,
@@ -510,11 +579,15 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     def _planned_blocks(self, X: Any, task: Task) -> tuple[Named, dict[str, str]]:
         if not self.calibration and self.stack == "auto":
             return [], {}
+        if self.shortlisted_:
+            return blocks_of_shortlists(self.stack, X.shape[0])
         data = Data(X, task.labels.shape[1], task.seed, self.stack == "full")
         return blocks_of(self.stack, data)
 
     def _grid(self, X: Any, task: Task) -> Grid:
         """Return the settings of a view among which the search selects."""
+        if self.shortlisted_:
+            return grid_of(self, task)
         n_labels = task.targets.indicator.shape[1]
         seconds = np.inf if self.max_time is None else _SHARE_OF_RBF * self.max_time
         kernels = kernels_of(self.kernel, X, n_labels, seconds / len(task.parts))
@@ -533,10 +606,17 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
             Cs_of(self.Cs),
         )
 
-    def _model(
-        self, estimators: Named, lifted: bool
-    ) -> CalibratedClassifier | ThresholdedClassifier:
+    def _model(self, estimators: Named, lifted: bool) -> Any:
         """Return what is to learn calibration and threshold from held-out scores."""
+        if self.shortlisted_:
+            unfitted = [(name, clone(estimator)) for name, estimator in estimators]
+            return ShortlistClassifier(
+                unfitted,
+                self.threshold,
+                at_least_one=self.at_least_one,
+                empty_label=self.empty_label_,
+                cv=self.cv,
+            )
         unfitted = [(name, clone(estimator)) for name, estimator in estimators]
         if not self.calibration:
             return ThresholdedClassifier(
@@ -580,8 +660,8 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         only = fit.members[0]
         alone = [fit.task.views.on_its_view(only.place, "ranker", only.ranker)]
         model, search = self._model(alone, lifted=False), only.search
-        head = fit.search_judge.rough_head(search.scores, search.calibration)
-        model.take(alone, head, fit.task.targets)
+        head = search.judge.rough_head(search.scores, search.calibration)
+        model.take(alone, *head, targets=fit.task.targets)
         self._keep(fit, model)
         self.best_score_, self.status_ = only.best.mean, status
 
@@ -597,6 +677,12 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         if threshold is None:
             raise AttributeError("threshold_")
         return threshold
+
+    @property
+    def base_rates_(self) -> NDArray[np.float64]:
+        """Probabilities of labels that a model of shortlists does not list."""
+        rates: NDArray[np.float64] = self.best_estimator_[-1].base_rates_
+        return rates
 
     def _warn_of_edges(self, members: list[Member]) -> None:
         for member in members:
@@ -622,9 +708,11 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         Returns
         -------
         float
-            Larger is better.
+            Larger is better. With shortlists precision at 5 among the listed labels.
         """
         check_is_fitted(self)
+        if self.shortlisted_:
+            return self._precision(X, y, sample_weight)
         rows = self._rows(X)
         stack = self.best_estimator_[-1]
         odds = stack.label_scores(rows)
@@ -635,11 +723,59 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
         named = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(scorer_of(self.scoring_)(answers, odds, indicator, **named))
 
+    def _precision(self, X: Any, y: Any, sample_weight: Any) -> float:
+        """Return the measure of shortlists, by blocks of rows."""
+        targets = read_targets(y, unknown="take", labels=Labels.of(self), keep_sparse=True)
+        targets.warn_of_others()
+        numbers, odds = self.shortlists(X)
+        indicator = sparse.csr_array(targets.indicator)
+        check_as_many_rows(indicator, odds)
+        labels = with_nan(labels_at(indicator, numbers))
+        return float(precision_at_k(as_measured(labels), odds, sample_weight=sample_weight))
+
     def _label_scores(self, X: Any) -> Matrix:
         views, stack = self.best_estimator_
         scores: Matrix = stack.label_scores(views.prepared(X))
         return scores
 
+    @of_all_labels
+    def label_scores(self, X: Any) -> Matrix:
+        """Return the logarithms of the odds of all labels, before the threshold.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            log(p / (1 - p)), or without calibration the scores of the ranker.
+        """
+        return super().label_scores(X)
+
+    @available_if(lambda self: self.shortlisted_)  # type: ignore[untyped-decorator]
+    def shortlists(self, X: Any) -> tuple[NDArray[np.intp], Matrix]:
+        """Return the best labels of each row, of a model of shortlists.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n, k)
+            Numbers of labels, the best first by the ranker; q, where it is among them, says that
+            the row has none.
+        odds : ndarray of shape (n, k)
+            The logarithms of their odds, -1e300 for q.
+        """
+        check_is_fitted(self)
+        lists = self.best_estimator_[-1].shortlists(self._rows(X))
+        return lists.numbers, lists.scores
+
+    @of_all_labels
     def decision_function(self, X: Any) -> Matrix:
         """Return the logarithms of the odds less the threshold: positive where it is predicted.
 
@@ -667,8 +803,9 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
 
         Returns
         -------
-        ndarray of shape (n, q) or (n,)
-            Label indicator of 0 and 1, or classes for one-dimensional targets.
+        ndarray of shape (n, q) or (n,), or csr_array of shape (n, q)
+            Label indicator of 0 and 1, or classes for one-dimensional targets; sparse with
+            shortlists.
         """
         predicted: NDArray[Any] = self._asked("predict", X)
         return predicted
@@ -684,12 +821,14 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
 
         Returns
         -------
-        ndarray of shape (n, q)
-            Probabilities: of labels each by itself; those of classes sum to 1.
+        ndarray or csr_array of shape (n, q)
+            Probabilities: of labels each by itself; those of classes sum to 1. With shortlists a
+            sparse matrix of those of listed labels; others have `base_rates_`.
         """
         probabilities: Matrix = self._asked("predict_proba", X)
         return probabilities
 
+    @of_all_labels
     @available_if(lambda self: bool(self.calibration))  # type: ignore[untyped-decorator]
     def decision_and_probabilities(self, X: Any) -> tuple[Matrix, Matrix]:
         """Return `decision_function` and `predict_proba` of labels, scoring the rows once.
@@ -725,13 +864,3 @@ def _named(parameter: Any, size: int) -> list[Any]:
         for one in parameter
         if isinstance(one, list | tuple) and len(one) == size and isinstance(one[0], str)
     ]
-
-
-def _check_size(n: int, q: int) -> None:
-    """Refuse at once what would need several numbers for more rows and labels than fit."""
-    if n * q > _MOST_SCORES:
-        raise ValueError(
-            f"y has {n} rows x {q} labels; expected at most {_MOST_SCORES} pairs of a row and a "
-            "label, for each of which a calibration keeps several numbers. For more, "
-            "RankSVM(kernel='linear', bias='penalized', top_k=20, threshold=0.0) ranks the labels."
-        )

@@ -1,9 +1,10 @@
 """Measures of the held-out scores of a setting."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ _FITS = 2.5
 
 class Judge:
     """Scores settings by a scorer of scikit-learn, on scores that were held out."""
+
+    # Rankers start from those of the C before
+    warm_start = True
 
     def __init__(
         self,
@@ -60,19 +64,30 @@ class Judge:
         # What the slowest judgement took
         self.seconds = 0.0
 
+    def scores_of(self, ranker: Any, X: Any) -> Matrix:
+        """Return the scores of rows by a ranker."""
+        scores: Matrix = ranker.label_scores(X)
+        return scores
+
+    def joined(self, parts: Sequence[Matrix]) -> Matrix:
+        """Return the scores of all folds."""
+        return np.vstack(parts)
+
     def __call__(self, scores: Matrix) -> Matrix:
         """Return the value of each fold, by one calibration of all held-out rows."""
         odds, start = scores, time.monotonic()
         if self._calibration:
             # A rough one tells settings apart.
-            calibration = PooledCalibration(n_best=_N_BEST)
-            pairs = calibration.pairs_of([scores], self._indicator)
-            weights = self.held_out.sample_weight
-            self.last = calibration.fit_pairs(pairs, weights, self.last, _TOLERANCE)
-            odds = calibration.odds([scores])
+            self.last = self._roughly_calibrated(scores)
+            odds = self.last.odds([scores])
         values = self.values(odds)
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values
+
+    def _roughly_calibrated(self, scores: Matrix) -> PooledCalibration:
+        calibration = PooledCalibration(n_best=_N_BEST)
+        pairs = calibration.pairs_of([scores], self._indicator)
+        return calibration.fit_pairs(pairs, self.held_out.sample_weight, self.last, _TOLERANCE)
 
     def price_of_calibration(self, other: "Judge") -> float:
         """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
@@ -97,14 +112,16 @@ class Judge:
         """Return the mean value of the folds, by thresholds of other folds."""
         return float(np.nanmean(self.values(odds, apart=True)))
 
-    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> Head:
-        """Return the head of a calibration that is there, with the best threshold for its odds."""
+    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> tuple[Head]:
+        """Return the head of a rough calibration, with the best threshold for its odds."""
         q = self._labels.shape[1]
+        if calibration is None and self._calibration:
+            calibration = self._roughly_calibrated(scores)
         odds = scores if calibration is None else calibration.odds([scores])
         threshold = None
         if self._make_threshold is not None:
             threshold = self.held_out.learn(self._make_threshold(), odds[:, :q], self._X)
-        return Head(calibration, threshold, q, self._at_least_one)
+        return (Head(calibration, threshold, q, self._at_least_one),)
 
     def values(self, odds: Matrix, *, apart: bool = False) -> Matrix:
         """Return the value of each fold; NaN where a fold has no row to measure on.

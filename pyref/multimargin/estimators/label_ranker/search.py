@@ -17,7 +17,6 @@ from multimargin.blas import one_blas_thread
 from multimargin.blocks.stack import Effort
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
-from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
@@ -61,39 +60,46 @@ class Search:
     """Tries settings on folds, a path over C from warm starts at a time."""
 
     def __init__(
-        self, task: Task, place: int, judge: Judge, effort: Effort, options: dict[str, Any]
+        self,
+        task: Task,
+        place: int,
+        judge: Any,  # A `Judge` or `ShortlistJudge`
+        effort: Effort,
+        options: dict[str, Any],
     ) -> None:
-        self._task, self._place, self._judge = task, place, judge
+        self._task, self._place, self.judge = task, place, judge
         self._options, self.view = options, task.views.names_[place]
         self._deadline, self._verbose = effort.end, effort.verbose
         self._n_jobs = job_count(effort.n_jobs, len(task.searched))
         self._parts = self._parts_of(task.searched)
         self.tried: list[Tried] = []
         self.best: Tried | None = None
-        self.scores = np.empty(0)
+        self.scores: Any = None
         self.calibration: PooledCalibration | None = None
         self.model: PairwiseClassifier | None = None
         self.out_of_time = False
 
     def _parts_of(self, folds: list[Fold]) -> list[tuple[Any, ...]]:
         X, weights = self._task.parts[self._place], self._task.sample_weight
+        learned, scores_of = self._task.learned, self.judge.scores_of
         return [
-            (X[a], self._task.learned.rows(a), None if weights is None else weights[a], X[b])
+            (X[a], learned.rows(a), None if weights is None else weights[a], X[b], scores_of)
             for a, b in folds
         ]
 
-    def hold_out(self, folds: list[Fold], seconds: float | None) -> None:
+    def hold_out(self, folds: list[Fold], seconds: float | None, judge: Any) -> None:
         """Score the rows that larger folds hold out, by the cheapest of the best settings."""
         assert self.best is not None
         self._deadline = None if seconds is None else time.monotonic() + seconds
         least = self.best.mean - _NEAR * abs(self.best.mean)
         near = [one for one in self.tried if one.mean >= least]
         # Epochs and their number grow with C.
-        self.best = min(near, key=lambda one: (one.setting.C, -one.mean))
+        cheapest = min(near, key=lambda one: (one.setting.C, -one.mean))
         self._parts = self._parts_of(folds)
-        models = [self.best.setting.make(**self._options) for _ in folds]
-        parts, _, _ = zip(*self._scored(models, self.best.setting), strict=True)
-        self.scores = np.vstack(parts)
+        models = [cheapest.setting.make(**self._options) for _ in folds]
+        parts, _, _ = zip(*self._scored(models, cheapest.setting), strict=True)
+        self.judge, self.best, self.scores = judge, cheapest, judge.joined(parts)
+        self.calibration, self.model = None, models[0]
 
     def run(self, grid: Grid) -> None:
         """Choose loss, kernel and C, then one parameter after the other near that C."""
@@ -117,7 +123,7 @@ class Search:
     def _climb(self, setting: Setting, Cs: Sequence[float], rival: Tried | None = None) -> None:
         """Try C, then others while they are better; with a rival if the first is better than it."""
         models: list[PairwiseClassifier] = [
-            setting.make(**self._options, warm_start=True) for _ in self._parts
+            setting.make(**self._options, warm_start=self.judge.warm_start) for _ in self._parts
         ]
         before = len(self.tried)
         place = Cs.index(setting.C)
@@ -143,14 +149,14 @@ class Search:
             if self.out_of_time and self.tried:
                 return None
         parts, fit_time, score_time = zip(*self._scored(models, setting), strict=True)
-        scores = np.vstack(parts)
-        values = self._judge(scores)
+        scores = self.judge.joined(parts)
+        values = self.judge(scores)
         times = np.array(fit_time), np.array(score_time)
         tried = Tried(setting, values, *times, time.monotonic() - start, self.view)
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
             # The next C is fitted by the same models.
-            self.scores, self.calibration, self.model = scores, self._judge.last, copy(models[0])
+            self.scores, self.calibration, self.model = scores, self.judge.last, copy(models[0])
             self.best = tried
         if self._verbose:
             self._print(tried)
@@ -188,7 +194,7 @@ class Search:
         """Return the model of the best setting on one fold, without what warm starts need."""
         assert self.model is not None
         self.model.set_params(warm_start=False)
-        if hasattr(self.model, "coef_"):
+        if hasattr(self.model, "coef_") and hasattr(self.model, "support_"):
             self.model._forget_rows()
         return self.model
 
@@ -230,7 +236,7 @@ def _held_out_scores(
 
     What time is left is shared by `turns` fits.
     """
-    X, targets, weights, X_test = part
+    X, targets, weights, X_test, scores_of = part
     if deadline is not None:
         model.set_params(max_time=max((deadline - time.monotonic()) / turns, 1e-3))
     start = time.monotonic()
@@ -238,4 +244,4 @@ def _held_out_scores(
     with silenced(ConvergenceWarning):
         model.fit(X, targets, sample_weight=weights)
     fitted = time.monotonic()
-    return model.label_scores(X_test), fitted - start, time.monotonic() - fitted
+    return scores_of(model, X_test), fitted - start, time.monotonic() - fitted

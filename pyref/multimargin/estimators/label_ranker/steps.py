@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.member import Member
 from multimargin.estimators.label_ranker.task import Clock, Task
 from multimargin.thresholds.held_out import HeldOut, Named
@@ -19,8 +18,8 @@ class Fit:
 
     task: Task
     clock: Clock
-    judge: Judge  # Of the rows that the folds hold out
-    search_judge: Judge  # Of those on which settings are compared
+    judge: Any  # `Judge` or `ShortlistJudge` of the rows that the folds hold out
+    search_judge: Any  # Of those on which settings are compared
     # One for each view; when they are chosen, the best first
     members: list[Member] = field(default_factory=list)
     lifted: bool = False  # Whether the calibration has a lift
@@ -35,7 +34,9 @@ class Fit:
     @property
     def held_out(self) -> HeldOut:
         """Held-out scores of all rankers and blocks."""
-        return self.judge.with_blocks([one for member in self.members for one in member.scores])
+        scores = [one for member in self.members for one in member.scores]
+        found: HeldOut = self.judge.with_blocks(scores)
+        return found
 
     @property
     def fitted(self) -> Named:
@@ -74,7 +75,7 @@ def choose(fit: Fit, options: dict[str, Any]) -> None:
             left = max(share * fit.clock.left / (len(members) - turn), 1e-3)
         if task.sampled:
             left = None if left is None else left / 2.0
-            member.search.hold_out(task.folds, left)
+            member.search.hold_out(task.folds, left, fit.judge)
         member.fit_ranker(task, options | {"max_time": left})
 
 

@@ -15,7 +15,7 @@ from multimargin.estimators.shared.time_limit import check_max_time
 from multimargin.estimators.shared.views import Views
 from multimargin.notices import warn
 from multimargin.targets.empty_rows import share_of_empty_rows
-from multimargin.targets.indicator import with_nan
+from multimargin.targets.indicator import count_labels, with_nan
 from multimargin.targets.reading import Targets
 from multimargin.thresholds.calibration import with_empty_label
 from multimargin.thresholds.held_out import HeldOut
@@ -84,7 +84,8 @@ class Task:
     @cached_property
     def labels(self) -> NDArray[Any]:
         """Indicator of the labels that are learned, with NaN for unknown ones."""
-        return with_nan(self.learned.indicator)
+        labels: NDArray[Any] = with_nan(self.learned.indicator)
+        return labels
 
     def held_out(self, folds: list[Fold]) -> HeldOut:
         """Return what belongs to scores of the rows that folds hold out."""
@@ -138,7 +139,7 @@ def searched_folds(
 
 def warn_of_rare_labels(targets: Targets, n_folds: int) -> None:
     """Warn, once, of labels with fewer relevant rows than folds."""
-    counts = np.count_nonzero(targets.indicator == 1, axis=0)
+    counts, _ = count_labels(targets.indicator, axis=0)
     rare = np.flatnonzero(counts < n_folds)
     if rare.size:
         names = targets.classes if targets.label_names is None else targets.label_names

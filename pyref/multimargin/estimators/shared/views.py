@@ -40,6 +40,8 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     unit_length : {"auto"} or bool, default="auto"
         If True, the rows of each view are divided by their Euclidean norm; "auto" does so for views
         that are not held dense.
+    dense : {"auto"} or bool, default="auto"
+        If False, all views become CSR matrices, if True dense ones; "auto" as above.
 
     Attributes
     ----------
@@ -60,10 +62,15 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     columns_: list[ColumnTransformer] | None
 
     def __init__(
-        self, views: Sequence[tuple[str, Any, Any]] | None = None, *, unit_length: Any = "auto"
+        self,
+        views: Sequence[tuple[str, Any, Any]] | None = None,
+        *,
+        unit_length: Any = "auto",
+        dense: Any = "auto",
     ) -> None:
         self.views = views
         self.unit_length = unit_length
+        self.dense = dense
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the transformers and choose the forms.
@@ -100,7 +107,8 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
                 parts.append(_of_view(name, own.fit_transform, X))
                 self.columns_.append(own)
             copy_names(self.columns_[0], self)
-        self.dense_ = [is_dense(part) for part in parts]
+        by_numbers = isinstance(self.dense, str)
+        self.dense_ = [is_dense(part) if by_numbers else bool(self.dense) for part in parts]
         by_form = isinstance(self.unit_length, str)
         self.unit_length_ = [
             not dense if by_form else bool(self.unit_length) for dense in self.dense_
