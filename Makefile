@@ -1,4 +1,4 @@
-# make demo | make test | make test-all | make coverage | make test-oldest | make wheels | make verify | make lint | make bench | make race-main | make docs | make paper: each creates .venv and builds what it needs.
+# make demo | make test | make test-all | make coverage | make test-oldest | make wheel | make verify | make lint | make bench | make race-main | make docs | make paper: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ OLDEST := .venv-oldest
 WHEEL := .venv-wheel
 WHEEL_TARGETS ?= $(shell rustup target list --installed 2>/dev/null || rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: demo test test-all coverage test-oldest wheels verify lint format bench race-main docs paper clean
+.PHONY: demo test test-all coverage test-oldest wheel verify lint format bench race-main docs paper clean
 
 demo: $(VENV)/.package
 	$(BIN)/python examples/start/tags_for_software.py demo.png
@@ -52,7 +52,7 @@ test-oldest: $(OLDEST)/.package
 # On Linux, wheels for each of rustup's installed targets: manylinux2014 by the C library that zig brings, or musllinux.
 # Elsewhere one for this machine. And the sdist. The wheel of this machine is checked in a fresh environment with nothing
 # but what it requires.
-wheels: $(VENV)/.created
+wheel: $(VENV)/.created
 	rm -rf dist
 	$(BIN)/python -m pip install --quiet --group wheels
 	set -e; export PATH="$(abspath $(BIN)):$$PATH"; for target in $(WHEEL_TARGETS); do \
