@@ -12,6 +12,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures import precision_at_k
 from multimargin.measures.label_scores import response_of
@@ -394,6 +395,29 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         lists = self.shortlists(X)
         return self._sparse(lists, np.asarray(expit(lists.scores)))
+
+    def precision(self, X: Any, indicator: Any, sample_weight: Any = None) -> float:
+        """Return precision at 5.
+
+        Parameters
+        ----------
+        X : CSR matrix of shape (n, d)
+            Features.
+        indicator : array or sparse matrix of shape (n, q)
+            Checked indicator of the relevant labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; None gives each row the weight 1.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        lists = self.shortlists(X)
+        marks: Any = sparse.csr_array(indicator)
+        check_as_many_rows(marks, X)
+        labels = as_measured(with_nan(labels_at(marks, lists.numbers)))
+        return precision_at_k(labels, lists.scores, sample_weight=sample_weight)
 
     def _sparse(self, lists: Shortlists, values: NDArray[Any]) -> sparse.csr_array:
         rows, places = np.nonzero(values)

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metaestimators import _BaseComposition, available_if
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blocks import blocks_of
@@ -61,11 +61,11 @@ from multimargin.estimators.label_ranker.task import (
     with_empty,
 )
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.shared.nested import NestedEstimators
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
 from multimargin.estimators.shared.views import Views, check_unit_length, copy_names, named_views
 from multimargin.kernels import KERNELS, KernelFunction
-from multimargin.measures import precision_at_k
 from multimargin.measures.scorers import Answers, as_measured, scorer_of
 from multimargin.notices import warn
 from multimargin.targets.indicator import check_pairs, with_nan
@@ -78,7 +78,7 @@ from multimargin.thresholds import (
 )
 from multimargin.thresholds.calibration import make_odds_threshold
 from multimargin.thresholds.held_out import Named
-from multimargin.thresholds.shortlists import ShortlistClassifier, labels_at
+from multimargin.thresholds.shortlists import ShortlistClassifier
 from multimargin.tuning.folds import check_folds, folds_of
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
@@ -108,7 +108,7 @@ class of_all_labels:
 
 
 @dataclass(repr=False, eq=False)
-class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[misc]
+class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     """A label ranker that selects its hyperparameters, with probabilities and label sets.
 
     The estimator to start with. One fit tries kernel widths, losses, C, weights of labels and the
@@ -294,6 +294,9 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     ('converged', True)
     """
 
+    # (name, transformer, columns), and (name, classifier)
+    _nested: ClassVar[dict[str, int]] = {"views": 3, "stack": 2}
+
     Cs: int | Sequence[float] = 9
     _: KW_ONLY
     kernel: str | KernelFunction = "auto"
@@ -448,58 +451,6 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     def _checked_features(self, X: Any, *, reset: bool) -> Any:
         # What transformers of views take is theirs to check.
         return X if self.views is not None else super()._checked_features(X, reset=reset)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            If True, also those of the transformers of `views` and of the classifiers of a `stack`
-            that is a list of pairs, as in "words__min_df" and "svm__C".
-
-        Returns
-        -------
-        dict of str to object
-            The parameters by name.
-        """
-        parameters: dict[str, Any] = self._get_params("_inner", deep=deep)
-        return parameters
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of transformers and classifiers inside by their names.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters by name, as `get_params` returns them.
-
-        Returns
-        -------
-        LabelRankerCV
-            Itself.
-        """
-        for name in ("views", "stack"):
-            if name in params:
-                setattr(self, name, params.pop(name))
-        self._set_params("_inner", **params)
-        return self
-
-    @property
-    def _inner(self) -> Named:
-        """Transformers of views and classifiers of a stack, by the names that they are given."""
-        return [(one[0], one[1]) for one in (*_named(self.views, 3), *_named(self.stack, 2))]
-
-    @_inner.setter
-    def _inner(self, named: Named) -> None:
-        estimators = dict(named)
-        for attribute, size in (("views", 3), ("stack", 2)):
-            own = getattr(self, attribute)
-            if known := _named(own, size):
-                renewed = (
-                    (one[0], estimators[one[0]], *one[2:]) if one in known else one for one in own
-                )
-                setattr(self, attribute, type(own)(renewed))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, Matrix | None]:
         """Return features, targets and weights as the fit takes them."""
@@ -711,27 +662,17 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
             Larger is better. With shortlists precision at 5 among the listed labels.
         """
         check_is_fitted(self)
+        rows, stack = self._rows(X), self.best_estimator_[-1]
+        labels = Labels.of(self)
+        targets = read_targets(y, unknown="take", labels=labels, keep_sparse=self.shortlisted_)
+        targets.warn_of_others()
         if self.shortlisted_:
-            return self._precision(X, y, sample_weight)
-        rows = self._rows(X)
-        stack = self.best_estimator_[-1]
+            return float(stack.precision(rows, targets.indicator, sample_weight))
         odds = stack.label_scores(rows)
         answers = Answers(odds, lambda: stack.head_.label_sets(odds, rows))
-        targets = read_targets(y, unknown="take", labels=Labels.of(self))
-        targets.warn_of_others()
         indicator = as_measured(with_nan(targets.indicator))
         named = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(scorer_of(self.scoring_)(answers, odds, indicator, **named))
-
-    def _precision(self, X: Any, y: Any, sample_weight: Any) -> float:
-        """Return the measure of shortlists, by blocks of rows."""
-        targets = read_targets(y, unknown="take", labels=Labels.of(self), keep_sparse=True)
-        targets.warn_of_others()
-        numbers, odds = self.shortlists(X)
-        indicator = sparse.csr_array(targets.indicator)
-        check_as_many_rows(indicator, odds)
-        labels = with_nan(labels_at(indicator, numbers))
-        return float(precision_at_k(as_measured(labels), odds, sample_weight=sample_weight))
 
     def _label_scores(self, X: Any) -> Matrix:
         views, stack = self.best_estimator_
@@ -853,14 +794,3 @@ class LabelRankerCV(_BaseComposition, LabelScoringClassifier):  # type: ignore[m
     def _rows(self, X: Any) -> Any:
         """Return features as the stack takes them."""
         return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))
-
-
-def _named(parameter: Any, size: int) -> list[Any]:
-    """Return the tuples of a name and more in a list, none in what is no list."""
-    if not isinstance(parameter, list | tuple):
-        return []
-    return [
-        one
-        for one in parameter
-        if isinstance(one, list | tuple) and len(one) == size and isinstance(one[0], str)
-    ]

@@ -76,6 +76,8 @@ def choose(fit: Fit, options: dict[str, Any]) -> None:
         if task.sampled:
             left = None if left is None else left / 2.0
             member.search.hold_out(task.folds, left, fit.judge)
+            # It may have taken longer.
+            left = None if left is None else max(min(left, fit.clock.left), 1e-3)
         member.fit_ranker(task, options | {"max_time": left})
 
 

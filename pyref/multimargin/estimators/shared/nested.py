@@ -1,0 +1,77 @@
+"""Parameters of estimators inside of others."""
+
+from typing import Any, ClassVar, Self
+
+from sklearn.utils.metaestimators import _BaseComposition
+
+Named = list[tuple[str, Any]]
+
+
+class NestedEstimators(_BaseComposition):  # type: ignore[misc]
+    """Base of estimators with parameters that list others by name, as "words__min_df"."""
+
+    # Parameters, and how long the tuples are that they list, whose first two are name and estimator
+    _nested: ClassVar[dict[str, int]]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            If True, also those of the estimators that parameters list by name.
+
+        Returns
+        -------
+        dict of str to object
+            The parameters by name.
+        """
+        parameters: dict[str, Any] = self._get_params("_inner", deep=deep)
+        return parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of estimators inside by their names.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name, as `get_params` returns them.
+
+        Returns
+        -------
+        estimator
+            Itself.
+        """
+        for name in self._nested:
+            if name in params:
+                setattr(self, name, params.pop(name))
+        self._set_params("_inner", **params)
+        return self
+
+    @property
+    def _inner(self) -> Named:
+        """The estimators that parameters list, by the names that they are given."""
+        sizes = self._nested.items()
+        return [(one[0], one[1]) for name, size in sizes for one in self._listed(name, size)]
+
+    @_inner.setter
+    def _inner(self, named: Named) -> None:
+        estimators = dict(named)
+        for name, size in self._nested.items():
+            own = getattr(self, name)
+            if known := self._listed(name, size):
+                renewed = (
+                    (one[0], estimators[one[0]], *one[2:]) if one in known else one for one in own
+                )
+                setattr(self, name, type(own)(renewed))
+
+    def _listed(self, name: str, size: int) -> list[Any]:
+        """Return the tuples of a name and more in a parameter, none where it is no list."""
+        own = getattr(self, name)
+        if not isinstance(own, list | tuple):
+            return []
+        return [
+            one
+            for one in own
+            if isinstance(one, list | tuple) and len(one) == size and isinstance(one[0], str)
+        ]
