@@ -47,13 +47,13 @@ from threadpoolctl import threadpool_limits
 
 from common import DATA, in_short_indices, load_official, print_table
 from multimargin import CalibratedClassifier, LabelRankerCV
+from multimargin.calibration.calibrated import calibrate
+from multimargin.calibration.held_out import HeldOut
 from multimargin.datasets import load_debian_tags
 from multimargin.measures import MEASURES as REGISTRY
 from multimargin.measures import MORE_MEASURES
 from multimargin.measures.label_scores import response_of, scores_by
 from multimargin.thresholds import F1Threshold, ShrunkenThreshold
-from multimargin.thresholds.calibration import calibrate
-from multimargin.thresholds.held_out import HeldOut
 from multimargin.tuning import MultilabelStratifiedKFold
 from race_peers import Peer, peers
 

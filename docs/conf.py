@@ -55,7 +55,7 @@ numpydoc_validation_exclude = {
     r"^sklearn\.",
     r"^multimargin\.reference\.",
     # Inherited: what these methods take and return is said once, by the base of their classes.
-    r"^multimargin\.thresholds\.(?!Threshold\.)\w+\.(fit|predict|rescale)$",
+    r"^multimargin\.(calibration|thresholds)\.(?!Threshold\.)\w+\.(fit|predict|rescale)$",
     r"^multimargin\.(Calibrated|Thresholded)Classifier\.(fit|label_scores|decision_function)$",
 }
 

@@ -13,7 +13,8 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 import multimargin
 from multimargin import RankSVMz
 from multimargin.baselines import BPMLL
-from multimargin.thresholds import PooledCalibration, ScoresThreshold
+from multimargin.calibration import PooledCalibration
+from multimargin.thresholds import ScoresThreshold
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 

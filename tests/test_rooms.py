@@ -27,6 +27,7 @@ ROOMS = [
     "datasets",
     "tuning",
     "thresholds",
+    "calibration",
     "blocks",
     "reference",
     "estimators",

@@ -12,8 +12,8 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from multimargin import CalibratedClassifier, LabelRankerCV, RankSVM, ThresholdedClassifier
 from multimargin.blocks import LabelForest, LabelNeighbours
+from multimargin.calibration import calibrated
 from multimargin.measures import micro_f1
-from multimargin.thresholds import calibration
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 
@@ -78,8 +78,8 @@ def test_held_out_scores_of_a_row_do_not_see_its_own_labels(monkeypatch):
         seen.append(held_out)
         return estimator_calibrate(held_out, **named)
 
-    estimator_calibrate = calibration.calibrate
-    monkeypatch.setattr(calibration, "calibrate", spy)
+    estimator_calibrate = calibrated.calibrate
+    monkeypatch.setattr(calibrated, "calibrate", spy)
     model = LabelRankerCV([10.0], cv=folds, stack="full", kernel="linear", **QUICK)
     changed = y.copy()
     changed[7] = 1 - changed[7]

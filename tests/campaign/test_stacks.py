@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import HeldOut
+from multimargin.calibration.head import Head
+from multimargin.calibration.held_out import HeldOut
 from tests.campaign.stacks import draw, misses_of
 
 # The last of the fast ones has scores of which rounding leaves a singular matrix.

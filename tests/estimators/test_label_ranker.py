@@ -21,6 +21,8 @@ from multimargin import (
     load_model,
     save_model,
 )
+from multimargin.calibration import PooledCalibration, calibrated
+from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker import search as searching
 from multimargin.estimators.label_ranker import settings, steps, task
 from multimargin.measures import (
@@ -29,8 +31,7 @@ from multimargin.measures import (
     micro_f1,
     ranking_average_precision,
 )
-from multimargin.thresholds import F1Threshold, PooledCalibration, calibration
-from multimargin.thresholds.held_out import HeldOut
+from multimargin.thresholds import F1Threshold
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 
@@ -264,7 +265,7 @@ def test_an_interruption_keeps_the_best_so_far_with_its_calibration(monkeypatch)
         raise AssertionError
 
     stopped(0)
-    monkeypatch.setattr(calibration, "calibrate", nobody_waits_for_it)
+    monkeypatch.setattr(calibrated, "calibrate", nobody_waits_for_it)
     late = stopped(6)
     assert 0 < late.best_index_ < 5, "the best is to be neither the first nor the last"
     assert late.best_score_ == late.cv_results_["mean_test_score"].max()

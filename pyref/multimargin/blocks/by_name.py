@@ -9,7 +9,7 @@ from scipy import sparse
 from multimargin.blocks.forest import LabelForest
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.neighbours import LabelNeighbours
-from multimargin.thresholds.held_out import Named, named_estimators
+from multimargin.calibration.held_out import Named, named_estimators
 
 # More features are for a linear model, not for trees.
 MOST_FEATURES = 500

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from multimargin.blas import one_blas_thread
-from multimargin.checks.parameters import job_count
-from multimargin.durations import duration
-from multimargin.notices import silenced, warn
-from multimargin.thresholds.held_out import (
+from multimargin.calibration.held_out import (
     RESPONSES,
     Named,
     fit_on_folds,
     held_out_scores,
     weights_for,
 )
+from multimargin.checks.parameters import job_count
+from multimargin.durations import duration
+from multimargin.notices import silenced, warn
 from multimargin.tuning.folds import Rows
 
 Matrix = NDArray[np.float64]

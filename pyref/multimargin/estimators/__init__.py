@@ -1,5 +1,7 @@
 """The scikit-learn estimators."""
 
+from multimargin.calibration.calibrated import CalibratedClassifier
+from multimargin.calibration.thresholded import ThresholdedClassifier
 from multimargin.estimators.label_ranker import LabelRankerCV
 from multimargin.estimators.label_specific import (
     LabelSpecificBinaryRelevance,
@@ -18,8 +20,6 @@ from multimargin.estimators.shared.options import FrankWolfeOptions, Relationshi
 from multimargin.estimators.ssmlrl import SSMLRL
 from multimargin.targets.empty_rows import EmptyRowsWarning
 from multimargin.targets.reading import UnknownLabelsWarning
-from multimargin.thresholds.calibration import CalibratedClassifier
-from multimargin.thresholds.classifier import ThresholdedClassifier
 
 __all__ = [
     "LLSF",

@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from multimargin.calibration.shortlists import best_of_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.measures.label_scores import answer_of, response_of, scores_of
-from multimargin.thresholds.shortlists import best_of_rows
 
 # Scores that are held at a time.
 _SCORES = 2**22

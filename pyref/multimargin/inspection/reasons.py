@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from multimargin.calibration import CalibratedClassifier
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.inspection.names import check_rows, label_names_of_model, predicted_labels
 from multimargin.inspection.steps import final_estimator, fitted_inside, steps_of
-from multimargin.thresholds import CalibratedClassifier
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ from multimargin.blocks.neighbours import (
     TIES_OF_COSINES,
     TIES_OF_SQUARES,
 )
+from multimargin.calibration.held_out import LEAST
 from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.onnx.scores import dense
-from multimargin.thresholds.held_out import LEAST
 
 # onnx.TensorProto.FLOAT, INT64 and DOUBLE, without the import.
 _FLOAT, _INT64, _DOUBLE = 1, 7, 11

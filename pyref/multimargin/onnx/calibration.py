@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from multimargin.calibration import LiftedCalibration
+from multimargin.calibration.lift import Calibration
+from multimargin.calibration.pairs import ROUNDING
 from multimargin.onnx.graph import Graph, Node
 from multimargin.onnx.labels import columns, integers
-from multimargin.thresholds import LiftedCalibration
-from multimargin.thresholds.lift import Calibration
-from multimargin.thresholds.pairs import ROUNDING
 
 
 def add_odds(graph: Graph, calibration: Calibration, blocks: list[Node]) -> Node:

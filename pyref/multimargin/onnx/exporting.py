@@ -11,6 +11,9 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
+from multimargin.calibration.head import Head
+from multimargin.calibration.shortlists import ShortlistClassifier
 from multimargin.checks.parameters import check_flag
 from multimargin.files import path_to_write, replacing
 from multimargin.inspection.names import label_names_of_model
@@ -28,9 +31,6 @@ from multimargin.onnx.labels import (
 )
 from multimargin.onnx.scores import add_scores
 from multimargin.onnx.transforms import add_transformer
-from multimargin.thresholds import CalibratedClassifier, ThresholdedClassifier
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.shortlists import ShortlistClassifier
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from math import prod
 from typing import Any
 
 from multimargin.blocks import LabelNeighbours
+from multimargin.calibration import CalibratedClassifier
 from multimargin.inspection.steps import final_estimator, fitted_inside
-from multimargin.thresholds import CalibratedClassifier
 
 
 def dense_bytes(model: Any) -> int:

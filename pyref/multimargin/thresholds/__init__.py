@@ -5,43 +5,31 @@ A threshold is learned after the scores, which may come from any model. `ScoresT
 al. 2009, section 3.4) depend on the row, `LabelsThreshold` (SCut) on the label, and
 `CountThreshold` (RCut) lets the same number of labels pass in each row; `F1Threshold` is the same
 for all rows and labels, `RecallGuarantee` and `PrecisionGuarantee` keep a promise on new rows, and
-a constant needs no learning. `ThresholdedClassifier` adds one to any
-classifier that scores labels, `CalibratedClassifier` learns probabilities in the same way.
+a constant needs no learning.
 """
 
 from multimargin.thresholds.base import Threshold, over_labels
-from multimargin.thresholds.calibration import CalibratedClassifier
-from multimargin.thresholds.classifier import ThresholdedClassifier
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.count import CountThreshold
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.features import FeaturesThreshold
 from multimargin.thresholds.guarantees import PrecisionGuarantee, RecallGuarantee
 from multimargin.thresholds.labels import LabelsThreshold
-from multimargin.thresholds.lift import LabelLift, LiftedCalibration
 from multimargin.thresholds.make import make_threshold
-from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.scores import ScoresThreshold
-from multimargin.thresholds.shortlists import ShortlistClassifier
 from multimargin.thresholds.shrunken import ShrunkenThreshold
 
 __all__ = [
-    "CalibratedClassifier",
     "ConstantThreshold",
     "CountThreshold",
     "F1Threshold",
     "FeaturesThreshold",
-    "LabelLift",
     "LabelsThreshold",
-    "LiftedCalibration",
-    "PooledCalibration",
     "PrecisionGuarantee",
     "RecallGuarantee",
     "ScoresThreshold",
-    "ShortlistClassifier",
     "ShrunkenThreshold",
     "Threshold",
-    "ThresholdedClassifier",
     "make_threshold",
     "over_labels",
 ]

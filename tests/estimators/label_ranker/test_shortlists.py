@@ -25,11 +25,11 @@ from multimargin import (
     save_model,
 )
 from multimargin.blocks import LabelNeighbours
+from multimargin.calibration import shortlists as lists_of_labels
+from multimargin.calibration.shortlists import HeldOutLists, ShortlistClassifier
 from multimargin.estimators.label_ranker import search as searching
 from multimargin.estimators.label_ranker import shortlists
 from multimargin.measures import precision_at_k
-from multimargin.thresholds import shortlists as lists_of_labels
-from multimargin.thresholds.shortlists import HeldOutLists, ShortlistClassifier
 from tests.estimators.test_thousands_of_labels import sparse_problem
 
 pytestmark = [

@@ -21,6 +21,7 @@ from sklearn.base import clone
 from sklearn.metrics import multilabel_confusion_matrix
 from sklearn.pipeline import Pipeline
 
+from multimargin.calibration.held_out import named_estimators
 from multimargin.compare.experiment.identity import describe
 from multimargin.compare.experiment.splits import Split
 from multimargin.compare.experiment.tuning import Search, tuned
@@ -37,7 +38,6 @@ from multimargin.notices import warn
 from multimargin.scaling import with_scaler
 from multimargin.targets.indicator import complete_rows, known_both, known_labels
 from multimargin.targets.reading import UnknownLabelsWarning
-from multimargin.thresholds.held_out import named_estimators
 
 _PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib", "iterative-stratification")
 

@@ -17,6 +17,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.blocks import blocks_of
 from multimargin.blocks.by_name import Data, lifts
 from multimargin.blocks.stack import Effort, Stack
+from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
+from multimargin.calibration.calibrated import make_odds_threshold
+from multimargin.calibration.held_out import Named
+from multimargin.calibration.shortlists import ShortlistClassifier
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import (
     check_choice,
@@ -70,15 +74,7 @@ from multimargin.measures.scorers import Answers, as_measured, scorer_of
 from multimargin.notices import warn
 from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
-from multimargin.thresholds import (
-    CalibratedClassifier,
-    Threshold,
-    ThresholdedClassifier,
-    make_threshold,
-)
-from multimargin.thresholds.calibration import make_odds_threshold
-from multimargin.thresholds.held_out import Named
-from multimargin.thresholds.shortlists import ShortlistClassifier
+from multimargin.thresholds import Threshold, make_threshold
 from multimargin.tuning.folds import check_folds, folds_of
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
@@ -113,7 +109,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     The estimator to start with. One fit tries kernel widths, losses, C, weights of labels and the
     part of the ranking that counts, on label-stratified folds; learns probabilities
-    (`multimargin.thresholds.PooledCalibration`) and a threshold from the held-out scores of the
+    (`multimargin.calibration.PooledCalibration`) and a threshold from the held-out scores of the
     best setting and of other classifiers on the same folds; and fits everything on all rows, the
     ranker with a certificate.
 
@@ -189,7 +185,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     best_estimator_ : Pipeline
         Model that predicts: "views", which brings features into the form that the others take, and
         "stack", a `CalibratedClassifier` of the ranker and the classifiers stacked with it, or a
-        `multimargin.thresholds.ShortlistClassifier`.
+        `multimargin.calibration.ShortlistClassifier`.
     ranker_ : RankSVM, RankLSVM or MLODM
         The ranker that was chosen, fitted on all rows (of unit length, if `unit_length_`); with
         `views`, that of the view whose ranker is best by itself, as are `best_params_`, `kernel_`,

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.calibration import PooledCalibration
+from multimargin.calibration.calibrated import odds_within_folds
+from multimargin.calibration.head import Head
+from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.measures.scorers import Answers, as_measured, measurable_rows
 from multimargin.targets.indicator import check_indicator
-from multimargin.thresholds import PooledCalibration, Threshold
-from multimargin.thresholds.calibration import odds_within_folds
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import HeldOut
+from multimargin.thresholds import Threshold
 
 Matrix = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.blocks.stack import Stack
+from multimargin.calibration.held_out import Named
 from multimargin.estimators.label_ranker.search import Search, Tried
 from multimargin.estimators.label_ranker.settings import Grid
 from multimargin.estimators.label_ranker.task import Task
 from multimargin.estimators.shared.views import Views
-from multimargin.thresholds.held_out import Named
 
 Matrix = NDArray[np.float64]
 

@@ -15,13 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.blas import one_blas_thread
 from multimargin.blocks.stack import Effort
+from multimargin.calibration import PooledCalibration
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.notices import silenced
-from multimargin.thresholds import PooledCalibration
 
 Matrix = NDArray[np.float64]
 

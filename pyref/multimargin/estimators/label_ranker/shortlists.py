@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from multimargin.blocks.neighbours import LabelNeighbours
 from multimargin.blocks.stack import Effort, Stack
+from multimargin.calibration import PooledCalibration
+from multimargin.calibration.calibrated import make_odds_threshold, odds_within_folds
+from multimargin.calibration.head import Head
+from multimargin.calibration.held_out import Named
+from multimargin.calibration.shortlists import HeldOutLists, Shortlists, fitted_to, scores_on_folds
 from multimargin.estimators.label_ranker.settings import Cs_of, Grid, class_weights_of, top_ks_of
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
-from multimargin.thresholds import PooledCalibration
-from multimargin.thresholds.calibration import make_odds_threshold, odds_within_folds
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import Named
-from multimargin.thresholds.shortlists import HeldOutLists, Shortlists, fitted_to, scores_on_folds
 
 Matrix = NDArray[np.float64]
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from multimargin.calibration.held_out import HeldOut, Named
 from multimargin.estimators.label_ranker.member import Member
 from multimargin.estimators.label_ranker.task import Clock, Task
-from multimargin.thresholds.held_out import HeldOut, Named
 
 # What the fit on all rows may take of the time that the search leaves to it and a stack.
 _SHARE_OF_FIT = 0.5

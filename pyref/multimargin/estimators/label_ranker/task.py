@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from multimargin.calibration.calibrated import with_empty_label
+from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.shared.time_limit import check_max_time
 from multimargin.estimators.shared.views import Views
 from multimargin.notices import warn
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.indicator import count_labels, with_nan
 from multimargin.targets.reading import Targets
-from multimargin.thresholds.calibration import with_empty_label
-from multimargin.thresholds.held_out import HeldOut
 from multimargin.tuning.folds import Rows
 
 Matrix = NDArray[np.float64]

@@ -24,6 +24,8 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
+from multimargin.calibration.head import Head
+from multimargin.calibration.pairs import Listed
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.weights import check_sample_weight
@@ -34,8 +36,6 @@ from multimargin.targets.empty_rows import EmptyRowsWarning
 from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.pairs import Listed
 from multimargin.tuning.folds import Rows, folds_of
 
 Matrix = NDArray[np.float64]

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from multimargin.calibration.lift import Calibration
 from multimargin.thresholds.base import Threshold, over_labels
-from multimargin.thresholds.lift import Calibration
 
 Matrix = NDArray[np.float64]
 

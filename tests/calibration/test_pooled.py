@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
-from multimargin.thresholds import PooledCalibration
+from multimargin.calibration import PooledCalibration
 
 
 def problem(seed=0, n=120, q=7):

@@ -10,6 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
 
+from multimargin.calibration.head import Head
+from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named, sliceable
+from multimargin.calibration.lift import Calibration, LabelLift, LiftedCalibration
+from multimargin.calibration.pairs import Listed
+from multimargin.calibration.pooled import PooledCalibration
 from multimargin.checks.parameters import check_flag, check_real
 from multimargin.notices import silenced, warn
 from multimargin.targets.indicator import UNKNOWN, check_indicator, count_labels
@@ -17,12 +22,7 @@ from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, Named, sliceable
-from multimargin.thresholds.lift import Calibration, LabelLift, LiftedCalibration
 from multimargin.thresholds.make import make_threshold
-from multimargin.thresholds.pairs import Listed
-from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.shrunken import ShrunkenThreshold
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -38,7 +38,7 @@ class CalibratedClassifier(HeldOutClassifier):
 
     The classifiers are fitted without each fold in turn and score the rows of the fold. From these
     scores one logistic regression for all labels learns probabilities
-    (`multimargin.thresholds.PooledCalibration`), and cuts of the probabilities are chosen by F1.
+    (`multimargin.calibration.PooledCalibration`), and cuts of the probabilities are chosen by F1.
     Then the classifiers are fitted on all rows.
 
     Parameters
@@ -58,7 +58,7 @@ class CalibratedClassifier(HeldOutClassifier):
         Weight of the calibration's loss against its regularisation.
     lift : bool, default=False
         If True, a second calibration also weighs what the other labels of the row make likely, by
-        how often pairs of labels occur together (`multimargin.thresholds.LiftedCalibration`). It
+        how often pairs of labels occur together (`multimargin.calibration.LiftedCalibration`). It
         ranks better where labels are many.
     empty_label : bool, default=False
         If True, the classifiers learn a further, last label, that a row has none, and the

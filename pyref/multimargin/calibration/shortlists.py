@@ -12,6 +12,11 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.calibration.calibrated import calibrate, make_odds_threshold, with_empty_label
+from multimargin.calibration.head import Head
+from multimargin.calibration.held_out import RESPONSES, HeldOut, Named, weights_for
+from multimargin.calibration.pairs import Listed
+from multimargin.calibration.pooled import PooledCalibration
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures import precision_at_k
@@ -20,12 +25,7 @@ from multimargin.measures.scorers import as_measured
 from multimargin.targets.indicator import UNKNOWN, check_indicator, count_labels, with_nan
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
-from multimargin.thresholds.calibration import calibrate, make_odds_threshold, with_empty_label
 from multimargin.thresholds.f1 import F1Threshold
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import RESPONSES, HeldOut, Named, weights_for
-from multimargin.thresholds.pairs import Listed
-from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.tuning.folds import Rows, folds_of
 from multimargin.whole_fits import whole_or_unchanged
 

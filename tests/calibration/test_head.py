@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.special import expit
 
-from multimargin.thresholds import ConstantThreshold, PooledCalibration
-from multimargin.thresholds.head import Head
+from multimargin.calibration import PooledCalibration
+from multimargin.calibration.head import Head
+from multimargin.thresholds import ConstantThreshold
 
 rng = np.random.default_rng(0)
 SCORES = [rng.normal(size=(80, 4)), rng.normal(size=(80, 4))]

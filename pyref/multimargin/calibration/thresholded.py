@@ -3,12 +3,12 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
+from multimargin.calibration.head import Head
+from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named, sliceable
 from multimargin.checks.parameters import check_flag
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Matrix, Threshold, spread
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier, Named, sliceable
 from multimargin.thresholds.make import make_threshold
 from multimargin.whole_fits import whole_or_unchanged
 

@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
+from multimargin.calibration.logistic import PooledLogistic
+from multimargin.calibration.pairs import N_FEATURES, Listed, Pairs, by_features, features_of
 from multimargin.checks.parameters import check_flag, check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import check_rows
-from multimargin.thresholds.logistic import PooledLogistic
-from multimargin.thresholds.pairs import N_FEATURES, Listed, Pairs, by_features, features_of
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -79,7 +79,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from multimargin.thresholds import PooledCalibration
+    >>> from multimargin.calibration import PooledCalibration
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(500, 4))
     >>> y = rng.random((500, 4)) < 1 / (1 + np.exp(-2 * scores))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from multimargin.calibration import shortlists
+from multimargin.calibration.shortlists import Shortlists, best_of_rows, labels_at, scores_at
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds import shortlists
-from multimargin.thresholds.shortlists import Shortlists, best_of_rows, labels_at, scores_at
 
 
 class Fixed:

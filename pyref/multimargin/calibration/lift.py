@@ -9,9 +9,9 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from multimargin.blas import with_one_blas_thread
+from multimargin.calibration.pairs import by_features
+from multimargin.calibration.pooled import PooledCalibration
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.pairs import by_features
-from multimargin.thresholds.pooled import PooledCalibration
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]

@@ -10,11 +10,11 @@ from sklearn.preprocessing import normalize
 
 from multimargin import CalibratedClassifier, LabelRankerCV
 from multimargin.blocks import LabelLogistic
+from multimargin.calibration import LabelLift, LiftedCalibration
 from multimargin.datasets import load_debian_tags
 from multimargin.measures import ranking_loss
 from multimargin.model_files import load_model, save_model
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds import LabelLift, LiftedCalibration
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 

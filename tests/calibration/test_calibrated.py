@@ -15,15 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multimargin import MLRL, CalibratedClassifier, RankLSVM, RankSVM, ThresholdedClassifier
-from multimargin.thresholds import (
-    F1Threshold,
-    LabelsThreshold,
-    PooledCalibration,
-    ShrunkenThreshold,
-)
-from multimargin.thresholds.calibration import calibrate
-from multimargin.thresholds.head import Head
-from multimargin.thresholds.held_out import HeldOut
+from multimargin.calibration import PooledCalibration
+from multimargin.calibration.calibrated import calibrate
+from multimargin.calibration.head import Head
+from multimargin.calibration.held_out import HeldOut
+from multimargin.thresholds import F1Threshold, LabelsThreshold, ShrunkenThreshold
 from tests.support.problems import noisy_linear_problem
 
 X, Y = noisy_linear_problem(3, 160, 5, 4, cut=0.8)
