@@ -131,3 +131,53 @@ def test_one_label_takes_the_published_steps(seed):
     end, _, _ = _rust.solve_label(K, signs, bounds, found, steps=10**6, **settings)
     Z, _ = mlrl.smo(K, y, lam, one, epsilon=1e-9)
     np.testing.assert_allclose(K @ end, K @ Z[:, 0], atol=1e-7)
+
+
+def _many_labels(kind):
+    """Return a kernel matrix and 70 labels whose best weights have few singular values."""
+    random = np.random.default_rng(5)
+    n, q = 90, 70
+    X = random.normal(size=(n, 30)) / np.sqrt(30)
+    Y = (X @ random.normal(size=(30, 3)) @ random.normal(size=(3, q)) > 0.3).astype(int)
+    Y ^= random.random((n, q)) < 0.05
+    Y[:2], Y[2:4] = 1, 0
+    K = X @ X.T
+    if kind == "copies of labels":
+        Y[:, 10:] = Y[:, [k % 10 for k in range(10, q)]]
+    elif kind == "rows in two parts that share nothing":
+        K[:45, 45:] = K[45:, :45] = 0.0
+        Y[45:, :35] = np.arange(45)[:, None] % 2
+        Y[:45, 35:] = np.arange(45)[:, None] % 2
+    elif kind == "a steep kernel":
+        K *= 100.0
+    return K, Y
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["plain", "copies of labels", "rows in two parts that share nothing", "a steep kernel"],
+)
+@pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-3])
+def test_bounds_of_many_labels_meet_at_the_joint_optimum(kind, lam):
+    K, Y = _many_labels(kind)
+    n = len(Y)
+    models = [
+        MLRL(lam, kernel="precomputed", tol=1e-6, max_iter=20_000, n_jobs=jobs).fit(K, Y)
+        for jobs in (1, 2)
+    ]
+    model, other = models
+    assert model.status_ == "converged"
+    Z, A = model.dual_variables_, model.dual_coef_
+    signs = 2.0 * Y - 1.0
+    hinges = np.maximum(0.0, 1.0 - signs * model.decision_function(K)).sum() / n
+    values, vectors = np.linalg.eigh(K)
+    root = vectors * np.sqrt(np.where(values > 1e-12 * values[-1], values, 0.0))
+    norm = np.linalg.svd(root.T @ A, compute_uv=False).sum()
+    upper = hinges + 0.5 * lam * norm**2
+    assert np.abs(Z.sum(axis=0)).max() <= 1e-12
+    assert (signs * Z >= 0).all()
+    assert (np.abs(Z) <= (1 + 1e-12) / n).all()
+    lower = np.abs(Z).sum() - np.linalg.eigvalsh(Z.T @ K @ Z)[-1] / (2 * lam)
+    assert -1e-9 * upper <= upper - lower <= 1e-6 * upper
+    np.testing.assert_allclose([model.objective_, model.dual_objective_], [upper, lower], rtol=1e-7)
+    np.testing.assert_array_equal(A, other.dual_coef_)

@@ -1,7 +1,7 @@
 //! What the labels share: the regularisers of a learned and of a fixed label covariance.
 
 use super::Problem;
-use super::symmetric::{Eigen, eigenvalues, gram, mix};
+use super::symmetric::{Eigen, FEW, eigenvalues, gram, largest, mix};
 use super::tuning::SPLITTING;
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
@@ -55,10 +55,11 @@ impl Weights {
         self.scores.copy_from_slice(&other.scores);
     }
 
-    pub fn mixed(&self, mixing: &[f64], n: usize) -> Self {
+    /// By a function of rows by label.
+    pub fn mixed(&self, mix: impl Fn(&[f64]) -> Vec<f64>) -> Self {
         Self {
-            expansion: mix(mixing, &self.expansion, n),
-            scores: mix(mixing, &self.scores, n),
+            expansion: mix(&self.expansion),
+            scores: mix(&self.scores),
         }
     }
 
@@ -122,15 +123,22 @@ impl Regulariser {
         }
     }
 
-    /// The quadratic form of the dual at `phi(X)^T Z`, times lambda.
-    pub fn quadratic(&self, pushed: &Weights, problem: &Problem<'_>) -> Result<f64, SolverError> {
+    /// The quadratic form of the dual at `phi(X)^T Z`, times lambda. With the eigenvector of an earlier call it takes less
+    /// time, and has at least six digits or so.
+    pub fn quadratic(
+        &self,
+        pushed: &Weights,
+        problem: &Problem<'_>,
+        earlier: Option<&mut [f64]>,
+    ) -> Result<f64, SolverError> {
         let matrix = pushed.gram(problem.instances());
-        match self {
-            Self::TraceNorm => {
+        match (self, earlier) {
+            (Self::Fixed { covariance, .. }, _) => Ok(dot(&matrix, covariance)),
+            (Self::TraceNorm, Some(vector)) if vector.len() >= FEW => largest(&matrix, vector),
+            (Self::TraceNorm, _) => {
                 let values = eigenvalues(&matrix, problem.labels())?;
                 Ok(values.into_iter().fold(f64::NEG_INFINITY, f64::max))
             }
-            Self::Fixed { covariance, .. } => Ok(dot(&matrix, covariance)),
         }
     }
 
@@ -140,40 +148,68 @@ impl Regulariser {
             Self::TraceNorm => model.copied(),
             Self::Fixed { covariance, .. } => {
                 let scaled = covariance.iter().map(|o| o / problem.lambda);
-                model.mixed(&memory::collected(scaled), problem.instances())
+                let scaled = memory::collected(scaled);
+                model.mixed(|rows| mix(&scaled, rows, problem.instances()))
             }
         }
     }
 
-    /// `M` with which `V = T M` is the `argmin of  lambda/2 R(V) - kappa/2 ||V||^2 + rho/2 ||T - V||^2`, and the trace norm
-    /// of `V` where Omega is learned.
+    /// `V = argmin of  lambda/2 R(V) - kappa/2 ||V||^2 + rho/2 ||T - V||^2`, and its trace norm where Omega is learned.
+    /// `basis` has the largest eigenvalues of `T^T T` in the last round, and takes those of this one; the subspace of `V` is
+    /// accurate to the share `accuracy`.
     pub fn shrink(
         &self,
         sum: &Weights,
         problem: &Problem<'_>,
         rho: f64,
-    ) -> Result<(Vec<f64>, f64), SolverError> {
-        let ratio = problem.lambda / rho;
+        basis: &mut Option<Eigen>,
+        accuracy: f64,
+    ) -> Result<(Weights, f64), SolverError> {
+        let (n, q, ratio) = (problem.instances(), problem.labels(), problem.lambda / rho);
         match self {
             Self::TraceNorm => {
-                let matrix = sum.gram(problem.instances());
-                Ok(shrink(&Eigen::new(&matrix, problem.labels())?, ratio))
+                let matrix = sum.gram(n);
+                let is_enough = |values: &[f64], residuals: &[f64]| {
+                    let (results, _) = shrunk(values, ratio);
+                    let used = results.iter().zip(values).zip(residuals);
+                    let used = used.filter(|((result, _), _)| **result > 0.0);
+                    let error: f64 = used
+                        .map(|((result, value), residual)| residual * (result / value).powi(2))
+                        .sum();
+                    let size: f64 = results.iter().map(|result| result * result).sum();
+                    results.last() == Some(&0.0) && error <= accuracy * accuracy * size
+                };
+                let near = basis.take().map(|basis| basis.follow(&matrix, is_enough));
+                let eigen = match near.transpose()?.flatten() {
+                    Some(near) => near,
+                    None => Eigen::new(&matrix, q)?,
+                };
+                let (results, singular) = shrunk(&eigen.values, ratio);
+                let factors = results.iter().zip(&singular);
+                let factors =
+                    factors.map(|(result, s)| if *result > 0.0 { result / s } else { 0.0 });
+                let factors: Vec<f64> = factors.collect();
+                let v = sum.mixed(|rows| eigen.mix(&factors, rows, n));
+                let rank = factors.iter().filter(|factor| **factor > 0.0).count();
+                let kept = rank + (rank / 4).max(SPLITTING.beside);
+                *basis = (q >= FEW && 2 * kept < q).then(|| eigen.with_random(kept));
+                Ok((v, results.iter().sum()))
             }
             Self::Fixed { eigen, .. } => {
                 let own = 1.0 - self.shared(problem) / rho;
                 let shares = eigen.values.iter().map(|o| o.max(0.0));
                 let factors: Vec<f64> = shares.map(|o| o / (o * own + ratio)).collect();
-                Ok((eigen.compose(&factors), 0.0))
+                Ok((sum.mixed(|rows| eigen.mix(&factors, rows, n)), 0.0))
             }
         }
     }
 }
 
-/// The step for the trace norm; `eigen` is that of `T^T T`. The singular values become `max(0, s - theta)` with
+/// The step for the trace norm, from the descending eigenvalues of `T^T T`: the singular values become `max(0, s - theta)` with
 /// `theta = ratio sum of the results`, which is `ratio / (1 + r ratio)` times the sum of the `r` largest ones, for the
-/// number `r` that stays positive.
-fn shrink(eigen: &Eigen, ratio: f64) -> (Vec<f64>, f64) {
-    let singular: Vec<f64> = eigen.values.iter().map(|v| v.max(0.0).sqrt()).collect();
+/// number `r` that stays positive. The results, and what they were.
+fn shrunk(values: &[f64], ratio: f64) -> (Vec<f64>, Vec<f64>) {
+    let singular: Vec<f64> = values.iter().map(|v| v.max(0.0).sqrt()).collect();
     let (mut sum, mut theta) = (0.0, 0.0);
     for (k, s) in singular.iter().enumerate() {
         if *s <= theta {
@@ -182,11 +218,6 @@ fn shrink(eigen: &Eigen, ratio: f64) -> (Vec<f64>, f64) {
         sum += s;
         theta = ratio * sum / (1.0 + (k + 1) as f64 * ratio);
     }
-    let results: Vec<f64> = singular.iter().map(|s| (s - theta).max(0.0)).collect();
-    let factors: Vec<f64> = singular
-        .iter()
-        .zip(&results)
-        .map(|(s, result)| if *result > 0.0 { result / s } else { 0.0 })
-        .collect();
-    (eigen.compose(&factors), results.iter().sum())
+    let results = singular.iter().map(|s| (s - theta).max(0.0)).collect();
+    (results, singular)
 }

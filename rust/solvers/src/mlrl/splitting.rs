@@ -136,6 +136,7 @@ pub(super) fn drive(
             if let Some(status) = found.or(last) {
                 break (status, Some(point));
             }
+            state.correct(&point);
         }
         // A round with nothing left to do has not polled.
         if monitor.poll().is_interrupted() {
@@ -213,6 +214,10 @@ pub(super) struct State {
     v: Weights,
     /// `V + U`
     sum: Weights,
+    /// The largest eigenvalues of the square of `V + U`, where `V` has few.
+    basis: Option<Eigen>,
+    /// About the eigenvector of the largest eigenvalue of `Z^T K Z`.
+    top: Vec<f64>,
     /// Whether `W` was the better model than `V` when both were judged.
     inner: bool,
     /// See [`Regulariser::pace`].
@@ -236,6 +241,8 @@ impl State {
             columns: memory::collected((0..q).map(|_| Column::zero(n))),
             pushed: zero(),
             sum: zero(),
+            basis: None,
+            top: memory::filled(1.0, q),
             inner: false,
             best: Best {
                 primal: 0.0,
@@ -294,7 +301,8 @@ impl State {
         while finished && self.gap > tolerance && !self.patience.is_over() {
             finished = self.round(problem, threads, monitor)?;
         }
-        let quadratic = Regulariser::TraceNorm.quadratic(&self.best.dual, problem)?;
+        let quadratic =
+            Regulariser::TraceNorm.quadratic(&self.best.dual, problem, Some(&mut self.top))?;
         let (bound, _) = best_multiple(problem, &self.best.dual.expansion, quadratic);
         if let Some(best) = self.joint.as_mut().filter(|best| bound > best.0) {
             best.0 = bound;
@@ -388,7 +396,7 @@ impl State {
 
     /// `V` and `U` after the labels' problems. Now and then the penalty changes, if one residual outweighs the other.
     fn follow(&mut self, problem: &Problem<'_>, kappa: f64) -> Result<(), SolverError> {
-        let (n, rho, rounds) = (problem.instances(), self.rho, self.rounds);
+        let (rho, rounds) = (self.rho, self.rounds);
         let total = kappa + rho;
         let share = rho / total;
         let looks = rounds <= SPLITTING.often && rounds.is_multiple_of(2)
@@ -401,8 +409,10 @@ impl State {
         self.sum.update([&self.v, &self.pushed], |sum, [v, z]| {
             sum + relaxation * (share * (2.0 * v - sum) + z / total - v)
         });
-        let (mixing, trace_norm) = self.regulariser.shrink(&self.sum, problem, rho)?;
-        let next = self.sum.mixed(&mixing, n);
+        let accuracy = SPLITTING.directions * self.gap;
+        let (next, trace_norm) =
+            self.regulariser
+                .shrink(&self.sum, problem, rho, &mut self.basis, accuracy)?;
         let before = std::mem::replace(&mut self.v, next);
         if rounds <= SPLITTING.often || rounds.is_multiple_of(2) {
             let due = self.inner || rounds.is_multiple_of(SPLITTING.pace);
@@ -431,7 +441,9 @@ impl State {
         w: Option<&Weights>,
     ) -> Result<(), SolverError> {
         let pushed = &self.pushed;
-        let quadratic = self.regulariser.quadratic(pushed, problem)?;
+        let quadratic = self
+            .regulariser
+            .quadratic(pushed, problem, Some(&mut self.top))?;
         let loss = loss_and_bias(problem, &self.v.scores).0;
         if let Regulariser::TraceNorm = self.regulariser {
             let of_v = loss + 0.5 * problem.lambda * trace_norm * trace_norm;
@@ -497,6 +509,14 @@ impl State {
         true
     }
 
+    /// Replaces what the rounds found the best points to be worth.
+    fn correct(&mut self, point: &Point) {
+        if self.joint.is_none() {
+            let found = point.objectives.found;
+            (self.best.primal, self.best.bound) = (found.primal, found.dual);
+        }
+    }
+
     /// What the best points are worth.
     fn point(&self, problem: &Problem<'_>) -> Result<Point, SolverError> {
         let (n, q, best) = (problem.instances(), problem.labels(), &self.best);
@@ -516,7 +536,7 @@ impl State {
             ),
         };
         let (loss, bias) = loss_and_bias(problem, &weights.scores);
-        let quadratic = judged.quadratic(dual, problem)?;
+        let quadratic = judged.quadratic(dual, problem, None)?;
         let (bound, t) = best_multiple(problem, &dual.expansion, quadratic);
         let of_forms = rounding(problem, &dual.expansion, 1.0 / problem.lambda)
             + rounding(problem, &weights.expansion, problem.lambda);

@@ -3,10 +3,9 @@ use crate::parallel::threads::Threads;
 use crate::report::{Objectives, Settings, Status};
 
 const N: usize = 30;
-const Q: usize = 4;
 
 /// A kernel of rank 5, and labels of which a third is positive.
-fn data(seed: u64) -> (Vec<f64>, Vec<f64>) {
+fn data(seed: u64, q: usize) -> (Vec<f64>, Vec<f64>) {
     let mut random = fastrand::Rng::with_seed(seed);
     let x: Vec<f64> = (0..N * 5).map(|_| 4.0 * random.f64() - 2.0).collect();
     let product = |at: usize| (0..5).map(|f| x[at / N * 5 + f] * x[at % N * 5 + f]).sum();
@@ -15,7 +14,7 @@ fn data(seed: u64) -> (Vec<f64>, Vec<f64>) {
         1 => -1.0,
         _ => f64::from(random.u8(0..3) / 2) * 2.0 - 1.0,
     };
-    let signs = (0..N * Q).map(sign).collect();
+    let signs = (0..N * q).map(sign).collect();
     ((0..N * N).map(product).collect(), signs)
 }
 
@@ -28,10 +27,10 @@ fn settings(tolerance: f64) -> Settings {
 
 #[test]
 fn threads_change_no_bit() {
-    for seed in 0..5 {
-        let (kernel, signs) = data(seed);
+    for (seed, q) in [(0, 4), (1, 4), (2, 4), (3, 4), (4, 80)] {
+        let (kernel, signs) = data(seed, q);
         let kernel = KernelRows::stored(&kernel, N).unwrap();
-        let bounds = [1.0 / N as f64; N * Q];
+        let bounds = vec![1.0 / N as f64; N * q];
         let problem = Problem::new(&kernel, &signs, &bounds, 0.1).unwrap();
         let [alone, together] = [1, 3].map(|threads| {
             splitting(&problem, &settings(1e-4), &Threads::new(threads), &mut ()).unwrap()

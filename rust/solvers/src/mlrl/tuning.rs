@@ -24,6 +24,10 @@ numbers! {
         sharper: f64 = 0.7,
         /// down to this share.
         sharpest: f64 = 4.0,
+        /// Where `V` has few singular values, so many more of `V + U` are followed at least from round to round,
+        beside: usize = 8,
+        /// and the directions of `V` are accurate to this share of the gap.
+        directions: f64 = 0.3,
         /// Limits of that accuracy.
         loosest: f64 = 0.1,
         /// See `loosest`.
