@@ -420,6 +420,22 @@ def rows_with_and_without_labels(n=500, seed=1):
     return X[:n], X[n:], y[:n], y[n:]
 
 
+def test_few_settings_are_tried_where_most_rows_have_no_label():
+    X, y = noisy_linear_problem(1, 150, 6, 4, noise=0.3, cut=0.3)
+    y[:100] = 0
+    shared = {"Cs": [1.0], "top_k": None, "kernel": "linear", "stack": None, "random_state": 0}
+
+    def tried(**given):
+        found = LabelRankerCV(**shared, **given).fit(X, y).cv_results_
+        return set(found["param_loss"]), set(map(str, found["param_class_weight"]))
+
+    assert tried() == ({"squared_hinge", "zero_label"}, {"None"})
+    losses, weights = tried(loss=["hinge", "margin_distribution"], class_weight=[None, "balanced"])
+    assert losses == {"hinge", "margin_distribution", "zero_label"}
+    assert weights == {"None", "balanced"}
+    assert tried(class_weight=np.ones(4))[1] != {"None"}
+
+
 def test_a_zero_label_is_tried_where_many_rows_have_no_label(tmp_path):
     X, X_test, y, y_test = rows_with_and_without_labels()
     assert 0.2 < (y.sum(axis=1) == 0).mean() < 0.5

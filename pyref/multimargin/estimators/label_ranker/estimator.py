@@ -60,6 +60,7 @@ from multimargin.estimators.label_ranker.task import (
     Task,
     has_many_empty,
     has_many_pairs,
+    is_mostly_empty,
     searched_folds,
     warn_of_rare_labels,
     with_empty,
@@ -126,9 +127,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times what "scale" is.
     loss : {"hinge", "squared_hinge", "margin_distribution"} or list of these, \
             default=("squared_hinge", "margin_distribution")
-        The loss of a pair of labels, that of `RankSVM`, `RankLSVM` or `MLODM`.
+        The loss of a pair of labels, that of `RankSVM`, `RankLSVM` or `MLODM`. Of the default, the
+        first alone is tried where rows times labels are more than a million or most rows have no
+        label.
     class_weight : None, str, dict, ndarray or list of these, default=(None, "sqrt", "balanced")
-        Weights of the labels, as in `RankSVM`. The search starts with the first.
+        Weights of the labels, as in `RankSVM`. The search starts with the first. Of the default,
+        None alone is tried where most rows have no label.
     top_k : "auto", None, int, float or list of these, default="auto"
         Numbers of irrelevant labels, or shares of them, that a relevant one is ranked against, as
         in `RankSVM`. The search starts with the first. "margin_distribution" takes None alone.
@@ -539,16 +543,21 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         seconds = np.inf if self.max_time is None else _SHARE_OF_RBF * self.max_time
         kernels = kernels_of(self.kernel, X, n_labels, seconds / len(task.parts))
         gammas = gammas_of(self.gamma, X, kernels[0])
-        losses = losses_of(self.loss)
+        losses, class_weight = losses_of(self.loss), self.class_weight
         if has_many_pairs(task.targets):
             losses = losses[:1]
         if task.empty_label and has_many_empty(task.targets):
+            if is_mostly_empty(task.targets):
+                losses = losses[:1] if _is_same(self.loss, type(self).loss) else losses
+                class_weight = (
+                    None if _is_same(class_weight, type(self).class_weight) else class_weight
+                )
             losses = (*losses, ZERO_LABEL)
         return Grid(
             losses,
             kernels,
             gammas,
-            class_weights_of(self.class_weight, task.targets, further=task.empty_label),
+            class_weights_of(class_weight, task.targets, further=task.empty_label),
             top_ks_of(self.top_k, n_labels),
             Cs_of(self.Cs),
         )
@@ -790,3 +799,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     def _rows(self, X: Any) -> Any:
         """Return features as the stack takes them."""
         return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))
+
+
+def _is_same(values: Any, names: tuple[Any, ...]) -> bool:
+    """Return whether a parameter is a tuple of some names; arrays compare with nothing."""
+    return isinstance(values, tuple) and all(map(_is_name, values)) and values == names
+
+
+def _is_name(value: Any) -> bool:
+    return value is None or isinstance(value, str)

@@ -34,6 +34,8 @@ _FEWEST_DRAWN, _MOST_DRAWN = 3_000, 12_000
 _FEWEST_EMPTY = 0.01
 # And from which on a zero label is tried beside a label of theirs, and rows are compared.
 _MANY_EMPTY = 0.05
+# And from which on few settings are tried: one loss of pairs beside the zero label's, no weights.
+_MOSTLY_EMPTY = 0.5
 # What the search may take of `max_time`.
 _SHARE_OF_SEARCH = 0.5
 
@@ -108,6 +110,11 @@ def with_empty(targets: Targets, *, calibration: bool) -> Targets:
 def has_many_empty(targets: Targets) -> bool:
     """Return whether so many rows have no label that rows are compared."""
     return _share_of_empty(targets) >= _MANY_EMPTY
+
+
+def is_mostly_empty(targets: Targets) -> bool:
+    """Return whether most rows have no label, so that pairs of labels teach little."""
+    return _share_of_empty(targets) >= _MOSTLY_EMPTY
 
 
 def _share_of_empty(targets: Targets) -> float:
