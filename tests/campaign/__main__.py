@@ -1,6 +1,7 @@
 """``python -m tests.campaign``: many random problems against the exact reference."""
 
 import argparse
+import signal
 import sys
 from collections import Counter
 
@@ -24,6 +25,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="which problems")
     parser.add_argument("--first", type=int, default=0, help="index of the first one")
     arguments = parser.parse_args()
+    # Behind a shell's & it is ignored, and with it the Ctrl-C that ends some of the fits.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     statuses: Counter[str] = Counter()
     judged: Counter[str] = Counter()
     unresolved: Counter[str] = Counter()
