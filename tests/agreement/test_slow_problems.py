@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankSVM, RankSVMz
 from multimargin.reference import rank_svm
 from tests.support import certificates
-from tests.support.exact import exact_optimum
+from tests.support.exact import optimum_of
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem, unrelated_problem
 
@@ -56,7 +56,7 @@ def test_standardised_columns(method):
     # Coordinate ascent alone would not have come near.
     assert model.status_ == "converged"
     assert np.diff(model.history_["epoch"]).max() > 10
-    exact = exact_optimum(model, X, Y)
+    exact = optimum_of(model, X, Y)
     assert model.objective_ == pytest.approx(exact.upper, rel=1e-6)
     assert model.dual_objective_ == pytest.approx(exact.upper, rel=1e-6)
     # A free bias is known up to a number.

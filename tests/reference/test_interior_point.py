@@ -9,7 +9,7 @@ import pytest
 from multimargin import MLODM, RankLSVM, RankSVM
 from multimargin.estimators.shared.certificate import relative_gap
 from multimargin.reference import interior_point
-from tests.support.exact import exact_optimum
+from tests.support.exact import optimum_of
 from tests.support.problems import unrelated_problem
 
 
@@ -42,7 +42,7 @@ def test_a_bound_above_the_objective_certifies_nothing():
 @pytest.mark.parametrize("method", [RankLSVM, MLODM])
 def test_sums_of_long_columns_lose_nothing_by_kernel_values(method):
     X, Y = unrelated_problem(8, 29, 1, 5, share=0.5)
-    found = exact_optimum(method(C=7.0, kernel="linear"), 1e5 * X, Y)
+    found = optimum_of(method(C=7.0, kernel="linear"), 1e5 * X, Y)
     assert 0.0 <= found.upper - found.lower <= 1e-7 * found.upper
 
 
@@ -53,9 +53,9 @@ def test_a_failure_names_solver_status_and_remedy(monkeypatch):
     with pytest.raises(
         interior_point.ExactSolverError, match=r"clarabel stopped with status .*; expected"
     ):
-        exact_optimum(RankSVM(), X, Y)
+        optimum_of(RankSVM(), X, Y)
     with pytest.raises(RuntimeError, match=r"Scale the features, lower C .* solver='bcd'"):
-        exact_optimum(MLODM(), X, Y)
+        optimum_of(MLODM(), X, Y)
 
 
 def test_missing_cvxpy_names_the_extra(monkeypatch):

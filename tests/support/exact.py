@@ -7,7 +7,7 @@ import numpy as np
 from multimargin.reference.estimators import Optimum, optimum
 
 
-def exact_optimum(model: Any, X: Any, Y: Any, weights: Any = None) -> Optimum:
+def optimum_of(model: Any, X: Any, Y: Any, weights: Any = None) -> Optimum:
     if weights is not None:
         # What weighs nothing is not there.
         rows = np.flatnonzero(weights)
@@ -16,4 +16,4 @@ def exact_optimum(model: Any, X: Any, Y: Any, weights: Any = None) -> Optimum:
 
 
 def exact_objective(model: Any, X: Any, Y: Any, weights: Any = None) -> float:
-    return exact_optimum(model, X, Y, weights).upper
+    return optimum_of(model, X, Y, weights).upper

@@ -194,21 +194,22 @@ def by_subject(command: Callable[..., None]) -> Callable[..., None]:
 
 def check_settings(method_name: str, settings: Sequence[str] | None) -> None:
     """Raise WrongUsage for a name of ``--set`` that no parameter has, before anything is read."""
-    method = find_method(method_name)
-    for setting in settings or ():
-        try:
-            method.check_name(setting.partition("=")[0])
-        except ValueError as error:
-            raise WrongUsage(f"--set: {str(error).removesuffix('.')}") from error
+    _values_by_name(settings, find_method(method_name).check_name)
 
 
 def method_parameters(method: Any, settings: Sequence[str] | None) -> dict[str, str]:
     """Read the values of ``--set``, each NAME=VALUE."""
+    return _values_by_name(settings, method.parameter)
+
+
+def _values_by_name(
+    settings: Sequence[str] | None, check: Callable[[str], object]
+) -> dict[str, str]:
     values: dict[str, str] = {}
     for setting in settings or ():
         name, _, value = setting.partition("=")
         try:
-            method.parameter(name)
+            check(name)
         except ValueError as error:
             raise WrongUsage(f"--set: {str(error).removesuffix('.')}") from error
         values[name] = value

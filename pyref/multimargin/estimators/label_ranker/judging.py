@@ -22,8 +22,17 @@ Matrix = NDArray[np.float64]
 
 # Of calibrations that compare settings.
 _N_BEST, _TOLERANCE = 30, 1e-4
-# How many times as long a fit to full precision takes, from zero.
-_FITS = 2.5
+FITS = 2.5
+"""How many times as long a fit to full precision takes, from zero."""
+
+
+def roughly_calibrated(
+    held_out: HeldOut, indicator: NDArray[np.uint8], before: PooledCalibration | None
+) -> PooledCalibration:
+    """Return a calibration that tells settings apart, fitted from one before."""
+    calibration = PooledCalibration(n_best=_N_BEST)
+    pairs = calibration.pairs_of(held_out.blocks, indicator, held_out.listed)
+    return calibration.fit_pairs(pairs, held_out.sample_weight, before, _TOLERANCE)
 
 
 class Judge:
@@ -78,7 +87,6 @@ class Judge:
         """Return the value of each fold, by one calibration of all held-out rows."""
         odds, start = scores, time.monotonic()
         if self._calibration:
-            # A rough one tells settings apart.
             self.last = self._roughly_calibrated(scores)
             odds = self.last.odds([scores])
         values = self.values(odds)
@@ -86,9 +94,7 @@ class Judge:
         return values
 
     def _roughly_calibrated(self, scores: Matrix) -> PooledCalibration:
-        calibration = PooledCalibration(n_best=_N_BEST)
-        pairs = calibration.pairs_of([scores], self._indicator)
-        return calibration.fit_pairs(pairs, self.held_out.sample_weight, self.last, _TOLERANCE)
+        return roughly_calibrated(self.with_blocks([scores]), self._indicator, self.last)
 
     def price_of_calibration(self, other: "Judge") -> float:
         """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
@@ -96,7 +102,7 @@ class Judge:
         n, q = other._indicator.shape
         pairs = n * min(q, PooledCalibration().best_of(n))
         rough = len(self._indicator) * min(q, _N_BEST)
-        return float(self.seconds * pairs / rough * _FITS * (1 + len(other._measured)))
+        return float(self.seconds * pairs / rough * FITS * (1 + len(other._measured)))
 
     def with_blocks(self, blocks: list[Matrix]) -> HeldOut:
         """Return held-out scores of all classifiers of a stack."""

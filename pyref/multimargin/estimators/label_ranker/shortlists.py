@@ -16,6 +16,7 @@ from multimargin.calibration.calibrated import make_odds_threshold, odds_within_
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import Named
 from multimargin.calibration.shortlists import HeldOutLists, Shortlists, fitted_to, scores_on_folds
+from multimargin.estimators.label_ranker.judging import FITS, roughly_calibrated
 from multimargin.estimators.label_ranker.settings import Cs_of, Grid, class_weights_of, top_ks_of
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.targets.indicator import check_indicator
@@ -29,10 +30,6 @@ SCORING = "precision_at_5"
 """The measure to select by: it needs the best labels of a row alone."""
 # Rows beyond which comparing each with all others takes too long, and rows that are held out.
 _MOST_NEIGHBOURS, _MOST_HELD_OUT = 100_000, 2**15
-# Of calibrations that compare settings.
-_N_BEST, _TOLERANCE = 30, 1e-4
-# How many times as long a fit to full precision takes, from zero.
-_FITS = 2.5
 
 
 def needs_shortlists(targets: Targets) -> bool:
@@ -159,15 +156,13 @@ class ShortlistJudge:
         return values
 
     def _roughly_calibrated(self, held_out: HeldOutLists) -> PooledCalibration:
-        calibration = PooledCalibration(n_best=_N_BEST)
         indicator = check_indicator(held_out.labels, "y", unknown=True)
-        pairs = calibration.pairs_of(held_out.blocks, indicator, held_out.listed)
-        return calibration.fit_pairs(pairs, held_out.sample_weight, self.last, _TOLERANCE)
+        return roughly_calibrated(held_out, indicator, self.last)
 
     def price_of_calibration(self, other: "ShortlistJudge") -> float:
         """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
         m, rough = other._rows.rows.size, self._rows.rows.size
-        return float(self.seconds * m / rough * _FITS * (1 + other._n_folds))
+        return float(self.seconds * m / rough * FITS * (1 + other._n_folds))
 
     def with_blocks(self, blocks: list[Any]) -> HeldOutLists:
         """Return held-out scores of all classifiers of a stack, the lists of the ranker first."""
