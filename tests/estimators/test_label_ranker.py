@@ -351,7 +351,7 @@ def test_bad_input_is_named():
     X, y = problem(13)
     for parameters, message in (
         ({"loss": "logistic"}, "loss is 'logistic'; expected one of 'hinge', "),
-        ({"loss": []}, "loss is empty; expected some of 'hinge'"),
+        ({"loss": []}, "loss is empty; expected at least one value"),
         ({"top_k": []}, "top_k is empty; expected at least one value"),
         ({"Cs": []}, "Cs is empty; expected at least one number above 0"),
         ({"Cs": [1.0, -1.0]}, "Cs is -1.0; expected a finite number above 0"),
@@ -430,10 +430,25 @@ def test_few_settings_are_tried_where_most_rows_have_no_label():
         return set(found["param_loss"]), set(map(str, found["param_class_weight"]))
 
     assert tried() == ({"squared_hinge", "zero_label"}, {"None"})
-    losses, weights = tried(loss=["hinge", "margin_distribution"], class_weight=[None, "balanced"])
-    assert losses == {"hinge", "margin_distribution", "zero_label"}
+    named = {"loss": ["margin_distribution", "zero_label"], "class_weight": [None, "balanced"]}
+    losses, weights = tried(**named)
+    assert losses == {"margin_distribution", "zero_label"}
     assert weights == {"None", "balanced"}
     assert tried(class_weight=np.ones(4))[1] != {"None"}
+
+
+def test_a_loss_that_is_asked_for_is_the_only_one():
+    X, X_test, y, y_test = rows_with_and_without_labels()
+    shared = {"Cs": [1.0], "kernel": "linear", "stack": None, "random_state": 0}
+    for loss in ("hinge", "zero_label"):
+        model = LabelRankerCV(loss=loss, **shared).fit(X, y)
+        assert set(model.cv_results_["param_loss"]) == {loss}
+        assert model.score(X_test, y_test) > 0.6
+    labelled = y.any(axis=1)
+    for rows, calibration in ((labelled, True), (slice(None), False)):
+        refused = LabelRankerCV(loss=["hinge", "zero_label"], calibration=calibration, **shared)
+        with pytest.raises(ValueError, match="loss has 'zero_label', which takes the place"):
+            refused.fit(X[rows], y[rows])
 
 
 def test_a_zero_label_is_tried_where_many_rows_have_no_label(tmp_path):
@@ -598,7 +613,7 @@ def test_settings_of_many_rows_are_compared_on_a_sample_and_one_fold_is_held_out
         return fit(self, X, *given, **named)
 
     monkeypatch.setattr(searching.PairwiseClassifier, "fit", watched)
-    options = {**QUICK, "loss": ["squared_hinge", "margin_distribution"]}
+    options = {**QUICK, "loss": "auto"}
     model = LabelRankerCV([1.0, 10.0], kernel="linear", **options).fit(X, y)
     # The first loss alone; then the fold that is held out, and all rows.
     assert model.n_splits_ == 1

@@ -34,11 +34,12 @@ from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.member import Member
 from multimargin.estimators.label_ranker.search import Search, results_of
 from multimargin.estimators.label_ranker.settings import (
-    ZERO_LABEL,
     Cs_of,
     Grid,
+    check_losses,
     class_weights_of,
     gammas_of,
+    is_auto,
     kernels_of,
     losses_of,
     top_ks_of,
@@ -60,7 +61,6 @@ from multimargin.estimators.label_ranker.task import (
     Task,
     has_many_empty,
     has_many_pairs,
-    is_mostly_empty,
     searched_folds,
     warn_of_rare_labels,
     with_empty,
@@ -125,14 +125,15 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         and "linear" are both tried.
     gamma : float, str or list of these, default=None
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times what "scale" is.
-    loss : {"hinge", "squared_hinge", "margin_distribution"} or list of these, \
-            default=("squared_hinge", "margin_distribution")
-        The loss of a pair of labels, that of `RankSVM`, `RankLSVM` or `MLODM`. Of the default, the
-        first alone is tried where rows times labels are more than a million or most rows have no
-        label.
-    class_weight : None, str, dict, ndarray or list of these, default=(None, "sqrt", "balanced")
-        Weights of the labels, as in `RankSVM`. The search starts with the first. Of the default,
-        None alone is tried where most rows have no label.
+    loss : {"auto", "hinge", "squared_hinge", "margin_distribution", "zero_label"} or list of \
+            these, default="auto"
+        The loss of a pair of labels, that of `RankSVM`, `RankLSVM`, `MLODM` or `RankSVMz`. "auto"
+        is ("squared_hinge", "margin_distribution"), the first alone where rows times labels are
+        more than a million or most rows have no label; and "zero_label", too, where one row in
+        twenty or more has no label.
+    class_weight : "auto", None, str, dict, ndarray or list of these, default="auto"
+        Weights of the labels, as in `RankSVM`. The search starts with the first. "auto" is (None,
+        "sqrt", "balanced"), None alone where most rows have no label.
     top_k : "auto", None, int, float or list of these, default="auto"
         Numbers of irrelevant labels, or shares of them, that a relevant one is ranked against, as
         in `RankSVM`. The search starts with the first. "margin_distribution" takes None alone.
@@ -262,14 +263,13 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     Of more than a million pairs of a row and a label, 20,000 rows, or 4000 rows that are held
     dense, settings are compared on a sample of 3000 to 12,000 rows, and that of the smallest C
-    within 1 % of the best is taken. Of more than a million pairs the first loss alone is tried, and
-    where `cv` is a number the first fold alone is held out.
+    within 1 % of the best is taken. Of more than a million pairs, where `cv` is a number, the first
+    fold alone is held out.
 
     A row without labels has no pair of labels to learn from. Where they are at least one in a
     hundred, they get a label of their own for the fit: a high score means that no label applies,
-    and the calibration uses it. Where they are at least one in twenty, the loss of
-    `RankSVMz` is tried as well, whose zero label takes the place of that label: `loss` in
-    `best_params_` is then "zero_label".
+    and the calibration uses it. The zero label of `RankSVMz`, the loss "zero_label", takes the
+    place of that label.
 
     Of more than 67 million pairs (2**26) of a row and a label, no scores of all labels are held.
     The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and
@@ -301,8 +301,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     _: KW_ONLY
     kernel: str | KernelFunction = "auto"
     gamma: Any = None
-    loss: Any = ("squared_hinge", "margin_distribution")
-    class_weight: Any = (None, "sqrt", "balanced")
+    loss: str | Sequence[str] = "auto"
+    class_weight: Any = "auto"
     top_k: Any = "auto"
     stack: Any = "auto"
     scoring: Any = "auto"
@@ -497,9 +497,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
                 "the calibration weighs them."
             )
         self._new_threshold()
-        by_default = isinstance(self.scoring, str) and self.scoring == "auto"
-        scorer_of(_WITHIN_ROWS if by_default else self.scoring)
-        losses_of(self.loss)
+        scorer_of(_WITHIN_ROWS if is_auto(self.scoring) else self.scoring)
+        check_losses(self.loss)
 
     def _new_threshold(self) -> Threshold:
         if not self.calibration and not isinstance(self.threshold, str | Threshold):
@@ -508,7 +507,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     def _scoring(self, targets: Targets) -> Any:
         """Return what `scoring` means for the targets of a fit."""
-        if not (isinstance(self.scoring, str) and self.scoring == "auto"):
+        if not is_auto(self.scoring):
             return self.scoring
         if self.shortlisted_:
             return SCORING
@@ -528,7 +527,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         )
 
     def _planned_blocks(self, X: Any, task: Task) -> tuple[Named, dict[str, str]]:
-        if not self.calibration and self.stack == "auto":
+        if not self.calibration and is_auto(self.stack):
             return [], {}
         if self.shortlisted_:
             return blocks_of_shortlists(self.stack, X.shape[0])
@@ -542,22 +541,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         n_labels = task.targets.indicator.shape[1]
         seconds = np.inf if self.max_time is None else _SHARE_OF_RBF * self.max_time
         kernels = kernels_of(self.kernel, X, n_labels, seconds / len(task.parts))
-        gammas = gammas_of(self.gamma, X, kernels[0])
-        losses, class_weight = losses_of(self.loss), self.class_weight
-        if has_many_pairs(task.targets):
-            losses = losses[:1]
-        if task.empty_label and has_many_empty(task.targets):
-            if is_mostly_empty(task.targets):
-                losses = losses[:1] if _is_same(self.loss, type(self).loss) else losses
-                class_weight = (
-                    None if _is_same(class_weight, type(self).class_weight) else class_weight
-                )
-            losses = (*losses, ZERO_LABEL)
         return Grid(
-            losses,
+            losses_of(self.loss, task),
             kernels,
-            gammas,
-            class_weights_of(class_weight, task.targets, further=task.empty_label),
+            gammas_of(self.gamma, X, kernels[0]),
+            class_weights_of(self.class_weight, task),
             top_ks_of(self.top_k, n_labels),
             Cs_of(self.Cs),
         )
@@ -799,12 +787,3 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     def _rows(self, X: Any) -> Any:
         """Return features as the stack takes them."""
         return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))
-
-
-def _is_same(values: Any, names: tuple[Any, ...]) -> bool:
-    """Return whether a parameter is a tuple of some names; arrays compare with nothing."""
-    return isinstance(values, tuple) and all(map(_is_name, values)) and values == names
-
-
-def _is_name(value: Any) -> bool:
-    return value is None or isinstance(value, str)

@@ -9,6 +9,12 @@ from scipy import sparse
 
 from multimargin.blocks.by_name import MOST_FEATURES
 from multimargin.checks.parameters import check_choice, check_integer, check_real
+from multimargin.estimators.label_ranker.task import (
+    Task,
+    has_many_empty,
+    has_many_pairs,
+    is_mostly_empty,
+)
 from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.rank_lsvm import RankLSVM
@@ -17,7 +23,6 @@ from multimargin.estimators.shared.label_weights import check_class_weight, weig
 from multimargin.estimators.shared.pair_weights import check_top_k
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.kernels import make_kernel
-from multimargin.targets.reading import Targets
 
 # Of this many labels, a relevant one is ranked against the hardest few.
 _MANY_LABELS, _HARDEST = 100, 20
@@ -33,7 +38,10 @@ LOSSES: dict[str, type[PairwiseClassifier]] = {
     "hinge": RankSVM,
     "squared_hinge": RankLSVM,
     "margin_distribution": MLODM,
+    "zero_label": ZeroLabelRanker,
 }
+# What "auto" tries, the first alone where labels are many or few of them apply.
+_LOSSES, _CLASS_WEIGHTS = ("squared_hinge", "margin_distribution"), (None, "sqrt", "balanced")
 ZERO_LABEL = "zero_label"
 """The loss beside a zero label, for rows of which some have no label."""
 
@@ -51,8 +59,7 @@ class Setting:
 
     def make(self, **further: Any) -> PairwiseClassifier:
         """Return an unfitted estimator, with further parameters."""
-        kind = ZeroLabelRanker if self.loss == ZERO_LABEL else LOSSES[self.loss]
-        estimator = kind(C=self.C, kernel=self.kernel, gamma=self.gamma)
+        estimator = LOSSES[self.loss](C=self.C, kernel=self.kernel, gamma=self.gamma)
         if self.loss != ZERO_LABEL:
             estimator.set_params(threshold=0.0)
         known = estimator.get_params()
@@ -138,12 +145,33 @@ def _same(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
-def losses_of(loss: Any) -> tuple[str, ...]:
-    """Return the losses that a parameter names, one or several."""
-    names = (loss,) if isinstance(loss, str) or not isinstance(loss, list | tuple) else tuple(loss)
-    if not names:
-        raise ValueError(f"loss is empty; expected some of {', '.join(map(repr, LOSSES))}.")
-    return tuple(check_choice("loss", name, LOSSES) for name in names)
+def is_auto(value: Any) -> bool:
+    """Return whether a parameter is "auto"; arrays compare with nothing."""
+    return isinstance(value, str) and value == "auto"
+
+
+def check_losses(loss: Any) -> tuple[str, ...]:
+    """Return the losses that a parameter names, none for "auto"."""
+    if is_auto(loss):
+        return ()
+    return tuple(check_choice("loss", name, LOSSES) for name in values_of("loss", loss))
+
+
+def losses_of(loss: Any, task: Task) -> tuple[str, ...]:
+    """Return the losses that a parameter means for the data of a fit."""
+    losses = check_losses(loss)
+    if not losses:
+        few = has_many_pairs(task.targets) or is_mostly_empty(task)
+        losses = _LOSSES[:1] if few else _LOSSES
+        some_empty = task.empty_label and has_many_empty(task.targets)
+        return (*losses, ZERO_LABEL) if some_empty else losses
+    if ZERO_LABEL in losses and not task.empty_label:
+        raise ValueError(
+            f"loss has {ZERO_LABEL!r}, which takes the place of a label that a row has none; "
+            "expected others where fewer rows than one in a hundred have no label, or "
+            "calibration=True."
+        )
+    return losses
 
 
 def values_of(name: str, value: Any) -> tuple[Any, ...]:
@@ -188,25 +216,25 @@ def Cs_of(Cs: Any) -> tuple[float, ...]:
     return tuple(np.unique([check_real("Cs", C, above=0.0) for C in Cs]).tolist())
 
 
-def class_weights_of(
-    class_weight: Any, targets: Targets, *, further: bool = False
-) -> tuple[Any, ...]:
-    """Return the weights of labels that a parameter lists, with their mean for a further label."""
+def class_weights_of(class_weight: Any, task: Task) -> tuple[Any, ...]:
+    """Return the weights of labels that a parameter means, with their mean for a further label."""
+    if is_auto(class_weight):
+        return _CLASS_WEIGHTS[:1] if is_mostly_empty(task) else _CLASS_WEIGHTS
     found = []
     for value in values_of("class_weight", class_weight):
         one = value
         check_class_weight(one)
         named = one is None or isinstance(one, str)
         if not named:
-            one = np.asarray(weights_of_labels(one, targets))
-            one = np.append(one, one.mean()) if further else one
+            one = np.asarray(weights_of_labels(one, task.targets))
+            one = np.append(one, one.mean()) if task.empty_label else one
         found.append(one)
     return tuple(found)
 
 
 def top_ks_of(top_k: Any, n_labels: int) -> tuple[Any, ...]:
     """Return the numbers or shares of hardest labels that a parameter means."""
-    if isinstance(top_k, str) and top_k == "auto":
+    if is_auto(top_k):
         return (_HARDEST, 0.25) if n_labels >= _MANY_LABELS else (None, 0.25)
     values = values_of("top_k", top_k)
     for value in values:

@@ -17,7 +17,14 @@ from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import Named
 from multimargin.calibration.shortlists import HeldOutLists, Shortlists, fitted_to, scores_on_folds
 from multimargin.estimators.label_ranker.judging import FITS, roughly_calibrated
-from multimargin.estimators.label_ranker.settings import Cs_of, Grid, class_weights_of, top_ks_of
+from multimargin.estimators.label_ranker.settings import (
+    Cs_of,
+    Grid,
+    check_losses,
+    class_weights_of,
+    is_auto,
+    top_ks_of,
+)
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
@@ -40,12 +47,11 @@ def needs_shortlists(targets: Targets) -> bool:
 def check_for_shortlists(model: Any, targets: Targets) -> None:
     """Refuse parameters of a search that need the scores of all labels, or kernels."""
     n, q = targets.indicator.shape
-    default = type(model)
     checks: dict[str, tuple[bool, str]] = {
         "kernel": (model.kernel in ("auto", "linear"), "'auto' or 'linear'"),
         "loss": (
-            model.loss == default.loss or "hinge" in np.atleast_1d(model.loss),
-            "'hinge', or the default, which means it here",
+            is_auto(model.loss) or "hinge" in check_losses(model.loss),
+            "'hinge' or 'auto', which means it here",
         ),
         "scoring": (
             isinstance(model.scoring, str) and model.scoring in ("auto", SCORING),
@@ -81,7 +87,7 @@ def check_for_shortlists(model: Any, targets: Targets) -> None:
 
 def grid_of(model: Any, task: Task) -> Grid:
     """Return the settings to select from: values of C alone."""
-    weights = class_weights_of(model.class_weight, task.targets, further=task.empty_label)
+    weights = class_weights_of(model.class_weight, task)
     top_ks = top_ks_of(model.top_k, task.targets.indicator.shape[1])
     return Grid(("hinge",), ("linear",), ("scale",), weights[:1], top_ks[:1], Cs_of(model.Cs))
 

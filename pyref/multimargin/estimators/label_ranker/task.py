@@ -112,9 +112,9 @@ def has_many_empty(targets: Targets) -> bool:
     return _share_of_empty(targets) >= _MANY_EMPTY
 
 
-def is_mostly_empty(targets: Targets) -> bool:
-    """Return whether most rows have no label, so that pairs of labels teach little."""
-    return _share_of_empty(targets) >= _MOSTLY_EMPTY
+def is_mostly_empty(task: Task) -> bool:
+    """Return whether most rows have no label but one of their own: other pairs teach little."""
+    return task.empty_label and _share_of_empty(task.targets) >= _MOSTLY_EMPTY
 
 
 def _share_of_empty(targets: Targets) -> float:
