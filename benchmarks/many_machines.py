@@ -27,7 +27,7 @@ from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs, make_part
 from multimargin.dask.rounds import Settings
 from multimargin.datasets import load_debian_tags, load_npz
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
 
 PARTS = (4, 16)
 TOL = 1e-3

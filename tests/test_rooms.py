@@ -11,6 +11,8 @@ PACKAGE = Path(multimargin.__file__).parent
 # From the bottom up.
 ROOMS = [
     "_rust",
+    "typing",
+    "scikit_learn",
     "versions",
     "durations",
     "notices",
@@ -75,12 +77,32 @@ def test_imports_point_down() -> None:
             assert down or name == "multimargin.__version__", f"{file} imports {name}"
 
 
+def test_private_names_of_libraries_are_in_one_file() -> None:
+    for file in PACKAGE.rglob("*.py"):
+        if file.name == "scikit_learn.py":
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [name.name for name in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{name.name}" for name in node.names]
+            for name in names:
+                if not name.startswith(("multimargin.", "__future__")):
+                    assert "._" not in name, f"{file} imports {name}"
+
+
+# Rooms of the estimators that know no method, the lowest first.
+SHARED = ("fitting", "pairwise", "bases")
+
+
 def test_what_estimators_share_knows_no_method() -> None:
-    for file in (PACKAGE / "estimators" / "shared").rglob("*.py"):
-        for name in imported(file):
-            assert not name.startswith("multimargin.estimators.") or name.startswith(
-                "multimargin.estimators.shared."
-            ), f"{file.name} imports {name}"
+    for place, room in enumerate(SHARED):
+        below = tuple(f"multimargin.estimators.{name}" for name in SHARED[: place + 1])
+        for file in (PACKAGE / "estimators" / room).rglob("*.py"):
+            for name in imported(file):
+                shared = not name.startswith("multimargin.estimators.") or name.startswith(below)
+                assert shared, f"{file} imports {name}"
 
 
 def test_every_room_says_what_is_in_it() -> None:
@@ -102,9 +124,9 @@ SUBJECTS = {
     "dask/test_lost_workers.py",
     "datasets/test_damaged_files.py",
     "datasets/test_shared_data.py",
-    "estimators/shared/test_class_weight.py",
-    "estimators/shared/test_late_interrupts.py",
-    "estimators/shared/test_top_k.py",
+    "estimators/pairwise/test_class_weight.py",
+    "estimators/fitting/test_late_interrupts.py",
+    "estimators/pairwise/test_top_k.py",
     "estimators/test_bad_input.py",
     "estimators/test_certificates.py",
     "estimators/test_frames.py",

@@ -25,8 +25,8 @@ from multimargin import (
 )
 from multimargin.datasets import load_digit_attributes
 from multimargin.estimators import RelationshipOptions
-from multimargin.estimators.shared import pairwise as base
-from multimargin.estimators.shared.problem import Fit, Problem
+from multimargin.estimators.bases import pairwise as base
+from multimargin.estimators.pairwise.problem import Fit, Problem
 from multimargin.methods import METHODS, make_method
 from multimargin.verification import draw_rows, verify
 

@@ -29,7 +29,7 @@ from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
 from multimargin.datasets import load
 from multimargin.estimators import FrankWolfeOptions
-from multimargin.estimators.shared.problem import Fit, Problem
+from multimargin.estimators.pairwise.problem import Fit, Problem
 from multimargin.measures import get_scorer
 from multimargin.reference import rank_svm
 from published.comparison import (

@@ -10,13 +10,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
 
 from multimargin.estimators import LLSF, SSMLRL
 from multimargin.estimators.ssmlrl import split_targets
 from multimargin.notices import silenced
 from multimargin.reference.estimators import Optimum, optimum
 from multimargin.reference.interior_point import import_cvxpy
+from multimargin.scikit_learn import num_samples
 from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import read_targets
 
@@ -134,7 +134,7 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
     difference = abs(fast.objective_ - exact_objective)
     scale = abs(exact_objective) or 1.0
     return Verification(
-        n_samples=_num_samples(X),
+        n_samples=num_samples(X),
         n_features=fast.n_features_in_,
         n_labels=fast.classes_.size,
         objective=float(fast.objective_),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
-from multimargin.estimators.shared import pairwise as base
-from multimargin.estimators.shared.certificate import relative_gap
+from multimargin.estimators.bases import pairwise as base
+from multimargin.estimators.fitting.certificate import relative_gap
 from multimargin.reference.interior_point import ExactSolverError
 from tests.campaign import __main__ as program
 from tests.campaign import judging

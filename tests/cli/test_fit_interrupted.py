@@ -5,13 +5,13 @@ import signal
 
 import pytest
 
-from multimargin.estimators.shared import pairwise
+from multimargin.estimators.bases import pairwise
 from multimargin.model_files import load_model
 
 # Where Ctrl-C comes: a function of a module, before it does its work or after.
 PLACES = [
-    ("multimargin.estimators.shared.pairwise", "make_threshold"),
-    ("multimargin.estimators.shared.pairwise", "_status"),
+    ("multimargin.estimators.bases.pairwise", "make_threshold"),
+    ("multimargin.estimators.bases.pairwise", "_status"),
     ("multimargin.cli.fit", "_info"),
     ("multimargin.cli.fit", "_keep"),
     ("multimargin.model_files", "path_to_write"),

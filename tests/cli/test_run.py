@@ -73,13 +73,13 @@ INTERRUPTED = [
     ("info DATA", "multimargin.datasets.load"),
     ("evaluate MODEL DATA", "multimargin.model_files.read_model"),
     ("predict MODEL DATA", "multimargin.datasets.load"),
-    ("predict MODEL DATA", "multimargin.estimators.shared.label_scoring.check_is_fitted"),
+    ("predict MODEL DATA", "multimargin.estimators.bases.label_scoring.check_is_fitted"),
     ("export MODEL -o x.onnx", "multimargin.onnx.export"),
     ("fit DATA -m mlodm", "multimargin.cli.options.make_pipeline"),
-    ("fit DATA -m mlodm", "multimargin.estimators.shared.pairwise.solve_problem"),
+    ("fit DATA -m mlodm", "multimargin.estimators.bases.pairwise.solve_problem"),
     ("fit DATA --set Cs=1", "multimargin.estimators.label_ranker.search._held_out_scores"),
-    ("compare DATA -m mlodm --cv 2", "multimargin.estimators.shared.pairwise.solve_problem"),
-    ("verify DATA -m mlodm --rows 9", "multimargin.estimators.shared.pairwise.solve_problem"),
+    ("compare DATA -m mlodm --cv 2", "multimargin.estimators.bases.pairwise.solve_problem"),
+    ("verify DATA -m mlodm --rows 9", "multimargin.estimators.bases.pairwise.solve_problem"),
     ("verify DATA -m mlodm --rows 9", "multimargin.verification.optimum"),
 ]
 

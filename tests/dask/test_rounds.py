@@ -15,8 +15,8 @@ from multimargin.dask import bias, parts, solving
 from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.rounds import PartsFit, rounds_left
 from multimargin.datasets import load_debian_tags
-from multimargin.estimators.shared.certificate import relative_gap
-from multimargin.estimators.shared.problem import Model
+from multimargin.estimators.fitting.certificate import relative_gap
+from multimargin.estimators.pairwise.problem import Model
 from tests.support.certificates import hinge
 from tests.support.parts import (
     MODELS,

@@ -13,8 +13,8 @@ from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs
 from multimargin.dask.rounds import PartsFit, PartsLost
 from multimargin.dask.splitting import Ridge, extrapolation, leap
-from multimargin.estimators.shared.problem import Model
-from multimargin.estimators.shared.products import product
+from multimargin.estimators.fitting.products import product
+from multimargin.estimators.pairwise.problem import Model
 from tests.support.exact import exact_objective
 from tests.support.parts import (
     MODELS,

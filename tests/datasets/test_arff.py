@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import load_arff
-from multimargin.estimators.shared.llsf_problem import as_dense
+from multimargin.estimators.llsf_problem import as_dense
 from tests.support.cases import case
 
 NAN = np.nan

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from multimargin import RankSVM
 from multimargin.datasets import MultilabelData, load_arff
-from multimargin.estimators.shared.llsf_problem import as_dense
+from multimargin.estimators.llsf_problem import as_dense
 from tests.support.cases import case
 from tests.support.files import write_arff
 

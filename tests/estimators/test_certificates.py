@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
-from multimargin.estimators.shared.certificate import gap_text
+from multimargin.estimators.fitting.certificate import gap_text
 from tests.support.certificates import pairwise_loss
 from tests.support.ctrl_c import PressesCtrlC
 from tests.support.problems import noisy_linear_problem, unrelated_problem

@@ -88,7 +88,7 @@ def test_published_loop_warns_and_stops_before_overflow():
 def test_a_loop_that_does_not_finish_names_one_that_does(monkeypatch):
     X, Y = random_problem(4)
     X = X * np.geomspace(1.0, 1e-3, X.shape[1])
-    monkeypatch.setattr("multimargin.estimators.shared.llsf_problem.MOST_EIGENVALUES", 1)
+    monkeypatch.setattr("multimargin.estimators.llsf_problem.MOST_EIGENVALUES", 1)
     with pytest.warns(ConvergenceWarning, match="or use solver='admm'"):
         LLSF(beta=1e-5, tol=1e-9, max_iter=500).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="or use solver='auto'"):

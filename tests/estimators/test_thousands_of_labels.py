@@ -22,8 +22,8 @@ from multimargin import (
     predict_top,
     save_model,
 )
-from multimargin.estimators.shared import engine
-from multimargin.estimators.shared.pair_weights import weights_of_pairs
+from multimargin.estimators.pairwise import engine
+from multimargin.estimators.pairwise.pair_weights import weights_of_pairs
 from multimargin.inspection import names
 from tests.support.certificates import objective
 from tests.support.subsets import first_fast

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.methods import METHODS
 
 _ESTIMATORS = [method.estimator for method in METHODS.values()]

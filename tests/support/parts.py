@@ -12,7 +12,7 @@ from multimargin.dask import parts, solving
 from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs
 from multimargin.dask.rounds import PartsFit, Settings
-from multimargin.estimators.shared.problem import Model
+from multimargin.estimators.pairwise.problem import Model
 from tests.support.certificates import hinge, pairwise_objective
 from tests.support.exact import exact_objective
 from tests.support.problems import noisy_linear_problem

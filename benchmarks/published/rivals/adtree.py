@@ -24,8 +24,8 @@ from scipy import sparse
 
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.checks.parameters import check_integer
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 
 # Features with at most so many values are counted condition by condition, others are sorted.
 _FEW_VALUES = 8

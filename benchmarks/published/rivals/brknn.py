@@ -23,10 +23,10 @@ from multimargin.baselines.neighbours import blocks_of_distances, nearest
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import Threshold
+from multimargin.typing import Matrix
 
 
 @dataclass(repr=False, eq=False)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.typing import Matrix
 from published.rivals.transductive import (
     TransductiveClassifier,
     label_cosines,

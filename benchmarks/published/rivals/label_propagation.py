@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from multimargin.checks.parameters import check_real
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.typing import Matrix
 from published.rivals.transductive import (
     TransductiveClassifier,
     label_cosines,

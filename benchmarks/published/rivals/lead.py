@@ -22,8 +22,8 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.estimators.label_specific import decision
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 from published.rivals.bayesian_network import learn_structure, topological_order
 
 

@@ -23,8 +23,8 @@ from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.baselines.neighbours import squared_distances
 from multimargin.checks.parameters import check_real
 from multimargin.estimators.label_specific import decision
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 
 
 class LIFT(BaselineClassifier):

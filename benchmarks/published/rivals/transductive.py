@@ -11,13 +11,13 @@ from multimargin.baselines.neighbours import blocks_of_distances, nearest, squar
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.weights import refuse_metadata
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.ssmlrl import split_targets
 from multimargin.kernels import make_kernel
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold
 from multimargin.thresholds.base import middle
+from multimargin.typing import Matrix
 
 
 class TransductiveClassifier(LabelScoringClassifier):

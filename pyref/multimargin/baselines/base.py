@@ -6,7 +6,7 @@ from sklearn.utils.validation import validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.weights import refuse_metadata
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.whole_fits import whole_or_unchanged
 

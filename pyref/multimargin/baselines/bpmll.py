@@ -27,11 +27,11 @@ from sklearn.utils import check_random_state
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.indicator import check_pairs
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ScoresThreshold
 from multimargin.thresholds.base import learn_threshold
+from multimargin.typing import Matrix
 
 _LEAST_HIDDEN = 4
 # A smaller number before U is multiplied out.

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.estimators.label_specific import decision
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 
 
 @dataclass(repr=False, eq=False)

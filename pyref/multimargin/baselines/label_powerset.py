@@ -17,8 +17,8 @@ from sklearn.base import clone
 
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, classifier_or_default
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 
 
 @dataclass(repr=False, eq=False)

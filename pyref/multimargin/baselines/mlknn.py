@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.neighbours import blocks_of_distances, nearest
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold
+from multimargin.typing import Matrix
 
 
 @dataclass(repr=False, eq=False)

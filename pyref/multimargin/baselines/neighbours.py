@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.typing import Matrix
 
 # Distances that are held at once.
 _BLOCK = 4_000_000

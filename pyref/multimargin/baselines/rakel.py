@@ -22,9 +22,9 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier
 from multimargin.baselines.label_powerset import LabelPowerset, predicted_sets
 from multimargin.checks.parameters import check_integer
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold
+from multimargin.typing import Matrix
 
 
 @dataclass(repr=False, eq=False)

@@ -10,8 +10,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
-
-Matrix = NDArray[np.float64]
+from multimargin.typing import Matrix
 
 
 class LabelBlock(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,13 +11,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.blocks.base import Matrix, OddsBlock
+from multimargin.blocks.base import OddsBlock
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
+from multimargin.typing import Matrix, Vector
 from multimargin.whole_fits import whole_or_unchanged
-
-Vector = NDArray[np.float64]
 
 # The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
 _HEAVIEST, _LIGHTEST, _LEAST = 1e12, 1e-12, 1e-30

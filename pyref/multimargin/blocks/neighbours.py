@@ -10,10 +10,11 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.blocks.base import Matrix, OddsBlock, with_shares
+from multimargin.blocks.base import OddsBlock, with_shares
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight
+from multimargin.typing import Matrix
 from multimargin.whole_fits import whole_or_unchanged
 
 PRIOR, COIN = 2.0, 0.02

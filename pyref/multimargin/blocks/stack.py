@@ -22,8 +22,8 @@ from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.notices import silenced, warn
 from multimargin.tuning.folds import Rows
+from multimargin.typing import Matrix
 
-Matrix = NDArray[np.float64]
 Fold = tuple[Rows, Rows]
 
 # Rows of the fits by which the time of a block is foretold.

@@ -24,9 +24,8 @@ from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.shrunken import ShrunkenThreshold
+from multimargin.typing import Matrix
 from multimargin.whole_fits import whole_or_unchanged
-
-Matrix = NDArray[np.float64]
 
 # Pieces of the rows of a fold that no other fold complements.
 _PIECES = 3

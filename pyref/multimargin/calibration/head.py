@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.calibration.lift import Calibration
 from multimargin.thresholds.base import Threshold, over_labels
-
-Matrix = NDArray[np.float64]
+from multimargin.typing import Matrix
 
 
 class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

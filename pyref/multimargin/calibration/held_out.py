@@ -11,15 +11,12 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline, _name_estimators
-from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils._metadata_requests import _routing_enabled
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import (
-    _check_method_params,
-    _num_samples,
     check_is_fitted,
     has_fit_parameter,
 )
@@ -32,13 +29,14 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.label_scores import response_of, scores_by
 from multimargin.notices import silenced
+from multimargin.scikit_learn import check_method_params, num_samples, safe_indexing, safe_split
 from multimargin.targets.empty_rows import EmptyRowsWarning
 from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.folds import Rows, folds_of
+from multimargin.typing import Matrix
 
-Matrix = NDArray[np.float64]
 Named = list[tuple[str, Any]]
 
 RESPONSES = ("label_scores", "decision_function", "predict_proba")
@@ -104,7 +102,7 @@ class HeldOut:
         at = self._learned_by(threshold)
         weights = None if self.sample_weight is None else self.sample_weight[at]
         labels = self.labels[at, : scores.shape[1]]
-        return threshold.fit(scores[at], labels, _safe_indexing(X, self.rows[at]), weights)
+        return threshold.fit(scores[at], labels, safe_indexing(X, self.rows[at]), weights)
 
     def _learned_by(self, threshold: Threshold) -> NDArray[np.intp]:
         """Return the places that a threshold is learned from."""
@@ -248,11 +246,11 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         self, estimators: Named, X: Any, given: Any, weights: Any, groups: Any, params: Any
     ) -> dict[str, dict[str, Any]]:
         """Return what the fit of each classifier gets besides X and y."""
-        if _routing_enabled():
+        if get_config()["enable_metadata_routing"]:
             named = {"sample_weight": given, "groups": groups, **params}
             named = {key: value for key, value in named.items() if value is not None}
             routed = process_routing(self, "fit", **named)
-            return {name: _check_method_params(X, routed[name].fit) for name, _ in estimators}
+            return {name: check_method_params(X, routed[name].fit) for name, _ in estimators}
         if params:
             raise TypeError(
                 f"fit is given {', '.join(sorted(params))}; expected sample_weight and groups "
@@ -359,14 +357,14 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
 def named_estimators(estimator: Any, parameter: str = "estimator") -> Named:
     """Return the classifiers that a parameter means, with names: one, or a list."""
     if hasattr(estimator, "fit"):
-        return _name_estimators([estimator])  # type: ignore[no-any-return]
+        estimator = [estimator]
     found: Named = []
     if isinstance(estimator, list | tuple):
         pairs = [isinstance(one, list | tuple) and len(one) == 2 for one in estimator]
         if all(pairs):
             found = [(name, one) for name, one in estimator]
         elif not any(pairs):
-            found = _name_estimators(estimator)
+            found = make_pipeline(*estimator).steps
     names = [name for name, _ in found]
     if (
         not found
@@ -430,12 +428,12 @@ def held_out_scores(
 ) -> Matrix:
     """Return the scores of the rows of a fold by a classifier fitted to the others."""
     train, test = fold
-    X_train, Y_train = _safe_split(estimator, X, y, train)
-    X_test, _ = _safe_split(estimator, X, None, test, train)
+    X_train, Y_train = safe_split(estimator, X, y, train)
+    X_test, _ = safe_split(estimator, X, None, test, train)
     try:
         # The fit on all rows warns of them.
         with silenced(UnknownLabelsWarning, EmptyRowsWarning):
-            estimator.fit(X_train, Y_train, **_check_method_params(X, metadata, train))
+            estimator.fit(X_train, Y_train, **check_method_params(X, metadata, train))
     except ValueError as error:
         absent = np.flatnonzero(~(Y_train == 1).any(axis=0))
         if absent.size > 0:
@@ -451,13 +449,13 @@ def block_of(
     estimator: Any, response: str, X: Any, of_odds: bool, n_labels: int | None = None
 ) -> Matrix:
     """Return the scores of a fitted classifier, by blocks of rows where they are many."""
-    n = _num_samples(X)
+    n = num_samples(X)
     step = max(_SCORES // (n_labels or 1), 1)
     if n <= step:
         parts = [scores_by(estimator, response, X, n_labels=n_labels)]
     else:
         parts = [
-            scores_by(estimator, response, _safe_indexing(X, slice(at, at + step)))
+            scores_by(estimator, response, safe_indexing(X, slice(at, at + step)))
             for at in range(0, n, step)
         ]
     scores = np.vstack(parts) if len(parts) > 1 else parts[0]

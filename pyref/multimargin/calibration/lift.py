@@ -12,9 +12,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.calibration.pairs import by_features
 from multimargin.calibration.pooled import PooledCalibration
 from multimargin.targets.indicator import UNKNOWN
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from multimargin.typing import Matrix, Vector
 
 # Rows that each pair of labels is taken to share by chance, beside those that are there.
 _PRIOR = 1.0

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from multimargin.typing import Matrix, Vector
 
 # Of the common intercept, which nothing else bounds where all labels are alike.
 _RIDGE = 1e-6

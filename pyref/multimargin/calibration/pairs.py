@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.targets.indicator import UNKNOWN
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from multimargin.typing import Matrix, Vector
 
 N_FEATURES = 5
 """Number of features of the first block; each further one has its scores."""

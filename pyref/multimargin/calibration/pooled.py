@@ -15,9 +15,7 @@ from multimargin.calibration.pairs import N_FEATURES, Listed, Pairs, by_features
 from multimargin.checks.parameters import check_flag, check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import check_rows
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from multimargin.typing import Matrix, Vector
 
 # What the features of a label's own intercept and slopes are multiplied by: the smaller, the more
 # these shrink.

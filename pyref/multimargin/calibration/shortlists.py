@@ -27,10 +27,9 @@ from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.tuning.folds import Rows, folds_of
+from multimargin.typing import Matrix, Vector
 from multimargin.whole_fits import whole_or_unchanged
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 N_BEST = 50

@@ -8,8 +8,9 @@ from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named, 
 from multimargin.checks.parameters import check_flag
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.reading import Targets
-from multimargin.thresholds.base import Matrix, Threshold, spread
+from multimargin.thresholds.base import Threshold, spread
 from multimargin.thresholds.make import make_threshold
+from multimargin.typing import Matrix
 from multimargin.whole_fits import whole_or_unchanged
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _num_samples
 
 from multimargin.checks.no_numbers import check_no_others
 from multimargin.checks.storage import canonical, check_storage
+from multimargin.scikit_learn import num_samples
 
 # Squares of larger numbers, summed over some millions of features, overflow.
 _LARGEST = 1e150
@@ -54,8 +54,8 @@ def naming(name: str, expected: str) -> Iterator[None]:
 def check_as_many_rows(y: Any, X: Any) -> None:
     """Raise ValueError unless labels and features have the same number of rows."""
     with naming("X", MATRIX_OF_NUMBERS):
-        expected = _num_samples(X)
-    if (found := _num_samples(y)) != expected:
+        expected = num_samples(X)
+    if (found := num_samples(y)) != expected:
         raise ValueError(f"y has {found} rows; expected {expected}, as many as X.")
 
 

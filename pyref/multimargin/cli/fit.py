@@ -316,7 +316,7 @@ def _report(
 ) -> None:
     from multimargin.cli.measuring import measures_table
     from multimargin.cli.output import console, counted, pairs_table, print_json
-    from multimargin.estimators.shared.certificate import certificate_of
+    from multimargin.estimators.fitting.certificate import certificate_of
 
     estimator = pipeline[-1]
     found = certificate_of(estimator)
@@ -380,7 +380,7 @@ def _described(estimator: Any) -> str:
 
 
 def _certificate_rows(found: dict[str, Any], seconds: float) -> list[tuple[str, ...]]:
-    from multimargin.estimators.shared.certificate import gap_text
+    from multimargin.estimators.fitting.certificate import gap_text
 
     proved = found["status"] != "indefinite_kernel"
     bound = "no model costs less than this" if proved else "proves nothing here"

@@ -16,8 +16,9 @@ from multimargin.dask.rounds import (
     Settings,
     certify,
 )
-from multimargin.estimators.shared.certificate import relative_gap
-from multimargin.estimators.shared.problem import Matrix, Model
+from multimargin.estimators.fitting.certificate import relative_gap
+from multimargin.estimators.pairwise.problem import Model
+from multimargin.typing import Matrix
 
 # Shares of the augmentation of a bias. The larger one of the compiled loop, 0.3 times the mean of
 # the kernel's diagonal where the bias is free and 1 where it is penalized, shortens moves of a part

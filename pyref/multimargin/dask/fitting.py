@@ -19,23 +19,24 @@ from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.rounds import ClusterLostError, Settings, rounds_left
 from multimargin.dask.solving import solve_over_parts
 from multimargin.dask.workers import dealt, workers_of
+from multimargin.estimators.bases.elsewhere import SolvedElsewhere
+from multimargin.estimators.bases.pairwise import PairwiseClassifier, threshold_unit
+from multimargin.estimators.fitting.products import product
+from multimargin.estimators.fitting.progress import Progress, with_callbacks
+from multimargin.estimators.fitting.protocol import kept_fit
+from multimargin.estimators.fitting.time_limit import deadline_of
+from multimargin.estimators.pairwise import zero_label
+from multimargin.estimators.pairwise.label_weights import weights_of_counts, weights_of_labels
+from multimargin.estimators.pairwise.pair_weights import number_at_the_top
+from multimargin.estimators.pairwise.problem import Fit
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
-from multimargin.estimators.shared import zero_label
-from multimargin.estimators.shared.elsewhere import SolvedElsewhere
-from multimargin.estimators.shared.label_weights import weights_of_counts, weights_of_labels
-from multimargin.estimators.shared.pair_weights import number_at_the_top
-from multimargin.estimators.shared.pairwise import PairwiseClassifier, threshold_unit
-from multimargin.estimators.shared.problem import Fit, Matrix
-from multimargin.estimators.shared.products import product
-from multimargin.estimators.shared.progress import Progress, with_callbacks
-from multimargin.estimators.shared.protocol import kept_fit
-from multimargin.estimators.shared.time_limit import deadline_of
 from multimargin.interrupts import Interrupts
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import enough_rows
+from multimargin.typing import Matrix
 
 _Estimator = TypeVar("_Estimator")
 

@@ -17,12 +17,13 @@ from sklearn.utils.extmath import safe_sparse_dot
 from multimargin import _rust
 from multimargin.blas import one_blas_thread
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, naming, sound_features
-from multimargin.estimators.shared.label_weights import rows_of_labels
-from multimargin.estimators.shared.pair_weights import pairs_of
-from multimargin.estimators.shared.problem import Matrix, Model
+from multimargin.estimators.pairwise.label_weights import rows_of_labels
+from multimargin.estimators.pairwise.pair_weights import pairs_of
+from multimargin.estimators.pairwise.problem import Model
 from multimargin.kernels import rust_matrix
 from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.thresholds.cuts import best_thresholds
+from multimargin.typing import Matrix
 
 Sums = dict[str, Any]
 

@@ -19,8 +19,9 @@ from multimargin.dask.parts import (
     state_of,
     sums_of_pairs,
 )
-from multimargin.estimators.shared.problem import Matrix, Model
+from multimargin.estimators.pairwise.problem import Model
 from multimargin.kernels import rust_matrix
+from multimargin.typing import Matrix
 
 
 @dataclass(frozen=True)

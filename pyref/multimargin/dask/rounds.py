@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Sums, inner
-from multimargin.estimators.shared.certificate import relative_gap
-from multimargin.estimators.shared.problem import Fit, Matrix, Model
-from multimargin.estimators.shared.progress import EpochCallback
+from multimargin.estimators.fitting.certificate import relative_gap
+from multimargin.estimators.fitting.progress import EpochCallback
+from multimargin.estimators.pairwise.problem import Fit, Model
+from multimargin.typing import Matrix
 
 # The curvature's factor is this power of the number of parts at first, grows after steps shorter
 # than this, and shrinks after whole ones.

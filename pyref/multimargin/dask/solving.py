@@ -19,8 +19,9 @@ from multimargin.dask.rounds import (
     no_history,
 )
 from multimargin.dask.splitting import MOST_FEATURES, SplitRounds
-from multimargin.estimators.shared.certificate import relative_gap
-from multimargin.estimators.shared.problem import Matrix, Model
+from multimargin.estimators.fitting.certificate import relative_gap
+from multimargin.estimators.pairwise.problem import Model
+from multimargin.typing import Matrix
 
 
 def solve_over_parts(

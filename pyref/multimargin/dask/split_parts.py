@@ -16,8 +16,9 @@ from multimargin.dask.parts import (
     squared_norms,
     sums_of_pairs,
 )
-from multimargin.estimators.shared.problem import Matrix, Model
+from multimargin.estimators.pairwise.problem import Model
 from multimargin.kernels import rust_matrix
+from multimargin.typing import Matrix
 
 # As in the compiled loops: how much of the fitted scores the relaxation takes, and the squared
 # length of the shortest row that is scaled to the length of the others.

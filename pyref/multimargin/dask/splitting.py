@@ -17,8 +17,8 @@ from multimargin.dask.bias import FreeRounds, centred
 from multimargin.dask.parts import Sums, contribution, inner
 from multimargin.dask.rounds import PartsFit, PartsLost, Point, Rounds
 from multimargin.dask.split_parts import RELAXATION, SplitCommon
-from multimargin.estimators.shared.certificate import relative_gap
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.fitting.certificate import relative_gap
+from multimargin.typing import Matrix
 
 # Most features: the client decomposes a matrix of as many rows and columns.
 MOST_FEATURES = 4096

@@ -2,6 +2,7 @@
 
 from multimargin.calibration.calibrated import CalibratedClassifier
 from multimargin.calibration.thresholded import ThresholdedClassifier
+from multimargin.estimators.fitting.options import FrankWolfeOptions, RelationshipOptions
 from multimargin.estimators.label_ranker import LabelRankerCV
 from multimargin.estimators.label_specific import (
     LabelSpecificBinaryRelevance,
@@ -16,7 +17,6 @@ from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.rank_svmz import RankSVMz
-from multimargin.estimators.shared.options import FrankWolfeOptions, RelationshipOptions
 from multimargin.estimators.ssmlrl import SSMLRL
 from multimargin.targets.empty_rows import EmptyRowsWarning
 from multimargin.targets.reading import UnknownLabelsWarning

@@ -14,13 +14,12 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import job_count, random_state_of
 from multimargin.checks.weights import check_sample_weight
+from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.notices import warn
 from multimargin.targets.reading import read_targets
+from multimargin.typing import Matrix
 from multimargin.whole_fits import whole_or_unchanged
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

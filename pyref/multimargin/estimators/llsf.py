@@ -29,11 +29,18 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.weights import check_sample_weight
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
-from multimargin.estimators.shared.llsf_problem import (
+from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
+from multimargin.estimators.fitting.products import product
+from multimargin.estimators.fitting.progress import CallbackSupportMixin, Progress, with_callbacks
+from multimargin.estimators.fitting.protocol import kept_fit
+from multimargin.estimators.fitting.time_limit import (
+    check_max_time,
+    deadline_of,
+    time_limit_message,
+)
+from multimargin.estimators.llsf_problem import (
     Coefficients,
     Convexity,
-    Matrix,
     Request,
     choose_solver,
     correlation_of,
@@ -46,16 +53,13 @@ from multimargin.estimators.shared.llsf_problem import (
     solve_llsf,
     weighted,
 )
-from multimargin.estimators.shared.products import product
-from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
-from multimargin.estimators.shared.protocol import kept_fit
-from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
 from multimargin.notices import warn
 from multimargin.scaling import told_scales
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
+from multimargin.typing import Matrix
 from multimargin.whole_fits import whole_or_unchanged
 
 SOLVERS = ("auto", "cd", "admm", "apg")

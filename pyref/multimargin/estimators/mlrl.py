@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multimargin.checks.parameters import check_real
-from multimargin.estimators.shared.relationships import RelationshipClassifier
+from multimargin.estimators.bases.relationships import RelationshipClassifier
 
 
 @dataclass(repr=False, eq=False)

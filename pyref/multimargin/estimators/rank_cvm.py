@@ -7,14 +7,15 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
-from multimargin.estimators.shared.certificate import at_margin_1, bounds_at_the_margin
-from multimargin.estimators.shared.engine import solve_problem
-from multimargin.estimators.shared.options import FrankWolfeOptions, checked_options
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
-from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
-from multimargin.estimators.shared.time_limit import seconds_until
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.fitting.options import FrankWolfeOptions, checked_options
+from multimargin.estimators.fitting.time_limit import seconds_until
+from multimargin.estimators.pairwise.certificate import at_margin_1, bounds_at_the_margin
+from multimargin.estimators.pairwise.engine import solve_problem
+from multimargin.estimators.pairwise.problem import Fit, Model, Problem
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import Threshold
+from multimargin.typing import Matrix
 
 
 @dataclass(repr=False, eq=False)

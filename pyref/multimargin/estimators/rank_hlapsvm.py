@@ -11,12 +11,13 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
-from multimargin.estimators.shared.engine import solve_problem
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
-from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
-from multimargin.estimators.shared.products import product
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.fitting.products import product
+from multimargin.estimators.pairwise.engine import solve_problem
+from multimargin.estimators.pairwise.problem import Fit, Model, Problem
 from multimargin.kernels import Kernel, less_offset, offset_of
 from multimargin.thresholds import Threshold
+from multimargin.typing import Matrix
 
 # A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
 # features, the n x n kernel form (27) is used.

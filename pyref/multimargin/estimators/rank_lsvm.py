@@ -2,8 +2,8 @@
 
 from dataclasses import KW_ONLY, dataclass
 
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
-from multimargin.estimators.shared.problem import Model
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.pairwise.problem import Model
 from multimargin.thresholds import Threshold
 
 

@@ -4,8 +4,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from multimargin.checks.parameters import check_choice
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
-from multimargin.estimators.shared.problem import Model
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.pairwise.problem import Model
 from multimargin.thresholds import Threshold
 
 BIASES = ("free", "penalized", "none")

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_choice
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.pairwise import zero_label
+from multimargin.estimators.pairwise.problem import Fit, Model
 from multimargin.estimators.rank_svm import BIASES
-from multimargin.estimators.shared import zero_label
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
-from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 
 # A dual variable below this share of its bound is the rounding of a zero.
 _ROUNDING = 1e-12

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from multimargin.checks.parameters import check_real
-from multimargin.estimators.shared.kernel_expansion import TrainingData
-from multimargin.estimators.shared.problem import Matrix
-from multimargin.estimators.shared.relationships import (
+from multimargin.estimators.bases.kernel_expansion import TrainingData
+from multimargin.estimators.bases.relationships import (
     Labelled,
     RelationshipClassifier,
     RelationshipFit,
@@ -19,6 +18,7 @@ from multimargin.kernels import check_precomputed, is_indefinite
 from multimargin.targets.given import Given, recognise
 from multimargin.targets.indicator import numbers_of
 from multimargin.targets.reading import Targets, read_targets
+from multimargin.typing import Matrix
 
 # Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
 _CANCELLED = 1e-6

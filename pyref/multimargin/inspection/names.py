@@ -6,13 +6,12 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
 from multimargin.calibration.shortlists import best_of_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.measures.label_scores import answer_of, response_of, scores_of
+from multimargin.scikit_learn import num_samples, safe_indexing
 
 # Scores that are held at a time.
 _SCORES = 2**22
@@ -207,14 +206,14 @@ def blocks_of_rows(model: Any, X: Any) -> Iterator[Any]:
     if sparse.issparse(X):
         X = X.tocsr()
     check_multilabel(model, X)
-    n, step = _num_samples(X), max(_SCORES // count, 1)
+    n, step = num_samples(X), max(_SCORES // count, 1)
     # A model refuses what has no rows.
-    return (_safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step))
+    return (safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step))
 
 
 def check_rows(X: Any, answered: int) -> None:
     """Raise ValueError unless a model answered for each row: a vectorizer reads a frame's names."""
-    n = _num_samples(X)
+    n = num_samples(X)
     if n != answered:
         raise ValueError(
             f"X is a {type(X).__name__} of {n} rows, of which the model makes {answered}; expected "
@@ -230,7 +229,7 @@ def check_multilabel(model: Any, X: Any) -> None:
         # Another library's model tells by what it predicts.
         several = (
             isinstance(last.classes_, list)
-            or np.ndim(model.predict(_safe_indexing(X, slice(0, 1)))) == 2
+            or np.ndim(model.predict(safe_indexing(X, slice(0, 1)))) == 2
         )
     if not several:
         raise ValueError(

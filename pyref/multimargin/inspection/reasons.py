@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration import CalibratedClassifier
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.inspection.names import check_rows, label_names_of_model, predicted_labels
 from multimargin.inspection.steps import final_estimator, fitted_inside, steps_of
+from multimargin.scikit_learn import num_samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
         raise ValueError(f"label is {label!r}{meant}; expected one of {listed(names)}.")
     given, (model, X, features) = X, _last_step(model, X, None)
     if X is not None:
-        check_rows(given, _num_samples(X))
+        check_rows(given, num_samples(X))
     if of_predicted:
         return _of_predicted(model, X, features, names, top)
     place = names.index(label)

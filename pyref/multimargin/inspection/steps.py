@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 
 
 def steps_of(model: Any) -> Iterator[Any]:

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import linalg
 
 from multimargin.blas import one_blas_thread, with_one_blas_thread
-from multimargin.kernels.kernel import Kernel, Matrix
+from multimargin.kernels.kernel import Kernel
+from multimargin.typing import Matrix
 
 # The largest asymmetry of a precomputed kernel, relative to its largest entry, that is rounding.
 _SYMMETRY_TOLERANCE = 1e-10

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin import _rust
@@ -17,8 +16,8 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import check_magnitudes, check_readable
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.storage import canonical, check_storage
+from multimargin.typing import Matrix
 
-Matrix: TypeAlias = NDArray[np.float64]
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import _num_samples
 
 from multimargin.checks.scores import check_scores
+from multimargin.scikit_learn import num_samples
 
 
 def response_of(estimator: Any, responses: Sequence[str]) -> str:
@@ -28,7 +28,7 @@ def scores_by(
     """Return the scores of labels that a method of a classifier gives, one row each of `X`."""
     scores = answer_of(estimator, response, X)
     name = f"{response} of {type(estimator).__name__}"
-    checked = check_scores(scores, n_rows=_num_samples(X), n_labels=n_labels, name=name)
+    checked = check_scores(scores, n_rows=num_samples(X), n_labels=n_labels, name=name)
     return checked.astype(np.float64, copy=False)
 
 

@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import check_indicator
-
-Vector = NDArray[np.float64]
+from multimargin.typing import Vector
 
 
 def pair_margins(Y_true: Any, scores: Any) -> Vector:

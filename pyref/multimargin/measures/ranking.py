@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
+from multimargin.typing import Vector
 
 DegenerateRows = Literal["ignore", "count"]
-Vector = NDArray[np.float64]
 Counts = NDArray[np.intp]
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.

@@ -18,8 +18,7 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.notices import warn
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import check_indicator, known_labels
-
-Vector = NDArray[np.float64]
+from multimargin.typing import Vector
 
 
 def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin.estimators import LLSF
+from multimargin.estimators.bases.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
-from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.onnx.graph import MOST_BYTES, Graph, Node, Rows
 
 

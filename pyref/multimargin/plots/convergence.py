@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice
 from multimargin.inspection.steps import final_estimator
 from multimargin.plots.drawing import check_axes, style
-
-Vector = NDArray[np.float64]
+from multimargin.typing import Vector
 
 COLUMNS = ("epoch", "seconds", "primal", "dual")
 

@@ -11,9 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import UNKNOWN, check_indicator
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from multimargin.typing import Matrix, Vector
 
 # Most pairs of a row and a label that an estimator learns one number from.
 MOST_PAIRS = 2**24

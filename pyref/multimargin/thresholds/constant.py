@@ -7,7 +7,8 @@ import numpy as np
 
 from multimargin.checks.parameters import check_real
 from multimargin.checks.scores import check_scores
-from multimargin.thresholds.base import Threshold, Vector, check_rows
+from multimargin.thresholds.base import Threshold, check_rows
+from multimargin.typing import Vector
 
 
 @dataclass(repr=False, eq=False)

@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import Threshold, Vector, check_rows, middle
+from multimargin.thresholds.base import Threshold, check_rows, middle
 from multimargin.thresholds.cuts import chunks_of
+from multimargin.typing import Vector
 
 
 @dataclass(repr=False, eq=False)

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.targets.indicator import UNKNOWN, count_unknown
-from multimargin.thresholds.base import Vector, middle
+from multimargin.thresholds.base import middle
+from multimargin.typing import Vector
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.
 ENTRIES_PER_CHUNK = 2**17

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_choice
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import CommonThreshold, Matrix, Vector, check_rows, middle
+from multimargin.thresholds.base import CommonThreshold, check_rows, middle
+from multimargin.typing import Matrix, Vector
 
 AVERAGES = ("micro", "macro", "samples")
 

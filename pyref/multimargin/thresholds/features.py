@@ -23,8 +23,9 @@ from multimargin.checks.parameters import (
 from multimargin.checks.scores import check_scores
 from multimargin.checks.storage import canonical
 from multimargin.targets.indicator import known_both
-from multimargin.thresholds.base import Threshold, Vector, check_rows
+from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.cuts import chunks_of
+from multimargin.typing import Vector
 
 LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 # Features that are centred where they are scaled.

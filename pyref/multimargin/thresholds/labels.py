@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows, middle
+from multimargin.thresholds.base import Threshold, check_rows, middle
+from multimargin.typing import Matrix, Vector
 
 Counts = NDArray[Any]
 

@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows
+from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.cuts import best_thresholds
+from multimargin.typing import Matrix, Vector
 
 # Singular values below this fraction of the largest count as zero. Scores of the ranking models sum
 # to zero over the labels only up to rounding that piles up over a fit: machine precision itself

@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.parameters import check_real
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN, with_nan
-from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows
+from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.labels import best_cut, deal_folds
+from multimargin.typing import Matrix, Vector
 
 _N_FOLDS = 5
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from iterstrat.ml_stratifiers import IterativeStratification
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
+from sklearn.utils import check_consistent_length, check_random_state, indexable
 
 from multimargin.checks.parameters import check_integer, check_real
+from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import read_targets
 from multimargin.tuning.folds import Rows
 
@@ -65,7 +66,7 @@ def stratified_train_test_split(
     train, test = held_out_rows(
         read_targets(y, unknown="take").indicator == 1, test_size, groups, random_state
     )
-    return [_safe_indexing(one, rows) for one in (X, y, *arrays) for rows in (train, test)]
+    return [safe_indexing(one, rows) for one in (X, y, *arrays) for rows in (train, test)]
 
 
 def held_out_rows(

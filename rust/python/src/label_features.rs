@@ -79,7 +79,7 @@ impl LabelFeaturesRequest<'_> {
 }
 
 /// Solves an LLSF problem, see [`LabelFeaturesRequest`]: the keywords of
-/// `multimargin.estimators.shared.llsf_problem.Coefficients`.
+/// `multimargin.estimators.llsf_problem.Coefficients`.
 #[pyfunction]
 #[pyo3(signature = (features, **request))]
 pub fn solve_label_features<'py>(

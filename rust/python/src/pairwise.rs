@@ -158,7 +158,7 @@ impl PairwiseRequest<'_> {
     }
 }
 
-/// Solves a pairwise problem, see [`PairwiseRequest`]: the keywords of `multimargin.estimators.shared.problem.Fit`, with a
+/// Solves a pairwise problem, see [`PairwiseRequest`]: the keywords of `multimargin.estimators.pairwise.problem.Fit`, with a
 /// further column for the zero label of a loss that has one. Matrices that are stored compactly are their arrays (indptr,
 /// indices, data) of compressed sparse rows.
 #[pyfunction]

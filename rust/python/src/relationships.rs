@@ -77,7 +77,7 @@ impl RelationshipRequest<'_> {
 }
 
 /// Solves the joint problem of MLRL, or that of a fixed covariance, see [`RelationshipRequest`]: the keywords of
-/// `multimargin.estimators.shared.relationships.RelationshipFit`.
+/// `multimargin.estimators.bases.relationships.RelationshipFit`.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_mlrl<'py>(

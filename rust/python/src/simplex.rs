@@ -65,7 +65,7 @@ impl SimplexRequest<'_> {
 }
 
 /// Solves Rank-CVM by Frank-Wolfe steps, see [`SimplexRequest`]: the keywords of
-/// `multimargin.estimators.shared.problem.Fit` but for the weights.
+/// `multimargin.estimators.pairwise.problem.Fit` but for the weights.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_simplex<'py>(

@@ -28,9 +28,9 @@ from multimargin.compare.experiment.tuning import Search, tuned
 from multimargin.compare.measured import RANKING
 from multimargin.compare.results import Result
 from multimargin.datasets.table_encoder import with_encoder
+from multimargin.estimators.bases.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.fitting.certificate import certificate_of
 from multimargin.estimators.label_ranker.estimator import LabelRankerCV
-from multimargin.estimators.shared.certificate import certificate_of
-from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.inspection.steps import final_estimator
 from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of

@@ -10,7 +10,7 @@ import pandas as pd
 from multimargin.compare.report.table import Table
 from multimargin.compare.report.wording import message_of
 from multimargin.compare.results import Result
-from multimargin.estimators.shared.certificate import gap_text
+from multimargin.estimators.fitting.certificate import gap_text
 
 _FEW_NAMES = 5
 

@@ -30,8 +30,11 @@ from multimargin.checks.parameters import (
     seed_of,
 )
 from multimargin.checks.weights import check_sample_weight
+from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
+from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.member import Member
+from multimargin.estimators.label_ranker.nested import NestedEstimators
 from multimargin.estimators.label_ranker.search import Search, results_of
 from multimargin.estimators.label_ranker.settings import (
     Cs_of,
@@ -65,11 +68,12 @@ from multimargin.estimators.label_ranker.task import (
     warn_of_rare_labels,
     with_empty,
 )
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
-from multimargin.estimators.shared.nested import NestedEstimators
-from multimargin.estimators.shared.problem import Matrix
-from multimargin.estimators.shared.time_limit import check_max_time
-from multimargin.estimators.shared.views import Views, check_unit_length, copy_names, named_views
+from multimargin.estimators.label_ranker.views import (
+    Views,
+    check_unit_length,
+    copy_names,
+    named_views,
+)
 from multimargin.kernels import KERNELS, KernelFunction
 from multimargin.measures.scorers import Answers, as_measured, scorer_of
 from multimargin.notices import warn
@@ -77,6 +81,7 @@ from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import Threshold, make_threshold
 from multimargin.tuning.folds import check_folds, folds_of
+from multimargin.typing import Matrix
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
 # Of `max_time`, what the first epochs of "rbf" may take.

@@ -17,8 +17,7 @@ from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.measures.scorers import Answers, as_measured, measurable_rows
 from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import Threshold
-
-Matrix = NDArray[np.float64]
+from multimargin.typing import Matrix
 
 # Of calibrations that compare settings.
 _N_BEST, _TOLERANCE = 30, 1e-4

@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from multimargin.blocks.stack import Stack
 from multimargin.calibration.held_out import Named
 from multimargin.estimators.label_ranker.search import Search, Tried
 from multimargin.estimators.label_ranker.settings import Grid
 from multimargin.estimators.label_ranker.task import Task
-from multimargin.estimators.shared.views import Views
-
-Matrix = NDArray[np.float64]
+from multimargin.estimators.label_ranker.views import Views
+from multimargin.typing import Matrix
 
 
 @dataclass(eq=False)

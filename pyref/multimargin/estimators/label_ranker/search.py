@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
@@ -18,12 +17,11 @@ from multimargin.blocks.stack import Effort
 from multimargin.calibration import PooledCalibration
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
 from multimargin.estimators.label_ranker.task import Fold, Task
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.notices import silenced
-
-Matrix = NDArray[np.float64]
+from multimargin.typing import Matrix
 
 # A gain, relative to what is there, that is worth the search of further C.
 _WORTH = 1e-3

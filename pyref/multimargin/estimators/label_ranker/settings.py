@@ -9,6 +9,7 @@ from scipy import sparse
 
 from multimargin.blocks.by_name import MOST_FEATURES
 from multimargin.checks.parameters import check_choice, check_integer, check_real
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.label_ranker.task import (
     Task,
     has_many_empty,
@@ -17,11 +18,10 @@ from multimargin.estimators.label_ranker.task import (
 )
 from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.estimators.mlodm import MLODM
+from multimargin.estimators.pairwise.label_weights import check_class_weight, weights_of_labels
+from multimargin.estimators.pairwise.pair_weights import check_top_k
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
-from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
-from multimargin.estimators.shared.pair_weights import check_top_k
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.kernels import make_kernel
 
 # Of this many labels, a relevant one is ranked against the hardest few.

@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multimargin.blocks.neighbours import LabelNeighbours
 from multimargin.blocks.stack import Effort, Stack
@@ -28,8 +27,7 @@ from multimargin.estimators.label_ranker.settings import (
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
-
-Matrix = NDArray[np.float64]
+from multimargin.typing import Matrix
 
 MOST_SCORES = 2**26
 """Pairs of a row and a label up to which scores of all labels are held."""

@@ -13,15 +13,15 @@ from scipy import sparse
 
 from multimargin.calibration.calibrated import with_empty_label
 from multimargin.calibration.held_out import HeldOut
-from multimargin.estimators.shared.time_limit import check_max_time
-from multimargin.estimators.shared.views import Views
+from multimargin.estimators.fitting.time_limit import check_max_time
+from multimargin.estimators.label_ranker.views import Views
 from multimargin.notices import warn
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.indicator import count_labels, with_nan
 from multimargin.targets.reading import Targets
 from multimargin.tuning.folds import Rows
+from multimargin.typing import Matrix
 
-Matrix = NDArray[np.float64]
 Fold = tuple[Rows, Rows]
 
 # Pairs of a row and a label beyond which one fold and one loss are enough, and settings are

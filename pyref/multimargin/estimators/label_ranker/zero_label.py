@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from multimargin.estimators.rank_svmz import RankSVMz
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 
 
 class ZeroLabelRanker(RankSVMz):

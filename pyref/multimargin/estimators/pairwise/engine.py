@@ -6,10 +6,11 @@ import numpy as np
 from scipy import sparse
 
 from multimargin import _rust
-from multimargin.estimators.shared import zero_label
-from multimargin.estimators.shared.problem import Fit, Matrix, Problem
-from multimargin.estimators.shared.time_limit import seconds_until
+from multimargin.estimators.fitting.time_limit import seconds_until
+from multimargin.estimators.pairwise import zero_label
+from multimargin.estimators.pairwise.problem import Fit, Problem
 from multimargin.kernels import rust_matrix
+from multimargin.typing import Matrix
 
 
 def solve_problem(problem: Problem, solver: str) -> Fit:

@@ -19,16 +19,21 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.weights import check_sample_weight
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
-from multimargin.estimators.shared.problem import Matrix, Report
-from multimargin.estimators.shared.products import product
-from multimargin.estimators.shared.progress import CallbackSupportMixin
-from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
-from multimargin.estimators.shared.training_kernel import TrainingKernel
+from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
+from multimargin.estimators.bases.training_kernel import TrainingKernel
+from multimargin.estimators.fitting.products import product
+from multimargin.estimators.fitting.progress import CallbackSupportMixin
+from multimargin.estimators.fitting.report import Report
+from multimargin.estimators.fitting.time_limit import (
+    check_max_time,
+    deadline_of,
+    time_limit_message,
+)
 from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
 from multimargin.notices import warn
 from multimargin.scaling import told_scales
 from multimargin.targets.reading import Targets, read_targets
+from multimargin.typing import Matrix
 
 
 @dataclass(frozen=True)

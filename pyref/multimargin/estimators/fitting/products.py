@@ -9,8 +9,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.blas import one_blas_thread
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.kernels.kernel import rust_matrix
+from multimargin.typing import Matrix
 
 # Rows of a dense left factor that one thread multiplies at once.
 _BLOCK = 1024

@@ -19,7 +19,7 @@ from multimargin import (
     RankHLapSVM,
     RankSVM,
 )
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from tests.support.problems import noisy_linear_problem
 
 # No limit is as small as the time of an epoch, so that each fit ends at the first look at the clock

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.indicator import count_labels
+from multimargin.typing import Matrix
 
 PAIR_WEIGHTS = ("balanced", "uniform")
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import linear_kernel, sigmoid_kernel
 
-from multimargin.estimators.shared.training_kernel import TrainingKernel
+from multimargin.estimators.bases.training_kernel import TrainingKernel
 from multimargin.kernels import make_kernel
 
 X = np.random.default_rng(0).normal(size=(30, 4))

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
-from multimargin.estimators.shared.problem import Fit, Matrix, Model
+from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.pairwise.problem import Fit, Model
 from multimargin.kernels import Kernel
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 
 
 @dataclass(frozen=True)

@@ -17,27 +17,28 @@ from multimargin.checks.parameters import (
     seed_of,
     thread_count,
 )
-from multimargin.estimators.shared import zero_label
-from multimargin.estimators.shared.certificate import certified
-from multimargin.estimators.shared.engine import solve_problem
-from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, TrainingData
-from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
-from multimargin.estimators.shared.pair_weights import (
+from multimargin.estimators.bases.kernel_expansion import KernelExpansionClassifier, TrainingData
+from multimargin.estimators.bases.training_kernel import TrainingKernel
+from multimargin.estimators.fitting.progress import Progress, with_callbacks
+from multimargin.estimators.fitting.protocol import kept_fit
+from multimargin.estimators.pairwise import zero_label
+from multimargin.estimators.pairwise.certificate import certified
+from multimargin.estimators.pairwise.engine import solve_problem
+from multimargin.estimators.pairwise.label_weights import check_class_weight, weights_of_labels
+from multimargin.estimators.pairwise.pair_weights import (
     PAIR_WEIGHTS,
     check_top_k,
     number_at_the_top,
     weights_of_pairs,
 )
-from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
-from multimargin.estimators.shared.progress import Progress, with_callbacks
-from multimargin.estimators.shared.protocol import kept_fit
-from multimargin.estimators.shared.training_kernel import TrainingKernel
+from multimargin.estimators.pairwise.problem import Fit, Model, Problem
 from multimargin.kernels import Kernel
 from multimargin.targets.empty_rows import share_of_empty_rows, warn_of_empty_rows
 from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
+from multimargin.typing import Matrix
 from multimargin.whole_fits import whole_or_unchanged
 
 

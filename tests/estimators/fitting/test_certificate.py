@@ -6,14 +6,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from multimargin.estimators.shared import problem
-from multimargin.estimators.shared.certificate import (
-    pairwise_loss,
+from multimargin.estimators.fitting.certificate import (
+    relative_gap,
     with_own_certificate,
     without_false_bound,
     without_rounding,
 )
-from multimargin.estimators.shared.problem import Model
+from multimargin.estimators.pairwise import problem
+from multimargin.estimators.pairwise.certificate import pairwise_loss
+from multimargin.estimators.pairwise.problem import Model
 
 
 @dataclass(frozen=True)
@@ -143,3 +144,10 @@ def test_a_bound_above_the_objective_by_more_than_the_rounding_of_their_terms_is
     assert without_false_bound(kept) is kept
     indefinite = Report(dual_objective=200.0, status="indefinite_kernel")
     assert without_false_bound(indefinite) is indefinite
+
+
+def test_a_bound_above_the_objective_certifies_nothing():
+    assert relative_gap(1.0, 1.1, 1.0) == np.inf
+    assert relative_gap(1.0, 1.0 + 1e-12, 1e-13) == np.inf
+    assert relative_gap(1.0, 1.0 + 1e-12, 1e-11) == pytest.approx(-1e-12, rel=1e-3)
+    assert relative_gap(1.0, np.nan, 1.0) == np.inf

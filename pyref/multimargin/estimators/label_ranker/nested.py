@@ -2,12 +2,12 @@
 
 from typing import Any, ClassVar, Self
 
-from sklearn.utils.metaestimators import _BaseComposition
+from multimargin.scikit_learn import BaseComposition
 
 Named = list[tuple[str, Any]]
 
 
-class NestedEstimators(_BaseComposition):  # type: ignore[misc]
+class NestedEstimators(BaseComposition):  # type: ignore[misc]
     """Base of estimators with parameters that list others by name, as "words__min_df"."""
 
     # Parameters, and how long the tuples are that they list, whose first two are name and estimator

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from multimargin.estimators.shared.problem import Fit, Matrix, Problem
+from multimargin.estimators.pairwise.problem import Fit, Problem
+from multimargin.typing import Matrix
 
 LOSS = "zero_label_hinge"
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.arrays import check_readable
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 
 # The power of n / n_m by which a label of n_m rows counts.
 EXPONENTS = {"balanced": 1.0, "sqrt": 0.5}

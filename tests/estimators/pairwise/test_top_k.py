@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multimargin import RankSVM, RankSVMz
-from multimargin.estimators.shared.pair_weights import number_at_the_top
+from multimargin.estimators.pairwise.pair_weights import number_at_the_top
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 

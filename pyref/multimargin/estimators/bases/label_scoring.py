@@ -7,14 +7,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.estimators.shared.certificate import without_rounding
-from multimargin.estimators.shared.features import TakesFeatures
-from multimargin.estimators.shared.problem import Matrix, Report
+from multimargin.estimators.bases.features import TakesFeatures
+from multimargin.estimators.fitting.certificate import without_rounding
+from multimargin.estimators.fitting.report import Report
 from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.margins import pair_margins
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import over_labels
+from multimargin.typing import Matrix
 
 
 class LabelScoringClassifier(ExactMatch, TakesFeatures):

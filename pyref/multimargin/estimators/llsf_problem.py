@@ -19,12 +19,11 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.blas import with_one_blas_thread
-from multimargin.estimators.shared.problem import Report
-from multimargin.estimators.shared.progress import EpochCallback
-from multimargin.estimators.shared.time_limit import seconds_until
+from multimargin.estimators.fitting.progress import EpochCallback
+from multimargin.estimators.fitting.report import Report
+from multimargin.estimators.fitting.time_limit import seconds_until
 from multimargin.kernels import rust_matrix
-
-Matrix = NDArray[np.float64]
+from multimargin.typing import Matrix
 
 # Eigenvalues of R closer to zero than this are rounding: its entries are at most 1.
 _ROUNDING = 1e-12

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from multimargin.estimators.shared.problem import Matrix
 from multimargin.kernels import (
     Kernel,
     check_precomputed,
@@ -11,6 +10,7 @@ from multimargin.kernels import (
     nearest_positive_semidefinite,
 )
 from multimargin.kernels.definiteness import NearestKernel
+from multimargin.typing import Matrix
 
 
 class TrainingKernel:

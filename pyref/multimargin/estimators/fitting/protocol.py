@@ -4,8 +4,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from multimargin.estimators.shared.problem import Report
-from multimargin.estimators.shared.progress import Progress
+from multimargin.estimators.fitting.progress import Progress
+from multimargin.estimators.fitting.report import Report
 from multimargin.whole_fits import is_whole
 
 AnyReport = TypeVar("AnyReport", bound=Report)

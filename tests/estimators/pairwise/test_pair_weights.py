@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from multimargin import RankSVM
-from multimargin.estimators.shared.pair_weights import weights_of_pairs
+from multimargin.estimators.pairwise.pair_weights import weights_of_pairs
 
 
 @pytest.fixture

@@ -1,30 +1,16 @@
 """Values between an estimator and a solver: a problem, the kind of model, and a fit."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.estimators.shared.progress import EpochCallback
+from multimargin.estimators.fitting.progress import EpochCallback
+from multimargin.estimators.fitting.report import Report
 from multimargin.kernels import Kernel
-
-Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Report:
-    """Report of a solver: how it ended, and how far from the optimum."""
-
-    status: str  # Why it ended
-    n_iter: int  # Epochs or rounds made
-    primal: float  # Objectives and relative duality gap
-    dual_objective: float
-    gap: float
-    rounding: float  # How far rounding of their terms may have moved both past each other
-    history: dict[str, NDArray[Any]]  # Columns "epoch", "seconds", "primal" and "dual"
-    error: BaseException | None = None  # What ended the solver early, to be raised in the end
+from multimargin.typing import Matrix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +34,6 @@ class Fit(Report):
     penalty: Callable[[Matrix], float] | None = None
     # What the estimator keeps besides, by name
     attributes: dict[str, Any] = field(default_factory=dict)
-
-
-def history_of(columns: Iterable[NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the columns of a history by their names."""
-    epoch, seconds, primal, dual = columns
-    return {"epoch": epoch.astype(int), "seconds": seconds, "primal": primal, "dual": dual}
 
 
 @dataclass(frozen=True)

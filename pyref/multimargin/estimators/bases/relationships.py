@@ -10,22 +10,19 @@ from numpy.typing import NDArray
 from multimargin import _rust
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.parameters import thread_count
-from multimargin.estimators.shared.certificate import (
-    Bounds,
-    Rows,
-    with_own_certificate,
-)
-from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, TrainingData
-from multimargin.estimators.shared.options import RelationshipOptions, checked_options
-from multimargin.estimators.shared.problem import Matrix, Report, history_of
-from multimargin.estimators.shared.progress import Progress, with_callbacks
-from multimargin.estimators.shared.protocol import kept_fit
-from multimargin.estimators.shared.time_limit import seconds_until
-from multimargin.estimators.shared.training_kernel import TrainingKernel
+from multimargin.estimators.bases.kernel_expansion import KernelExpansionClassifier, TrainingData
+from multimargin.estimators.bases.training_kernel import TrainingKernel
+from multimargin.estimators.fitting.certificate import Bounds, Rows, with_own_certificate
+from multimargin.estimators.fitting.options import RelationshipOptions, checked_options
+from multimargin.estimators.fitting.progress import Progress, with_callbacks
+from multimargin.estimators.fitting.protocol import kept_fit
+from multimargin.estimators.fitting.report import Report, history_of
+from multimargin.estimators.fitting.time_limit import seconds_until
 from multimargin.kernels import Kernel
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN, known_both
 from multimargin.targets.reading import Targets
+from multimargin.typing import Matrix
 from multimargin.whole_fits import whole_or_unchanged
 
 

@@ -1,0 +1,1 @@
+"""Bases of estimators, which several share."""

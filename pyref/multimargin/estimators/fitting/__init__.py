@@ -1,0 +1,1 @@
+"""Progress, time limit, report and certificate of a fit."""

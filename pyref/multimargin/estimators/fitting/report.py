@@ -1,0 +1,27 @@
+"""The report of a solver."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Report of a solver: how it ended, and how far from the optimum."""
+
+    status: str  # Why it ended
+    n_iter: int  # Epochs or rounds made
+    primal: float  # Objectives and relative duality gap
+    dual_objective: float
+    gap: float
+    rounding: float  # How far rounding of their terms may have moved both past each other
+    history: dict[str, NDArray[Any]]  # Columns "epoch", "seconds", "primal" and "dual"
+    error: BaseException | None = None  # What ended the solver early, to be raised in the end
+
+
+def history_of(columns: Iterable[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the columns of a history by their names."""
+    epoch, seconds, primal, dual = columns
+    return {"epoch": epoch.astype(int), "seconds": seconds, "primal": primal, "dual": dual}

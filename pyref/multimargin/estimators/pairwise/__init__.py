@@ -1,0 +1,1 @@
+"""The problems of the pairwise family, and the solver of all."""
