@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.typing import LabelsLike, MatrixLike
+
 __all__ = ["StaticEmbedding"]
 
 
@@ -55,7 +57,7 @@ class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, unit_length: bool = True) -> None:
         self.unit_length = unit_length
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike | None = None) -> Self:
         """Load the vectors: nothing is learned.
 
         Parameters
@@ -75,7 +77,7 @@ class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_out_ = int(model.embedding.shape[1])
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
+    def transform(self, X: MatrixLike) -> NDArray[np.float32]:
         """Return the vectors of texts.
 
         Parameters

@@ -19,6 +19,7 @@ from multimargin.reference.interior_point import import_cvxpy
 from multimargin.scikit_learn import num_samples
 from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import read_targets
+from multimargin.typing import LabelsLike, MatrixLike
 
 __all__ = ["Verification", "verify"]
 
@@ -76,7 +77,7 @@ class Verification:
         return self.objective_difference <= self.tolerance and bounds_hold
 
 
-def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verification:
+def verify(model: Any, X: MatrixLike, y: LabelsLike, *, tolerance: float = 1e-6) -> Verification:
     """Fit a model, solve its problem by `multimargin.reference`, and compare.
 
     The reference states the problem as the paper does, computes kernel, weights and hypergraph by

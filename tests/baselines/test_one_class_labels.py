@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from multimargin.baselines import WithOneClassLabels
@@ -53,6 +54,13 @@ def test_one_label_left_is_a_binary_problem():
 def test_sparse_rows(name):
     dense, stored = (make_method(name).fit(rows, Y).predict(rows) for rows in (X, csr_array(X)))
     assert (dense == stored).mean() > 0.98
+
+
+@pytest.mark.parametrize("labels", [Y, np.ones_like(Y)])
+def test_rows_in_lists(labels):
+    model = WithOneClassLabels(OneVsRestClassifier(SVC())).fit(X.tolist(), labels[:, :1])
+    for method in (model.predict, model.decision_function):
+        np.testing.assert_array_equal(method(X.tolist()), method(X))
 
 
 def test_refusals_and_what_is_passed_in():

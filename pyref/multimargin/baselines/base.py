@@ -8,6 +8,7 @@ from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.targets.reading import Targets, read_targets
+from multimargin.typing import LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -19,7 +20,7 @@ class BaselineClassifier(LabelScoringClassifier):
     """
 
     @whole_or_unchanged
-    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, **metadata: Any) -> Self:
         """Fit the model.
 
         Parameters

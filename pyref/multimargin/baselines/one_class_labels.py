@@ -10,7 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.storage import canonical, check_storage
 from multimargin.measures.label_scores import scores_of
+from multimargin.scikit_learn import num_samples
 from multimargin.targets.indicator import check_indicator
+from multimargin.typing import LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -46,7 +48,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     @whole_or_unchanged
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike) -> Self:
         """Fit the classifier to the labels that have both classes.
 
         Parameters
@@ -71,7 +73,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.estimator_ = clone(self.estimator).fit(_readable(X), indicator[:, columns])
         return self
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: MatrixLike) -> NDArray[np.int64]:
         """Predict the labels.
 
         Parameters
@@ -85,14 +87,14 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             0 and 1.
         """
         check_is_fitted(self, "constants_")
-        labels = np.tile(self.constants_, (X.shape[0], 1))
+        labels = np.tile(self.constants_, (num_samples(X), 1))
         if self.estimator_ is not None:
             predicted = self.estimator_.predict(_readable(X))
             dense = predicted.toarray() if hasattr(predicted, "toarray") else np.asarray(predicted)
             labels[:, self._both] = dense[:, : self._both.size]
         return labels
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the classifier's scores, or its probabilities where it has no scores.
 
         Parameters
@@ -106,7 +108,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Larger for more probable labels. Only the order within a row has a meaning.
         """
         check_is_fitted(self, "constants_")
-        n, q = X.shape[0], self.constants_.size
+        n, q = num_samples(X), self.constants_.size
         if self.estimator_ is None:
             return np.tile(self.constants_.astype(np.float64), (n, 1))
         found, _ = scores_of(self.estimator_, _readable(X), max(self._both.size, 2))

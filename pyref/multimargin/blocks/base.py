@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
-from multimargin.typing import Matrix
+from multimargin.typing import Matrix, MatrixLike
 
 
 class LabelBlock(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -30,7 +30,7 @@ class OddsBlock(LabelBlock, ABC):
     """Base of those whose decision function is the logarithm of the odds of each label."""
 
     @abstractmethod
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the logarithm of the odds of each label.
 
         Parameters
@@ -44,7 +44,7 @@ class OddsBlock(LabelBlock, ABC):
             log(p / (1 - p)).
         """
 
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: MatrixLike) -> Matrix:
         """Return the probability of each label.
 
         Parameters
@@ -59,7 +59,7 @@ class OddsBlock(LabelBlock, ABC):
         """
         return np.asarray(expit(self.decision_function(X)))
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """Predict the labels that are more likely than not.
 
         Parameters

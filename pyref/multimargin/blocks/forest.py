@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.blocks.base import LabelBlock, with_shares
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight
+from multimargin.typing import LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 Indices = NDArray[np.int32]
@@ -85,7 +86,7 @@ class LabelForest(LabelBlock):
         self.random_state = random_state
 
     @whole_or_unchanged
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -158,7 +159,7 @@ class LabelForest(LabelBlock):
             shares.append(((one @ labels).toarray() / totals[:, None]).astype(np.float16))
         self.shares_ = np.concatenate(shares)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the mean share of each label over the trees.
 
         Parameters
@@ -201,7 +202,7 @@ class LabelForest(LabelBlock):
         leaves: Indices = self.left_[node].reshape(n, trees)
         return leaves
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """Predict labels that more than half of the leaves' rows have.
 
         Parameters

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import entr, expit, logit
 from sklearn.linear_model import LogisticRegression
@@ -15,7 +15,7 @@ from multimargin.blocks.base import OddsBlock
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 from multimargin.whole_fits import whole_or_unchanged
 
 # The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
@@ -76,7 +76,7 @@ class LabelLogistic(OddsBlock):
         self.tol = tol
 
     @whole_or_unchanged
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit all labels.
 
         Parameters
@@ -143,7 +143,7 @@ class LabelLogistic(OddsBlock):
         return bounded
 
     @with_one_blas_thread
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the logarithm of the odds of each label.
 
         Parameters

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import logit
 from sklearn.preprocessing import normalize
@@ -14,7 +15,7 @@ from multimargin.blocks.base import OddsBlock, with_shares
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 PRIOR, COIN = 2.0, 0.02
@@ -81,7 +82,7 @@ class LabelNeighbours(OddsBlock):
         self.metric = metric
 
     @whole_or_unchanged
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keep the rows.
 
         Parameters
@@ -122,7 +123,7 @@ class LabelNeighbours(OddsBlock):
         return self
 
     @with_one_blas_thread
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the logarithm of the odds of each label.
 
         Parameters

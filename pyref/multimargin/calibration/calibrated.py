@@ -24,7 +24,7 @@ from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.shrunken import ShrunkenThreshold
-from multimargin.typing import Matrix
+from multimargin.typing import Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 # Pieces of the rows of a fold that no other fold complements.
@@ -168,7 +168,7 @@ class CalibratedClassifier(HeldOutClassifier):
     def _learned(self, indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return with_empty_label(indicator) if self.empty_label else indicator
 
-    def shares(self, X: Any) -> dict[str, Matrix]:
+    def shares(self, X: MatrixLike) -> dict[str, Matrix]:
         """Return what each classifier adds to the logarithms of the odds.
 
         Parameters
@@ -190,7 +190,7 @@ class CalibratedClassifier(HeldOutClassifier):
             names.append("lift")
         return {name: share[:, :q] for name, share in zip(names, shares, strict=True)}
 
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: MatrixLike) -> Matrix:
         """Return the probability of each label.
 
         Parameters
@@ -209,7 +209,7 @@ class CalibratedClassifier(HeldOutClassifier):
             probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
-    def decision_and_probabilities(self, X: Any) -> tuple[Matrix, Matrix]:
+    def decision_and_probabilities(self, X: MatrixLike) -> tuple[Matrix, Matrix]:
         """Return `decision_function` and `predict_proba` of labels, scoring the rows once.
 
         Parameters

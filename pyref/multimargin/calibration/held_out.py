@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
 from sklearn import get_config
@@ -35,7 +35,7 @@ from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.folds import Rows, folds_of
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix, MatrixLike
 
 Named = list[tuple[str, Any]]
 
@@ -261,7 +261,12 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
 
     @abstractmethod
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         """Learn from held-out scores, and fit the classifiers on all rows.
 
@@ -281,7 +286,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             With scikit-learn's metadata routing enabled, what else the classifiers' fits request.
         """
 
-    def label_scores(self, X: Any) -> Matrix:
+    def label_scores(self, X: MatrixLike) -> Matrix:
         """Return a score of each label, before the threshold.
 
         Parameters
@@ -298,7 +303,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         blocks = self._blocks(X)
         return self.head_.label_scores(blocks)
 
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the label scores less the threshold: positive for the labels that are predicted.
 
         Parameters
@@ -318,7 +323,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             return np.ascontiguousarray(decision[:, 1] - decision[:, 0])
         return decision
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Predict the relevant labels.
 
         Parameters

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +15,7 @@ from multimargin.calibration.pairs import N_FEATURES, Listed, Pairs, by_features
 from multimargin.checks.parameters import check_flag, check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import check_rows
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 # What the features of a label's own intercept and slopes are multiplied by: the smaller, the more
 # these shrink.
@@ -98,7 +98,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         self.n_best = n_best
         self.per_label = per_label
 
-    def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn the map from scores to probabilities.
 
         Parameters
@@ -177,7 +179,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         self.label_coef_ = own[1:] / scale[blocks, None]
         return self
 
-    def decision_function(self, scores: Any) -> Matrix:
+    def decision_function(self, scores: MatrixLike) -> Matrix:
         """Return the logarithm of the odds of each label.
 
         Parameters
@@ -244,7 +246,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
             odds += weight * feature
         return odds
 
-    def predict_proba(self, scores: Any) -> Matrix:
+    def predict_proba(self, scores: MatrixLike) -> Matrix:
         """Return the probability of each label.
 
         Parameters

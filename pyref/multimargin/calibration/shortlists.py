@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -27,7 +27,7 @@ from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.tuning.folds import Rows, folds_of
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, Vector
 from multimargin.whole_fits import whole_or_unchanged
 
 Numbers = NDArray[np.intp]
@@ -271,7 +271,13 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.cv = cv
 
     @whole_or_unchanged
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn from held-out scores, and fit the estimators on all rows.
 
         Parameters
@@ -395,7 +401,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lists = self.shortlists(X)
         return self._sparse(lists, np.asarray(expit(lists.scores)))
 
-    def precision(self, X: Any, indicator: Any, sample_weight: Any = None) -> float:
+    def precision(self, X: Any, indicator: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return precision at 5.
 
         Parameters

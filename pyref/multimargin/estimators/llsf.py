@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
@@ -59,7 +59,7 @@ from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 SOLVERS = ("auto", "cd", "admm", "apg")
@@ -212,7 +212,7 @@ default="auto"
     @whole_or_unchanged
     @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -396,7 +396,7 @@ default="auto"
 
 
 @with_one_blas_thread
-def beta_max(X: Any, y: Any) -> float:
+def beta_max(X: MatrixLike, y: LabelsLike) -> float:
     """Return the smallest beta for which all LLSF coefficients are 0.
 
     Parameters

@@ -12,6 +12,7 @@ from multimargin.checks.parameters import check_integer
 from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.measures.label_scores import answer_of, response_of, scores_of
 from multimargin.scikit_learn import num_samples, safe_indexing
+from multimargin.typing import MatrixLike
 
 # Scores that are held at a time.
 _SCORES = 2**22
@@ -59,7 +60,7 @@ def predict_names(
 
 
 def predict_names(
-    model: Any, X: Any, *, top: int | None = None, return_scores: bool = False
+    model: Any, X: MatrixLike, *, top: int | None = None, return_scores: bool = False
 ) -> list[list[Any]] | tuple[list[list[Any]], list[list[float]]]:
     """Return the names of the predicted labels of each row, the most probable first.
 
@@ -157,7 +158,9 @@ def decision_and_ranking(model: Any, X: Any) -> tuple[Any, Any]:
     return decision, answer_of(model, "predict_proba", X)
 
 
-def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def predict_top(
+    model: Any, X: MatrixLike, k: int = 5
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the k best labels of each row, by blocks of rows: no array of all scores is made.
 
     Parameters

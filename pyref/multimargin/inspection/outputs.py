@@ -14,11 +14,12 @@ from multimargin.inspection.names import (
     label_names_of_model,
 )
 from multimargin.measures.label_scores import answer_of
+from multimargin.typing import MatrixLike
 
 _RESPONSES = ("predict", "predict_proba", "decision_function", "label_scores")
 
 
-def predict_sparse(model: Any, X: Any) -> sparse.csr_array:
+def predict_sparse(model: Any, X: MatrixLike) -> sparse.csr_array:
     """Return the predicted labels as a sparse matrix, by blocks of rows.
 
     No array of all rows and labels is made, of scores or of predictions.
@@ -62,7 +63,9 @@ def predict_sparse(model: Any, X: Any) -> sparse.csr_array:
     return predicted
 
 
-def predict_frame(model: Any, X: Any, *, response: str = "predict", library: str = "pandas") -> Any:
+def predict_frame(
+    model: Any, X: MatrixLike, *, response: str = "predict", library: str = "pandas"
+) -> Any:
     """Return predictions, probabilities or scores as a data frame with the names of the labels.
 
     Parameters

@@ -15,6 +15,7 @@ from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.inspection.names import check_rows, label_names_of_model, predicted_labels
 from multimargin.inspection.steps import final_estimator, fitted_inside, steps_of
 from multimargin.scikit_learn import num_samples
+from multimargin.typing import MatrixLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class Reasons:
         return f"{shown} (log odds: {blocks})" if blocks else shown
 
 
-def explain(model: Any, X: Any, label: Any = None, *, top: int = 10) -> Any:
+def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> Any:
     """Return the features that support or oppose a label, by a linear model.
 
     Parameters

@@ -3,14 +3,18 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score
 
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import UNKNOWN, check_indicator
+from multimargin.typing import LabelsLike, MatrixLike
 
 
-def micro_average_precision(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
+def micro_average_precision(
+    Y_true: LabelsLike, scores: MatrixLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Return the average precision of the ranking of all pairs of a row and a label.
 
     Unlike `average_precision`, which ranks the labels of each row, it compares rows as well: it
@@ -50,7 +54,9 @@ def micro_average_precision(Y_true: Any, scores: Any, *, sample_weight: Any = No
     return float(average_precision_score(relevant, F[rows, labels], sample_weight=weights[rows]))
 
 
-def macro_average_precision(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
+def macro_average_precision(
+    Y_true: LabelsLike, scores: MatrixLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Return the mean over the labels of the average precision of the ranking of the rows.
 
     Each label counts the same, however rare. Labels that are relevant for no row are left out.

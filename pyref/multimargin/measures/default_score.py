@@ -1,20 +1,20 @@
 """The share of rows whose labels are predicted exactly: what `score` is by default."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.reading import Labels, read_targets
+from multimargin.typing import LabelsLike, MatrixLike
 
 
 class ExactMatch(ClassifierMixin):  # type: ignore[misc]
     """A classifier whose `score` finds its labels in whatever names them in `y`."""
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of rows whose labels are predicted exactly.
 
         Parameters

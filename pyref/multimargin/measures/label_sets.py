@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import check_indicator, known_labels
+from multimargin.typing import LabelsLike
 
 
-def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
+def hamming_loss(
+    Y_true: LabelsLike, Y_pred: LabelsLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Fraction of entries of the indicator matrix that are wrong.
 
     Parameters
@@ -43,7 +46,9 @@ def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> floa
     return float(weights @ wrong / (weights @ sets.known.sum(axis=1)))
 
 
-def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
+def exact_match(
+    Y_true: LabelsLike, Y_pred: LabelsLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Fraction of rows whose label set is predicted without any error (subset accuracy).
 
     Parameters
@@ -69,7 +74,11 @@ def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float
 
 
 def jaccard(
-    Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
+    Y_true: LabelsLike,
+    Y_pred: LabelsLike,
+    *,
+    zero_division: float = 1.0,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Example-based Jaccard similarity, which the field also calls "accuracy".
 
@@ -107,7 +116,11 @@ def jaccard(
 
 
 def example_f1(
-    Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
+    Y_true: LabelsLike,
+    Y_pred: LabelsLike,
+    *,
+    zero_division: float = 1.0,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """F1 of each row's label set, averaged over the rows.
 
@@ -137,7 +150,11 @@ def example_f1(
 
 
 def macro_f1(
-    Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
+    Y_true: LabelsLike,
+    Y_pred: LabelsLike,
+    *,
+    zero_division: float = 1.0,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """F1 of each label, averaged over the labels.
 
@@ -167,7 +184,11 @@ def macro_f1(
 
 
 def micro_f1(
-    Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
+    Y_true: LabelsLike,
+    Y_pred: LabelsLike,
+    *,
+    zero_division: float = 1.0,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """F1 of all entries of the indicator matrix taken together.
 

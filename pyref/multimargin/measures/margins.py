@@ -1,15 +1,13 @@
 """Margins of label pairs: what large-margin ranking makes large."""
 
-from typing import Any
-
 import numpy as np
 
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import check_indicator
-from multimargin.typing import Vector
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 
-def pair_margins(Y_true: Any, scores: Any) -> Vector:
+def pair_margins(Y_true: LabelsLike, scores: MatrixLike) -> Vector:
     """Return the margins f_m(x) - f_n(x) of all pairs of a relevant and an irrelevant label.
 
     Parameters

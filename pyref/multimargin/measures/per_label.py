@@ -3,16 +3,23 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.retrieval import area_under_curve
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import check_indicator, known_labels
+from multimargin.typing import LabelsLike, MatrixLike
 
 
-def label_measures(Y_true: Any, Y_pred: Any, scores: Any, *, sample_weight: Any = None) -> Any:
+def label_measures(
+    Y_true: LabelsLike,
+    Y_pred: LabelsLike,
+    scores: MatrixLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> Any:
     """Measures of each label by itself, to see which labels a model gets wrong.
 
     Parameters
@@ -70,7 +77,7 @@ def label_measures(Y_true: Any, Y_pred: Any, scores: Any, *, sample_weight: Any 
     return DataFrame(found, index=names)
 
 
-def row_measures(Y_true: Any, Y_pred: Any) -> dict[str, NDArray[np.float64]]:
+def row_measures(Y_true: LabelsLike, Y_pred: LabelsLike) -> dict[str, NDArray[np.float64]]:
     """Measures of each row by itself, to see which rows a model gets wrong.
 
     Parameters

@@ -16,12 +16,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
-from multimargin.typing import Vector
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 DegenerateRows = Literal["ignore", "count"]
 Counts = NDArray[np.intp]
@@ -31,11 +31,11 @@ _ENTRIES_PER_CHUNK = 2**17
 
 
 def ranking_loss(
-    Y_true: Any,
-    scores: Any,
+    Y_true: LabelsLike,
+    scores: MatrixLike,
     *,
     degenerate_rows: DegenerateRows = "ignore",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Ranking loss: fraction of the pairs of a relevant and an irrelevant label ranked wrongly.
 
@@ -65,11 +65,11 @@ def ranking_loss(
 
 
 def one_error(
-    Y_true: Any,
-    scores: Any,
+    Y_true: LabelsLike,
+    scores: MatrixLike,
     *,
     degenerate_rows: DegenerateRows = "ignore",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of rows without a relevant label on top of the ranking.
 
@@ -100,11 +100,11 @@ def one_error(
 
 
 def coverage(
-    Y_true: Any,
-    scores: Any,
+    Y_true: LabelsLike,
+    scores: MatrixLike,
     *,
     degenerate_rows: DegenerateRows = "ignore",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Number of steps down the ranking that cover all relevant labels.
 
@@ -135,11 +135,11 @@ def coverage(
 
 
 def ranking_average_precision(
-    Y_true: Any,
-    scores: Any,
+    Y_true: LabelsLike,
+    scores: MatrixLike,
     *,
     degenerate_rows: DegenerateRows = "ignore",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of relevant labels among those ranked at or above each relevant label.
 
@@ -176,11 +176,11 @@ average_precision = ranking_average_precision
 
 
 def is_error(
-    Y_true: Any,
-    scores: Any,
+    Y_true: LabelsLike,
+    scores: MatrixLike,
     *,
     degenerate_rows: DegenerateRows = "ignore",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Fraction of rows whose ranking is not perfect.
 

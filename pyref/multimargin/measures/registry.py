@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from multimargin.checks.scores import check_scores
 from multimargin.measures import across_rows, label_sets, ranking, retrieval
 from multimargin.measures.label_sets import hamming_loss
 from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
 from multimargin.targets.indicator import check_indicator, known_both, with_nan
+from multimargin.typing import LabelsLike, MatrixLike
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,12 @@ _WITH_ZERO_DIVISION = ("jaccard", "example_f1", "macro_f1", "micro_f1")
 
 
 def ranking_hamming(
-    Y_true: Any,
-    Y_pred: Any,
-    scores: Any,
+    Y_true: LabelsLike,
+    Y_pred: LabelsLike,
+    scores: MatrixLike,
     *,
     degenerate_rows: DegenerateRows = "ignore",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean of ranking loss and Hamming loss: a criterion for tuning.
 
@@ -134,13 +136,13 @@ def ranking_hamming(
 
 
 def all_measures(
-    Y_true: Any,
-    Y_pred: Any,
-    scores: Any,
+    Y_true: LabelsLike,
+    Y_pred: LabelsLike,
+    scores: MatrixLike,
     *,
     degenerate_rows: DegenerateRows = "ignore",
     zero_division: float = 1.0,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
     """Every measure at once.
 
@@ -177,7 +179,7 @@ def all_measures(
     return {name: values[name] for name in MEASURES}
 
 
-def more_measures(Y_true: Any, scores: Any) -> dict[str, float]:
+def more_measures(Y_true: LabelsLike, scores: MatrixLike) -> dict[str, float]:
     """Measures of the five highest labels and of single labels, as far as they are defined.
 
     Parameters

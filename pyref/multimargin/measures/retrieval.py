@@ -9,7 +9,7 @@ the known labels of a row, and a row without a known one does not count.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 
 from multimargin.checks.parameters import check_integer, check_real
@@ -18,10 +18,12 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.notices import warn
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import check_indicator, known_labels
-from multimargin.typing import Vector
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 
-def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+def precision_at_k(
+    Y_true: LabelsLike, scores: MatrixLike, *, k: int = 5, sample_weight: ArrayLike | None = None
+) -> float:
     """Fraction of relevant labels among the k highest ones.
 
     Parameters
@@ -51,7 +53,9 @@ def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any =
     return float(np.average(_gains_at(Y, f, k) / places, weights=weights))
 
 
-def recall_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+def recall_at_k(
+    Y_true: LabelsLike, scores: MatrixLike, *, k: int = 5, sample_weight: ArrayLike | None = None
+) -> float:
     """Fraction of the relevant labels that are among the k highest ones.
 
     Parameters
@@ -124,7 +128,12 @@ def label_propensities(Y_train: Any, *, a: float = 0.55, b: float = 1.5) -> Vect
 
 
 def propensity_scored_precision_at_k(
-    Y_true: Any, scores: Any, propensities: Any, *, k: int = 5, sample_weight: Any = None
+    Y_true: LabelsLike,
+    scores: MatrixLike,
+    propensities: Any,
+    *,
+    k: int = 5,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Precision at k in which a rare label counts more, relative to the best possible.
 
@@ -180,7 +189,9 @@ def _gains_at(gains: NDArray[Any], f: Vector, k: int) -> Vector:
     return total
 
 
-def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+def ndcg_at_k(
+    Y_true: LabelsLike, scores: MatrixLike, *, k: int = 5, sample_weight: ArrayLike | None = None
+) -> float:
     """Discounted gain of the k highest labels, relative to that of the best ranking.
 
     Parameters
@@ -220,7 +231,9 @@ def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None
     return float(metrics.ndcg_score(Y[defined], f[defined], k=k, sample_weight=weights))
 
 
-def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
+def auc_macro(
+    Y_true: LabelsLike, scores: MatrixLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Area under the ROC curve of each label, averaged over the labels.
 
     Parameters
@@ -271,7 +284,9 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     return float(np.mean(areas))
 
 
-def auc_micro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
+def auc_micro(
+    Y_true: LabelsLike, scores: MatrixLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Area under the ROC curve of all entries of the indicator matrix taken together.
 
     Parameters

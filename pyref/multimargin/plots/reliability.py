@@ -14,6 +14,7 @@ from multimargin.inspection.names import label_names_of_model
 from multimargin.measures.label_scores import answer_of
 from multimargin.plots.drawing import check_axes, style
 from multimargin.targets.indicator import known_labels
+from multimargin.typing import LabelsLike, MatrixLike
 
 ALL_LABELS = "all labels"
 """The name of the curve of all labels together."""
@@ -56,7 +57,14 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, labels: Any = None, bins: int = 10, ax: Any = None
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: LabelsLike,
+        *,
+        labels: Any = None,
+        bins: int = 10,
+        ax: Any = None,
     ) -> Self:
         """Plot the probabilities that a fitted model gives to rows.
 
@@ -88,7 +96,7 @@ class ReliabilityDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y: Any,
+        y: LabelsLike,
         probabilities: Any,
         *,
         label_names: Sequence[Any] | None = None,

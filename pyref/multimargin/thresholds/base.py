@@ -4,14 +4,14 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import UNKNOWN, check_indicator
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 # Most pairs of a row and a label that an estimator learns one number from.
 MOST_PAIRS = 2**24
@@ -35,7 +35,13 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
     exchangeable: ClassVar[bool] = False
 
     @abstractmethod
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn the threshold.
 
         Parameters
@@ -60,7 +66,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         self,
         *,
         n_labels: int | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
@@ -88,7 +94,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         """Refuse malformed parameters."""
 
     @abstractmethod
-    def predict(self, scores: Any, X: Any = None) -> Vector | Matrix:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector | Matrix:
         """Return the thresholds.
 
         Parameters
@@ -114,7 +120,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
             The factor, positive.
         """
 
-    def decision_function(self, scores: Any, X: Any = None) -> Matrix:
+    def decision_function(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
         """Return the scores minus the threshold: positive for the labels that are predicted.
 
         Parameters
@@ -131,7 +137,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         decision: Matrix = scores - over_labels(self.predict(scores, X))
         return decision
 
-    def predict_labels(self, scores: Any, X: Any = None) -> NDArray[np.intp]:
+    def predict_labels(self, scores: MatrixLike, X: MatrixLike | None = None) -> NDArray[np.intp]:
         """Return the label sets.
 
         Parameters

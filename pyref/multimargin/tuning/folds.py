@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from iterstrat.ml_stratifiers import IterativeStratification
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length, check_random_state
@@ -15,6 +15,7 @@ from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import known_both
 from multimargin.targets.reading import read_targets
+from multimargin.typing import LabelsLike, MatrixLike
 
 Rows = NDArray[np.intp]
 
@@ -61,7 +62,12 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(
+        self,
+        X: MatrixLike | None = None,
+        y: LabelsLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
         """Return the number of folds.
 
         Parameters
@@ -76,7 +82,9 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         """
         return self.n_splits
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+    def split(
+        self, X: MatrixLike, y: LabelsLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[Rows, Rows]]:
         """Yield the rows of each fold.
 
         Parameters

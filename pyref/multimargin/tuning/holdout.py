@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from iterstrat.ml_stratifiers import IterativeStratification
+from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_consistent_length, check_random_state, indexable
 
@@ -12,14 +13,15 @@ from multimargin.checks.parameters import check_integer, check_real
 from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import read_targets
 from multimargin.tuning.folds import Rows
+from multimargin.typing import LabelsLike, MatrixLike
 
 
 def stratified_train_test_split(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: LabelsLike,
     *arrays: Any,
     test_size: float | int = 0.25,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = 0,
 ) -> list[Any]:
     """Split rows into a training and a test part in which every label has about the same share.

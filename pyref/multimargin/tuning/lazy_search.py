@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from multimargin.checks.parameters import check_integer
+from multimargin.typing import LabelsLike, MatrixLike
 
 Parameters = dict[str, Any]
 
@@ -115,7 +116,7 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         self.start = start
         self.n_rounds = n_rounds
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike | None = None, **params: Any) -> Self:
         """Search, and fit the best.
 
         Parameters

@@ -15,7 +15,7 @@ from multimargin.measures.margins import pair_margins
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import over_labels
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix, MatrixLike
 
 
 class LabelScoringClassifier(ExactMatch, TakesFeatures):
@@ -32,7 +32,7 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
         tags.input_tags.sparse = True
         return tags
 
-    def label_scores(self, X: Any) -> Matrix:
+    def label_scores(self, X: MatrixLike) -> Matrix:
         """Return the scores f(x) of all labels, before any threshold.
 
         Parameters
@@ -48,7 +48,7 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
         check_is_fitted(self)
         return self._label_scores(self._checked_features(X, reset=False))
 
-    def margins(self, X: Any, y: Any) -> Matrix:
+    def margins(self, X: MatrixLike, y: LabelsLike) -> Matrix:
         """Return the margins f_m(x) - f_n(x) of all pairs of a relevant and an irrelevant label.
 
         Parameters
@@ -77,7 +77,7 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
             )
         return pair_margins(relevant, scores)
 
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the scores minus the threshold: positive for the labels that are predicted.
 
         Parameters
@@ -102,7 +102,7 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
             return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
         return scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Predict the relevant labels, or the class.
 
         Parameters

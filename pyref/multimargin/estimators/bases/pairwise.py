@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.parameters import (
@@ -38,7 +38,7 @@ from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -109,7 +109,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
     @whole_or_unchanged
     @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters

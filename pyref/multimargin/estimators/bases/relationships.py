@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin import _rust
 from multimargin.blas import with_one_blas_thread
@@ -22,7 +22,7 @@ from multimargin.kernels import Kernel
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN, known_both
 from multimargin.targets.reading import Targets
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -78,7 +78,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
     @whole_or_unchanged
     @with_one_blas_thread
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -81,7 +81,7 @@ from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import Threshold, make_threshold
 from multimargin.tuning.folds import check_folds, folds_of
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
 # Of `max_time`, what the first epochs of "rbf" may take.
@@ -325,7 +325,13 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     max_time: float | None = None
 
     @whole_or_unchanged
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Select hyperparameters, calibrate and fit.
 
         Parameters
@@ -641,7 +647,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
                 of = f" of the view {member.search.view!r}" if member.search.view else ""
                 warn(f"The best C{of}, {C:g}, is the {edge} of Cs; others beyond it may be better.")
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the measure of `scoring`, which the fit selected by.
 
         Parameters
@@ -678,7 +684,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return scores
 
     @of_all_labels
-    def label_scores(self, X: Any) -> Matrix:
+    def label_scores(self, X: MatrixLike) -> Matrix:
         """Return the logarithms of the odds of all labels, before the threshold.
 
         Parameters
@@ -694,7 +700,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return super().label_scores(X)
 
     @available_if(lambda self: self.shortlisted_)  # type: ignore[untyped-decorator]
-    def shortlists(self, X: Any) -> tuple[NDArray[np.intp], Matrix]:
+    def shortlists(self, X: MatrixLike) -> tuple[NDArray[np.intp], Matrix]:
         """Return the best labels of each row, of a model of shortlists.
 
         Parameters
@@ -715,7 +721,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return lists.numbers, lists.scores
 
     @of_all_labels
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the logarithms of the odds less the threshold: positive where it is predicted.
 
         Parameters
@@ -732,7 +738,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         decision: Matrix = self._asked("decision_function", X)
         return decision
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Predict the relevant labels, or classes.
 
         Parameters
@@ -750,7 +756,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return predicted
 
     @available_if(lambda self: bool(self.calibration))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: MatrixLike) -> Matrix:
         """Return the probability of each label, or class.
 
         Parameters
@@ -769,7 +775,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     @of_all_labels
     @available_if(lambda self: bool(self.calibration))  # type: ignore[untyped-decorator]
-    def decision_and_probabilities(self, X: Any) -> tuple[Matrix, Matrix]:
+    def decision_and_probabilities(self, X: MatrixLike) -> tuple[Matrix, Matrix]:
         """Return `decision_function` and `predict_proba` of labels, scoring the rows once.
 
         Parameters

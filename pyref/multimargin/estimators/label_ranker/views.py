@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, check_flag
 from multimargin.estimators.bases.features import TakesFeatures
+from multimargin.typing import LabelsLike, MatrixLike
 
 # Columns up to which, and entries up to which, features are held dense.
 _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
@@ -72,7 +73,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.unit_length = unit_length
         self.dense = dense
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike | None = None) -> Self:
         """Fit the transformers and choose the forms.
 
         Parameters

@@ -1,13 +1,14 @@
 """The zero label in place of a label that a row has none."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.targets.reading import Targets
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix, MatrixLike
 
 
 class ZeroLabelRanker(RankSVMz):
@@ -17,7 +18,7 @@ class ZeroLabelRanker(RankSVMz):
     score 0, from which those of the others are measured.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -37,7 +38,7 @@ class ZeroLabelRanker(RankSVMz):
         super().fit(X, y, sample_weight)
         return self
 
-    def label_scores(self, X: Any) -> Matrix:
+    def label_scores(self, X: MatrixLike) -> Matrix:
         """Return the scores of the labels, and last that of the zero label, 0.
 
         Parameters
