@@ -36,9 +36,9 @@ def main() -> None:
         ranker = RankSVM(random_state=0, **(linear if name in LINEAR else {}))
         models = {
             threshold: clone(ranker).set_params(threshold=threshold)
-            for threshold in ("scores", "f1", "labels", "count")
+            for threshold in ("scores", "micro", "macro", "count")
         }
-        for threshold in ("scores", "f1", "labels"):
+        for threshold in ("scores", "micro", "macro"):
             models[f"{threshold}, held out"] = ThresholdedClassifier(ranker, threshold, cv=3)
         models["calibrated"] = CalibratedClassifier(ranker)
         folds = list(MultilabelStratifiedKFold(3).split(X, y))

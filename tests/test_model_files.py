@@ -77,7 +77,7 @@ def test_every_method_comes_back(tmp_path: Path, name: str) -> None:
 def test_every_threshold_comes_back(tmp_path: Path) -> None:
     X, X_test, Y, _ = DATA.train_test()
     inner = KNeighborsClassifier(algorithm="brute")
-    for threshold in ("scores", "features", "labels", "count", "f1", 0.25):
+    for threshold in ("scores", "features", "macro", "count", "micro", "samples", 0.25):
         model = ThresholdedClassifier(inner, threshold=threshold, cv=2)
         with case(threshold):
             comes_back(model, X[:60], Y[:60], X_test, tmp_path / "a")

@@ -75,7 +75,7 @@ def test_folds_are_stratified_by_the_labels_that_are_relevant():
         np.testing.assert_array_equal(cv.labels, seen)
 
 
-@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", 0.25])
+@pytest.mark.parametrize("threshold", ["scores", "features", "macro", "count", 0.25])
 def test_threshold_is_fitted_on_the_scores_of_held_out_rows(threshold):
     cv = KFold(4, shuffle=True, random_state=1)
     model = ThresholdedClassifier(RankSVM(random_state=0), threshold, cv=cv).fit(X, Y)
@@ -107,7 +107,7 @@ class Scaled(BaseEstimator):
         return self.factor * self.model_.label_scores(X)
 
 
-@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count"])
+@pytest.mark.parametrize("threshold", ["scores", "features", "macro", "count"])
 def test_the_scale_of_the_scores_does_not_matter(threshold):
     labels = Y.copy()
     labels[:10] = 0
@@ -142,7 +142,7 @@ def test_thresholds_of_the_estimators(method):
     assert isinstance(plain.threshold_, ConstantThreshold)
     F = plain.label_scores(X)
     np.testing.assert_array_equal(plain.decision_function(X), F)
-    for threshold in ("scores", "features", "labels", "count", LabelsThreshold()):
+    for threshold in ("scores", "features", "macro", "count", LabelsThreshold()):
         model = method(threshold=threshold, **seed).fit(X, Y)
         assert isinstance(model.threshold_, Threshold)
         np.testing.assert_array_equal(model.label_scores(X), F)
@@ -158,7 +158,7 @@ def test_refusals():
     inner = RankSVM(random_state=0)
     for arguments, labels, message in (
         ({"estimator": "svm"}, Y, r"^estimator is 'svm'; expected a classifier with `fit`"),
-        ({"threshold": "label"}, Y, r"^threshold is 'label'; expected 'auto', 'scores', "),
+        ({"threshold": "label"}, Y, r"^threshold is 'label'; expected 'auto', 'micro', "),
         ({"response_method": "transform"}, Y, r"^response_method is 'transform'; expected one of"),
         (
             {"response_method": "predict_proba"},

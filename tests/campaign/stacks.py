@@ -157,7 +157,7 @@ def _model(random: np.random.Generator, pick: Any, seed: int, folds: Any, d: int
         )
     if kind == "thresholded":
         if isinstance(threshold, str):
-            threshold = pick("labels", "scores", "count", "f1", "auto", ScoresThreshold())
+            threshold = pick("macro", "scores", "count", "micro", "auto", ScoresThreshold())
         return ThresholdedClassifier(inner, threshold, at_least_one=at_least_one, cv=folds)
     calibration = bool(random.random() < 0.85)
     stack: Any = pick(None, "auto", [*chosen, "lift"] if lift else chosen or None)

@@ -89,7 +89,7 @@ def test_every_method_and_kernel(method, kernel, tmp_path):
     assert_same(method(kernel=kernel, **settings).fit(X[:100], Y[:100]), X, tmp_path)
 
 
-@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", 0.3])
+@pytest.mark.parametrize("threshold", ["scores", "features", "macro", "count", 0.3])
 @pytest.mark.parametrize("wrapped", first_fast([False, True], 1))
 def test_every_threshold(threshold, wrapped, digits, tmp_path):
     X, X_test, Y, _ = digits

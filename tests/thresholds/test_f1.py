@@ -63,7 +63,7 @@ def test_nothing_relevant_is_nothing_predicted():
 
 def test_scale_and_name():
     scores, y = [[0.9, 0.8, 0.1], [0.7, 0.2, 0.3]], [[1, 1, 0], [1, 0, 0]]
-    cut = make_threshold("f1").fit(scores, y)
+    cut = make_threshold("micro").fit(scores, y)
     assert cut.value_ == 0.5
     assert cut.rescale(4.0).predict(scores).tolist() == [2.0, 2.0]
 

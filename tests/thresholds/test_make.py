@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from multimargin import LLSF, MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
-from multimargin.thresholds import F1Threshold, ScoresThreshold, base, make_threshold
+from multimargin.thresholds import (
+    F1Threshold,
+    LabelsThreshold,
+    ScoresThreshold,
+    base,
+    make_threshold,
+)
 
 # With a threshold of their own by default.
 METHODS = [RankSVM, RankCVM, RankLSVM, MLODM, RankHLapSVM, LLSF]
@@ -20,6 +26,14 @@ def problem(q, n=20):
 def test_auto_is_the_papers_up_to_a_thousand_labels():
     assert isinstance(make_threshold("auto", n_labels=1000), ScoresThreshold)
     assert isinstance(make_threshold("auto", n_labels=1001), F1Threshold)
+
+
+def test_names_are_those_of_averages_of_f1():
+    for average in ("micro", "samples"):
+        assert make_threshold(average).average == average
+    assert isinstance(make_threshold("macro"), LabelsThreshold)
+    with pytest.raises(ValueError, match="threshold is 'f1'; expected 'auto', 'micro', 'samples'"):
+        make_threshold("f1")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -45,7 +59,7 @@ def test_one_number_is_learned_from_few_rows_that_count(monkeypatch, kernel):
     weights = np.ones(60)
     weights[0] = 0.0
     monkeypatch.setattr(base, "MOST_PAIRS", 6 * 30)
-    model = RankSVM(kernel=kernel, threshold="f1").fit(X, Y, sample_weight=weights)
+    model = RankSVM(kernel=kernel, threshold="micro").fit(X, Y, sample_weight=weights)
     counted = np.setdiff1d(np.arange(60), [0, 3])[::2]
     scores = model.label_scores(X[counted])
     expected = F1Threshold().fit(scores, Y[counted], None, np.ones(29))

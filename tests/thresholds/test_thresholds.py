@@ -194,7 +194,7 @@ def test_constant_threshold():
 
 
 def test_make_threshold():
-    kinds = {"scores": ScoresThreshold, "labels": LabelsThreshold, "count": CountThreshold}
+    kinds = {"scores": ScoresThreshold, "macro": LabelsThreshold, "count": CountThreshold}
     assert {name: type(make_threshold(name)) for name in kinds} == kinds
     assert make_threshold("features", random_state=5).random_state == 5
     for value in (0.5, 0, np.float32(0.5), np.int64(1)):

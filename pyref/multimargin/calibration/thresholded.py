@@ -29,11 +29,12 @@ class ThresholdedClassifier(HeldOutClassifier):
         A multi-label classifier with `label_scores`, `decision_function` or `predict_proba`: those
         of this package, scikit-learn's (one-vs-rest, classifier chains, forests, neighbours, ...),
         pipelines and searches.
-    threshold : {"labels", "count", "scores", "features", "f1", "auto"}, float or Threshold
-        By default "labels". "auto" is "scores" or, where rows have no label, "features" up to 1,000
-        labels, and "f1" above; the other names
-        stand for `LabelsThreshold`, `CountThreshold`, `ScoresThreshold`, `FeaturesThreshold` and
-        `F1Threshold`, a number for a constant.
+    threshold : {"macro", "micro", "samples", "count", "scores", "features", "auto"}, float or \
+            Threshold, default="macro"
+        "macro" is a `LabelsThreshold`, "micro" and "samples" an `F1Threshold`, the other names
+        stand for `CountThreshold`, `ScoresThreshold` and `FeaturesThreshold`, a number for a
+        constant. "auto" is "scores" or, where rows have no label, "features" up to 1,000 labels,
+        and "micro" above.
     at_least_one : bool, default=False
         If True, the best label of a row is always predicted.
     cv : int, splitter or iterable of (train, test), default=5
@@ -75,13 +76,13 @@ class ThresholdedClassifier(HeldOutClassifier):
     >>> from multimargin import ThresholdedClassifier
     >>> from multimargin.datasets import load_digit_attributes
     >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
-    >>> model = ThresholdedClassifier(KNeighborsClassifier(), threshold="labels").fit(X, Y)
+    >>> model = ThresholdedClassifier(KNeighborsClassifier(), threshold="macro").fit(X, Y)
     >>> model.predict(X_test).shape == Y_test.shape
     True
     """
 
     estimator: Any
-    threshold: str | float | Threshold = "labels"
+    threshold: str | float | Threshold = "macro"
     _: KW_ONLY
     at_least_one: bool = False
     cv: Any = 5

@@ -89,11 +89,11 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
     gamma : float, default=0.01
         Ridge parameter of the start of the published loop, positive. Without influence on the
         solution of the convex problem.
-    threshold : float, {"auto", "scores", "features", "labels", "count", "f1"} or Threshold, \
-default="auto"
+    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
+            Threshold, default="auto"
         A name or an object stands for a threshold that is learned from the training rows, see
         `multimargin.thresholds`; "auto" is "scores", or "features" where a row in a hundred or
-        more has no label, up to 1,000 labels, and "f1" above. Labels with
+        more has no label, up to 1,000 labels, and "micro" above. Labels with
         a score above a number are predicted (tau, 0.5 in the paper, where few scores reach it at
         this alpha). Ignored for one-dimensional targets.
     convexify : bool, default=True

@@ -43,13 +43,13 @@ class MLODM(PairwiseClassifier):
         "bcd" solves one instance exactly at a time; "multiplicative" is the published block step,
         by multiplicative updates of an instance's dual variables, which reaches the same point
         more slowly; "dcd" is dual coordinate descent, one pair at a time.
-    threshold : {"auto", "scores", "features", "labels", "count", "f1"}, float or Threshold, \
-            default="auto"
+    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
+            Threshold, default="auto"
         Threshold above which labels are predicted: learned from the scores (linear least squares)
-        or the features (linear support vector regression), one for each label (SCut), for a number
-        of labels (RCut), the one with the best micro-F1, or a constant; see
+        or the features (linear support vector regression), the one of all with the best micro-F1 or
+        F1 of the rows, one for each label (SCut), for a number of labels (RCut), or a constant; see
         `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, but
-        "features" where one row in a hundred or more has no label, and "f1" above. It is learned
+        "features" where one row in a hundred or more has no label, and "micro" above. It is learned
         from the scores of the training rows; `ThresholdedClassifier` learns it from those of
         held-out rows.
     tol : float, default=1e-3

@@ -37,8 +37,8 @@ class F1Threshold(CommonThreshold):
     exactly, in one sorted pass. Of several that are equally good the highest is taken. A row or a
     label with nothing relevant and nothing predicted has F1 = 1, as in `multimargin.measures`.
 
-    The estimators with ``threshold="f1"`` learn it from evenly spaced training rows where all have
-    more than 2^24 scores.
+    The estimators with ``threshold="micro"`` learn it from evenly spaced training rows where all
+    have more than 2^24 scores.
 
     Meant for scores of rows that the model has not seen, on one scale for all labels, such as those
     of `CalibratedClassifier`.

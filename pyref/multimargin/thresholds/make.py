@@ -1,5 +1,8 @@
 """Thresholds by name."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from sklearn.base import clone
 
@@ -11,12 +14,13 @@ from multimargin.thresholds.features import LOSSES, FeaturesThreshold
 from multimargin.thresholds.labels import LabelsThreshold
 from multimargin.thresholds.scores import ScoresThreshold
 
-_BY_NAME: dict[str, type[Threshold]] = {
+_BY_NAME: dict[str, Callable[[], Threshold]] = {
+    "micro": partial(F1Threshold, "micro"),
+    "samples": partial(F1Threshold, "samples"),
+    "macro": LabelsThreshold,
+    "count": CountThreshold,
     "scores": ScoresThreshold,
     "features": FeaturesThreshold,
-    "labels": LabelsThreshold,
-    "count": CountThreshold,
-    "f1": F1Threshold,
 }
 
 

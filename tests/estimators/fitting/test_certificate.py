@@ -147,7 +147,11 @@ def test_a_bound_above_the_objective_by_more_than_the_rounding_of_their_terms_is
 
 
 def test_a_bound_above_the_objective_certifies_nothing():
-    assert relative_gap(1.0, 1.1, 1.0) == np.inf
-    assert relative_gap(1.0, 1.0 + 1e-12, 1e-13) == np.inf
-    assert relative_gap(1.0, 1.0 + 1e-12, 1e-11) == pytest.approx(-1e-12, rel=1e-3)
+    assert relative_gap(29.17, 48.65, 1e-14) == np.inf
     assert relative_gap(1.0, np.nan, 1.0) == np.inf
+    assert relative_gap(1.0, 1.0 + 1e-12, 1e-11) == pytest.approx(-1e-12, rel=1e-3)
+    assert relative_gap(0.0, 0.0, 0.0) == 0.0
+    # More than rounding, or than is good for anything.
+    assert relative_gap(1.0, 1.0 + 1e-12, 1e-13) == np.inf
+    assert relative_gap(1.0, 1.0 + 1e-8, 1e-4) == np.inf
+    assert relative_gap(1.0, 1.1, 1.0) == np.inf

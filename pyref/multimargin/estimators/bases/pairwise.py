@@ -96,7 +96,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
                 "threshold is 'features', but kernel='precomputed' shows no features; expected "
-                "'auto', 'scores', 'labels', 'count', 'f1' or a number."
+                "'auto', 'scores', 'micro', 'macro', 'samples', 'count' or a number."
             )
 
     def _keeps_sparse_labels(self) -> bool:
