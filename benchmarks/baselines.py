@@ -26,7 +26,7 @@ from multimargin.scaling import with_scaler
 from published.printed import printed
 from published.rivals import CNMF, LEAD, LIFT, MLGRF, MLLGC, ADTree, BRkNN
 
-MEASURES = ("coverage", "one_error", "average_precision", "ranking_loss", "hamming_loss")
+MEASURES = ("coverage", "one_error", "ranking_average_precision", "ranking_loss", "hamming_loss")
 
 # The papers' names of the methods, and the papers by their files in benchmarks/published/printed.
 TITLES = {

@@ -26,7 +26,12 @@ PEERS = ("ovr-svc", "ovr-linear-svc")
 # The old scale of C beside the default: RankSVM at C = 1.
 METHODS = "rank-svm,mlodm,rank-cvm,rank-lsvm,rank-svmz,rank-hlapsvm,llsf,mlrl,rank-svm:C=1"
 # Whether larger is better.
-MEASURES = {"ranking_loss": False, "average_precision": True, "micro_f1": True, "macro_f1": True}
+MEASURES = {
+    "ranking_loss": False,
+    "ranking_average_precision": True,
+    "micro_f1": True,
+    "macro_f1": True,
+}
 
 
 def estimator_of(text: str) -> Any:

@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 
 from common import fit_to_one_matrix, in_turn, load_official, print_ratios, print_table
 from multimargin import MLODM, MLRL, RankCVM, RankSVM
-from multimargin.measures import average_precision
+from multimargin.measures import ranking_average_precision
 
 NAMES = ("emotions", "yeast", "scene", "birds", "enron", "medical")
 OURS = {
@@ -52,7 +52,7 @@ def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:
         repeats=repeats,
         clock=time.process_time,
     )
-    precision = average_precision(Y_test, apart[1].decision_function(X_test))
+    precision = ranking_average_precision(Y_test, apart[1].decision_function(X_test))
     quicker, how = min((apart[0], "rows again"), (together[0], "one matrix"))
     return [
         (
@@ -65,7 +65,7 @@ def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:
             how,
             str(model.n_iter_),
             model.status_,
-            f"{average_precision(Y_test, model.label_scores(X_test)):.3f}",
+            f"{ranking_average_precision(Y_test, model.label_scores(X_test)):.3f}",
             f"{precision:.3f}",
         )
         for method, (seconds, model) in zip(models, fits, strict=True)

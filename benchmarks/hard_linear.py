@@ -25,7 +25,7 @@ from sklearn.svm import LinearSVC
 from common import in_turn, print_ratios, print_table
 from made_up import moderation
 from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
-from multimargin.measures import average_precision
+from multimargin.measures import ranking_average_precision
 from race import load
 
 NAMES = ("enron", "bibtex", "rcv1subset1", "debian-tags", "moderation")
@@ -58,7 +58,7 @@ def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:
         *fits, (peer_seconds, peer) = in_turn(
             *(partial(model.fit, X, Y) for model in (*models, peer)), repeats=repeats
         )
-        precision = average_precision(Y_test, peer.decision_function(X_test))
+        precision = ranking_average_precision(Y_test, peer.decision_function(X_test))
         rows += [
             (
                 name,
@@ -69,7 +69,7 @@ def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:
                 f"{seconds / peer_seconds:.3f}",
                 str(model.n_iter_),
                 model.status_,
-                f"{average_precision(Y_test, model.label_scores(X_test)):.3f}",
+                f"{ranking_average_precision(Y_test, model.label_scores(X_test)):.3f}",
                 f"{precision:.3f}",
             )
             for method, (seconds, model) in zip(methods, fits, strict=True)

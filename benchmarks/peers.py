@@ -26,7 +26,7 @@ from scipy import sparse
 
 from common import print_table
 from isolated.timed_fit import METHODS
-from multimargin.measures import average_precision, micro_f1, ranking_loss
+from multimargin.measures import micro_f1, ranking_average_precision, ranking_loss
 from race import LINEAR, load
 
 DENSE = ("emotions", "yeast", "scene")
@@ -168,7 +168,7 @@ def rows_of(name: str, environments: Path, limit: int) -> list[list[str]]:
                 cells += [f"{found[what]:.3g}", ratio]
             measures = (
                 ranking_loss(Y_test, found["scores"]),
-                average_precision(Y_test, found["scores"]),
+                ranking_average_precision(Y_test, found["scores"]),
                 micro_f1(Y_test, found["sets"]),
             )
             lines.append([name, package, method, *cells, *(f"{value:.3f}" for value in measures)])

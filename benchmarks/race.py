@@ -59,7 +59,7 @@ from race_peers import Peer, peers
 
 NAMES = (
     "ranking_loss",
-    "average_precision",
+    "ranking_average_precision",
     "one_error",
     "precision_at_5",
     "micro_f1",

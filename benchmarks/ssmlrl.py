@@ -41,7 +41,7 @@ def five_measures(model: MLRL | SSMLRL, X: np.ndarray, Y: np.ndarray) -> list[fl
         measures.one_error(Y, scores),
         measures.coverage(Y, scores),
         measures.ranking_loss(Y, scores),
-        measures.average_precision(Y, scores),
+        measures.ranking_average_precision(Y, scores),
     ]
 
 
@@ -52,7 +52,7 @@ def chosen(models: list, X: np.ndarray, Y: np.ndarray, labelled: np.ndarray) -> 
         for k, model in enumerate(models):
             fit(model, X, Y, labelled[train], np.delete(np.arange(len(X)), labelled[test]))
             scores = model.label_scores(X[labelled[test]])
-            values[k] += measures.average_precision(Y[labelled[test]], scores)
+            values[k] += measures.ranking_average_precision(Y[labelled[test]], scores)
     return models[int(values.argmax())]
 
 

@@ -25,7 +25,7 @@ class Measure:
 
 COVERAGE = Measure("coverage", "coverage", False)
 ONE_ERROR = Measure("one_error", "one-error", False)
-AVERAGE_PRECISION = Measure("average_precision", "avg. precision", True)
+AVERAGE_PRECISION = Measure("ranking_average_precision", "avg. precision", True)
 RANKING_LOSS = Measure("ranking_loss", "ranking loss", False)
 HAMMING_LOSS = Measure("hamming_loss", "Hamming loss", False)
 JACCARD = Measure("jaccard", "accuracy", True)

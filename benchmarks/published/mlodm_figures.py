@@ -15,7 +15,7 @@ import numpy as np
 
 from common import print_table
 from multimargin import MLODM
-from multimargin.measures import average_precision, pair_margins, ranking_loss
+from multimargin.measures import pair_margins, ranking_average_precision, ranking_loss
 from published import mlodm
 from published.comparison import chosen, values
 from published.figures import axes, draw_grid, draw_line, save
@@ -82,7 +82,7 @@ def spread(name: str) -> dict[str, list[float]]:
     for method, own in scores.items():
         margins = pair_margins(Y, own)
         deviation = float((margins / np.abs(margins).mean()).std())
-        found[method] = [deviation, float((margins <= 0).mean()), average_precision(Y, own)]
+        found[method] = [deviation, float((margins <= 0).mean()), ranking_average_precision(Y, own)]
     return found
 
 

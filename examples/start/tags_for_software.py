@@ -63,7 +63,7 @@ ROWS = {
     "precision@5 (right in the first five), %": "precision_at_5",
     "micro-F1 (of all chosen tags), %": "micro_f1",
     "macro-F1 (mean over the tags), %": "macro_f1",
-    "average precision, %": "average_precision",
+    "average precision, %": "ranking_average_precision",
     "ranking loss (pairs ranked wrongly), %": "ranking_loss",
     "one-error (best tag wrong), %": "one_error",
 }

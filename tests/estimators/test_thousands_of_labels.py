@@ -220,7 +220,7 @@ def all_single(monkeypatch):
     [
         RankSVM(bias="penalized"),
         RankSVM(bias="none", threshold=0.1, top_k=3),
-        RankSVM(bias="penalized", class_weight="sqrt", threshold="labels"),
+        RankSVM(bias="penalized", class_weight="sqrt", threshold="macro"),
         MLODM(threshold="count"),
     ],
     ids=repr,

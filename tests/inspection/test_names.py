@@ -35,7 +35,7 @@ X, Y = noisy_linear_problem(0, 90, 5, 4, noise=0.0)
 LISTED = [[NAMES[k] for k in np.flatnonzero(row)] for row in Y]
 
 
-@pytest.mark.parametrize("threshold", [0.0, "labels"])
+@pytest.mark.parametrize("threshold", [0.0, "macro"])
 def test_predicted_labels_by_name(threshold):
     model = RankLSVM(kernel="linear", threshold=threshold).fit(X, LISTED)
     decision = model.decision_function(X)

@@ -31,7 +31,7 @@ LISTED = [[NAMES[k] for k in np.flatnonzero(row)] for row in Y]
 
 MODELS = [
     RankSVM(random_state=0),
-    RankLSVM(kernel="linear", threshold="labels"),
+    RankLSVM(kernel="linear", threshold="macro"),
     make_pipeline(CalibratedClassifier(RankSVM(random_state=0), cv=2, at_least_one=True)),
     GridSearchCV(RankLSVM(), {"C": [1.0]}, cv=2),
     OneVsRestClassifier(LogisticRegression()),

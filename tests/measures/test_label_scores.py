@@ -54,7 +54,7 @@ def test_the_first_response_that_there_is(data):
 def test_pipelines_and_searches_hand_label_scores_on(data):
     X, Y = data
     # One threshold for each label: the decision function ranks otherwise.
-    model = RankSVM(C=1.0, threshold="labels", random_state=0)
+    model = RankSVM(C=1.0, threshold="macro", random_state=0)
     scaled = StandardScaler().fit_transform(X)
     expected = model.fit(scaled, Y).label_scores(scaled)
     pipeline = make_pipeline(StandardScaler(), model).fit(X, Y)

@@ -19,7 +19,7 @@ from multimargin.measures import ranking
 from tests.support.cases import case
 from tests.support.subsets import first_fast
 
-RANKING = ["ranking_loss", "one_error", "coverage", "average_precision", "is_error"]
+RANKING = ["ranking_loss", "one_error", "coverage", "ranking_average_precision", "is_error"]
 LABEL_SETS = ["hamming_loss", "exact_match", "jaccard", "example_f1", "macro_f1", "micro_f1"]
 # Those of the measures in tables; test_retrieval.py has the others.
 SCORERS = {
@@ -69,7 +69,7 @@ OF_ROW = {
     "ranking_loss": ranking_loss_of_row,
     "one_error": one_error_of_row,
     "coverage": coverage_of_row,
-    "average_precision": average_precision_of_row,
+    "ranking_average_precision": average_precision_of_row,
     "is_error": is_error_of_row,
 }
 
@@ -78,7 +78,7 @@ def perfect_value(name, y):
     """The value of a row with one kind of labels only."""
     if name == "coverage":
         return len(y) - 1 if all(y) else 0
-    return {"ranking_loss": 0, "one_error": 0, "average_precision": 1, "is_error": 0}[name]
+    return {"ranking_loss": 0, "one_error": 0, "ranking_average_precision": 1, "is_error": 0}[name]
 
 
 def ranking_by_definition(name, Y, F, degenerate_rows="ignore"):
@@ -274,10 +274,10 @@ def test_every_measure_has_a_scorer_with_the_right_sign():
     losses = {"ranking_loss", "one_error", "coverage", "is_error", "hamming_loss"}
     names = {f"neg_{name}" if name in losses else name for name in RANKING + LABEL_SETS}
     assert set(SCORERS) == names | {"neg_ranking_hamming"}
-    assert set(measures.SCORERS) - set(SCORERS) == {
-        "ranking_average_precision",
-        *measures.MORE_MEASURES,
-    }
+    assert set(measures.SCORERS) - set(SCORERS) == set(measures.MORE_MEASURES)
+    # "average_precision" is scikit-learn's, which ranks the rows of each label.
+    with pytest.raises(ValueError, match="name is 'average_precision'; expected one of "):
+        measures.get_scorer("average_precision")
     for q in (2, 3, 5, 30):
         rng = np.random.default_rng(q)
         Y = np.array([rng.permutation(np.arange(q) < rng.integers(1, q)) for _ in range(9)])

@@ -114,7 +114,6 @@ def test_scorers_ask_the_decision_function():
         ("auc_macro", auc_macro),
         ("auc_micro", auc_micro),
         ("ranking_average_precision", measures.ranking_average_precision),
-        ("average_precision", measures.ranking_average_precision),
     ):
         assert measures.get_scorer(name)(model, X, Y) == function(Y, f)
         found = measures.get_scorer(name)(model, X, Y, sample_weight=weights)

@@ -8,7 +8,7 @@ from published.statistics import counts, pairwise_counts, t_tests, total_order, 
 # Whether larger values are better.
 LARGER = {
     **dict.fromkeys(("coverage", "one_error", "ranking_loss", "hamming_loss"), False),
-    **dict.fromkeys(("average_precision", "jaccard", "exact_match"), True),
+    **dict.fromkeys(("ranking_average_precision", "jaccard", "exact_match"), True),
     **dict.fromkeys(("example_f1", "macro_f1", "micro_f1"), True),
 }
 
@@ -16,7 +16,7 @@ LARGER = {
 W_TESTS = {
     "coverage": "==>>>",
     "one_error": "==>>>",
-    "average_precision": "==>>>",
+    "ranking_average_precision": "==>>>",
     "ranking_loss": "==>>>",
     "hamming_loss": "=====",
 }
@@ -39,7 +39,7 @@ ORDERS = {
     "example_f1": "LLSF-CC > LLSF-BSVM > CC > BSVM > LLSF > BKNN > LIFT",
     "macro_f1": "LLSF-BSVM > LLSF-CC > BKNN > CC > BSVM > LIFT > LLSF",
     "micro_f1": "LLSF-CC > LLSF-BSVM > CC > BSVM > LLSF > BKNN > LIFT",
-    "average_precision": "LLSF > LLSF-BSVM > LIFT > BKNN > BSVM > LLSF-CC > CC",
+    "ranking_average_precision": "LLSF > LLSF-BSVM > LIFT > BKNN > BSVM > LLSF-CC > CC",
 }
 
 # Huang et al. 2015, table IX.

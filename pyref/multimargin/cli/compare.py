@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 # Those of the library, which takes a second to load.
 MEASURES = (
-    *("ranking_loss", "one_error", "coverage", "average_precision", "is_error", "hamming_loss"),
+    *(
+        "ranking_loss",
+        "one_error",
+        "coverage",
+        "ranking_average_precision",
+        "is_error",
+        "hamming_loss",
+    ),
     *("exact_match", "jaccard", "example_f1", "macro_f1", "micro_f1", "precision_at_5"),
     *("ndcg_at_5", "auc_macro", "auc_micro", "macro_average_precision"),
     *("micro_average_precision", "fit_seconds", "predict_seconds"),
@@ -50,7 +57,7 @@ def _known_score(score: str) -> str:
 
 
 # Help breaks lines at blanks only.
-_SHOWN_MEASURES = "ranking_loss, one_error, average_precision, hamming_loss, macro_f1"
+_SHOWN_MEASURES = "ranking_loss, one_error, ranking_average_precision, hamming_loss, macro_f1"
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ MEASURED: Mapping[str, Measured] = MappingProxyType(
 RANKING = tuple(name for name, measure in MEASURES.items() if measure.needs == "scores")
 """The measures that need scores and rows with both relevant and irrelevant labels."""
 
-DEFAULT = ("ranking_loss", "one_error", "average_precision", "hamming_loss", "macro_f1")
+DEFAULT = ("ranking_loss", "one_error", "ranking_average_precision", "hamming_loss", "macro_f1")
 """Measures that reports show by default."""
 
 

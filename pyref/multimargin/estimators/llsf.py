@@ -89,7 +89,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
     gamma : float, default=0.01
         Ridge parameter of the start of the published loop, positive. Without influence on the
         solution of the convex problem.
-    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
+    threshold : float, {"auto", "scores", "features", "micro", "macro", "samples", "count"} or \
             Threshold, default="auto"
         A name or an object stands for a threshold that is learned from the training rows, see
         `multimargin.thresholds`; "auto" is "scores", or "features" where a row in a hundred or

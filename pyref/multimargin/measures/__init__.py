@@ -21,7 +21,6 @@ from multimargin.measures.label_sets import (
 from multimargin.measures.margins import pair_margins
 from multimargin.measures.per_label import label_measures, row_measures
 from multimargin.measures.ranking import (
-    average_precision,
     coverage,
     is_error,
     one_error,
@@ -55,7 +54,6 @@ __all__ = [
     "all_measures",
     "auc_macro",
     "auc_micro",
-    "average_precision",
     "coverage",
     "exact_match",
     "example_f1",

@@ -17,9 +17,9 @@ def micro_average_precision(
 ) -> float:
     """Return the average precision of the ranking of all pairs of a row and a label.
 
-    Unlike `average_precision`, which ranks the labels of each row, it compares rows as well: it
-    tells whether rows without any label come last. The scores of all rows and labels are to be on
-    one scale, as probabilities are.
+    Unlike `ranking_average_precision`, which ranks the labels of each row, it compares rows as
+    well: it tells whether rows without any label come last. The scores of all rows and labels are
+    to be on one scale, as probabilities are.
 
     Parameters
     ----------

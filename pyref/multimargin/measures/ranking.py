@@ -167,12 +167,11 @@ def ranking_average_precision(
     averaged over the rows. `sklearn.metrics.average_precision_score`, which is scikit-learn's
     ``scoring="average_precision"``, ranks the rows of each label and averages over the labels;
     scikit-learn's `label_ranking_average_precision_score` is this measure where no row is
-    degenerate. `average_precision` is another name of this function.
+    degenerate.
     """
-    return _ranking_measure("average_precision", Y_true, scores, degenerate_rows, sample_weight)
-
-
-average_precision = ranking_average_precision
+    return _ranking_measure(
+        "ranking_average_precision", Y_true, scores, degenerate_rows, sample_weight
+    )
 
 
 def is_error(
@@ -291,7 +290,7 @@ _DEFINITIONS = {
     "ranking_loss": _Definition(_ranking_loss_rows, _zero),
     "one_error": _Definition(_one_error_rows, _zero),
     "coverage": _Definition(_coverage_rows, lambda n: np.maximum(n - 1.0, 0.0)),
-    "average_precision": _Definition(_average_precision_rows, lambda n: np.ones(n.shape)),
+    "ranking_average_precision": _Definition(_average_precision_rows, lambda n: np.ones(n.shape)),
     "is_error": _Definition(_is_error_rows, _zero),
 }
 

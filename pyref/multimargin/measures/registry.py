@@ -55,7 +55,11 @@ _ALL = (
     Measure("one_error", "one-error", False, "scores", ranking.one_error),
     Measure("coverage", "coverage", False, "scores", ranking.coverage),
     Measure(
-        "average_precision", "average precision", True, "scores", ranking.ranking_average_precision
+        "ranking_average_precision",
+        "average precision",
+        True,
+        "scores",
+        ranking.ranking_average_precision,
     ),
     Measure("is_error", "is-error", False, "scores", ranking.is_error),
     Measure("hamming_loss", "Hamming loss", False, "label sets", label_sets.hamming_loss),

@@ -46,8 +46,6 @@ def _scorer(measure: Measure) -> Scorer:
 
 SCORERS: dict[str, Scorer] = {
     **{_scorer_name(measure): _scorer(measure) for measure in MEASURES.values()},
-    # Unlike scikit-learn's scorer "average_precision", which ranks the rows of each label.
-    "ranking_average_precision": _scorer(MEASURES["average_precision"]),
     **{_scorer_name(measure): _scorer(measure) for measure in MORE_MEASURES.values()},
     "neg_ranking_hamming": _NegRankingHamming(),
 }
@@ -87,8 +85,8 @@ def get_scorer(name: str) -> Scorer:
     name : str
         The name of a measure: a key of `SCORERS`, or one without the prefix ``"neg_"`` of losses,
         whose scores are negative: larger is better.
-        "ranking_average_precision" and its alias "average_precision" rank the labels of each row;
-        scikit-learn's own ``scoring="average_precision"`` ranks the rows of each label.
+        "ranking_average_precision" ranks the labels of each row; scikit-learn's own
+        ``scoring="average_precision"`` ranks the rows of each label.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def cell(table, row, column):
 
 
 def test_one_data_set_has_one_table_with_a_column_a_measure(one):
-    (table,) = results_tables(one, ["ranking_loss", "average_precision"])
+    (table,) = results_tables(one, ["ranking_loss", "ranking_average_precision"])
     assert list(table.cells.columns) == ["ranking loss ↓", "average precision ↑"]
     values = [r.measures["ranking_loss"] for r in one if r.method == "knn"]
     expected = f"{np.mean(values):.4f} ± {np.std(values, ddof=1):.4f}"

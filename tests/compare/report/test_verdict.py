@@ -34,7 +34,7 @@ def test_one_data_set(results):
     assert chance == f"{head}may be chance, not significant{tail}"
     assert verdict(one, alpha=min(2 * p, 0.999)) == f"{head}significant{tail}"
     assert verdict(one, test="none") == f"{head}not tested."
-    assert "rank-svm is first by average precision (" in verdict(one, ["average_precision"])
+    assert "rank-svm is first by average precision (" in verdict(one, ["ranking_average_precision"])
 
 
 def test_several_data_sets(results):

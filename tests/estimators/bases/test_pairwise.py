@@ -119,7 +119,7 @@ def check_nothing_is_changed(estimator, kernel, X, Y):
     before = [array.copy() for array in held]
     for array in held:
         array.flags.writeable = False
-    model = with_threshold(estimator, "labels").set_params(kernel=kernel, tol=0.05)
+    model = with_threshold(estimator, "macro").set_params(kernel=kernel, tol=0.05)
     model.fit(X, Y)
     model.predict(X)
     model.label_scores(X)
