@@ -1,9 +1,11 @@
 """Words, what texts mean, and both: `LabelRankerCV` with views against peers that see the same.
 
-    python benchmarks/meaning.py [tags depends] [--rows 1500] [--seeds 3] [--boosting]
+    python benchmarks/meaning.py [tags depends medical enron bibtex] [--rows 1500] [--seeds 3]
+        [--boosting]
 
 Descriptions of Debian packages from ../shared/data: their tags (one package of each source that is
-a program) and the packages that they depend on. Words are tf-idf of those in two descriptions or
+a program) and the packages that they depend on. Of medical, enron and bibtex the words of each row
+are known, without their order, and stand for its text. Words are tf-idf of those in two texts or
 more, meaning is `multimargin.embeddings.StaticEmbedding`. Peers: one-vs-rest logistic regression
 and linear SVMs on words, on vectors and on both side by side, vectors times 1 or 3, and with
 --boosting gradient boosting on vectors, which takes long; each is calibrated by
@@ -26,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from common import one_of_each_source, packages, print_table, programs
+from common import load_official, one_of_each_source, packages, print_table, programs
 from multimargin import CalibratedClassifier, LabelRankerCV
 from multimargin.embeddings import StaticEmbedding
 from multimargin.measures import (
@@ -38,19 +40,38 @@ from multimargin.measures import (
 )
 from multimargin.tuning import MultilabelStratifiedKFold
 
+SETS = ("tags", "depends", "medical", "enron", "bibtex")
+# Of smaller sets three eighths of the rows.
 TEST_ROWS = 900
 # Of the rows that take part, in which a label is relevant.
 RAREST = 0.01
 
 
 def texts_and_labels(name: str, n: int, seed: int) -> tuple[list[str], Any]:
-    """Return drawn descriptions, and the indicator of the labels that are not too rare."""
-    kept = programs() if name == "tags" else one_of_each_source(packages("debian-depends"))
-    chosen = [kept[k] for k in np.random.default_rng(seed).permutation(len(kept))[:n]]
-    counts = Counter(label for row in chosen for label in row[name])
+    """Return drawn texts, and the indicator of the labels that are not too rare."""
+    if name == "tags":
+        kept = [(row["text"], set(row["tags"])) for row in programs()]
+    elif name == "depends":
+        rows = one_of_each_source(packages("debian-depends"))
+        kept = [(row["text"], set(row["depends"])) for row in rows]
+    else:
+        kept = words_and_labels(name)
+    order = np.random.default_rng(seed).permutation(len(kept))[:n]
+    texts, named = zip(*(kept[k] for k in order), strict=True)
+    n = len(texts)
+    counts = Counter(label for row in named for label in row)
     labels = sorted(k for k, count in counts.items() if RAREST * n <= count < 0.9 * n)
-    indicator = [[label in set(row[name]) for label in labels] for row in chosen]
-    return [row["text"] for row in chosen], np.array(indicator, dtype=int)
+    return list(texts), np.array([[label in row for label in labels] for row in named], dtype=int)
+
+
+def words_and_labels(name: str) -> list[tuple[str, set[str]]]:
+    """Return the words of each row of a MULAN data set, side by side, and its labels."""
+    data = load_official(name)
+    words, labels = np.array(data.feature_names), np.array(data.label_names)
+    X, Y = sparse.csr_array(data.X), sparse.csr_array(data.Y)
+    return [
+        (" ".join(words[X[[k]].indices]), set(labels[Y[[k]].indices])) for k in range(X.shape[0])
+    ]
 
 
 def measures(y: Any, model: Any, X: Any) -> list[float]:
@@ -104,7 +125,9 @@ def tuned(settings: list[Any], matrices: list[Any], y: Any, train: Any) -> tuple
 def main() -> None:
     """Print a table for each data set."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", default=["tags", "depends"])
+    parser.add_argument(
+        "sets", nargs="*", default=["tags", "depends", "medical", "enron", "bibtex"]
+    )
     parser.add_argument("--rows", type=int, default=1500)
     parser.add_argument("--boosting", action="store_true")
     parser.add_argument("--seeds", type=int, default=3)
@@ -114,7 +137,8 @@ def main() -> None:
         found: dict[str, list[list[float]]] = {}
         for seed in range(arguments.seeds):
             texts, y = texts_and_labels(name, arguments.rows + TEST_ROWS, seed)
-            train, test = np.arange(arguments.rows), np.arange(arguments.rows, len(texts))
+            m = min(arguments.rows, len(texts) * 5 // 8)
+            train, test = np.arange(m), np.arange(m, min(m + TEST_ROWS, len(texts)))
             table = pd.DataFrame({"text": texts})
             tf_idf = TfidfVectorizer(sublinear_tf=True, min_df=2)
             words = sparse.csr_matrix(tf_idf.fit(table.text[train]).transform(table.text))
@@ -150,7 +174,7 @@ def main() -> None:
             ]
             for label, values in found.items()
         ]
-        print_table(f"{name}: {arguments.rows} rows, {y.shape[1]} labels", head, rows)
+        print_table(f"{name}: {m} rows, {y.shape[1]} labels", head, rows)
 
 
 if __name__ == "__main__":
