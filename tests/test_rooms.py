@@ -20,6 +20,7 @@ ROOMS = [
     "blas",
     "checks",
     "targets",
+    "features",
     "files",
     "interrupts",
     "kernels",

@@ -19,7 +19,7 @@ from sklearn.preprocessing import (
 )
 
 from multimargin.datasets.table_encoder import TableEncoder
-from multimargin.estimators.label_ranker.views import OneView, Views
+from multimargin.features.views import OneView, Views
 from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.onnx.inputs import CATEGORIES, NUMBERS, TEXTS, Given, Strings
 from multimargin.onnx.labels import columns

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.estimators.bases.features import TakesFeatures
 from multimargin.estimators.fitting.certificate import without_rounding
 from multimargin.estimators.fitting.report import Report
+from multimargin.features.checked import TakesFeatures
 from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.margins import pair_margins
 from multimargin.targets.indicator import check_indicator

@@ -31,10 +31,10 @@ from multimargin.checks.parameters import (
 )
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
+from multimargin.estimators.bases.nested import NestedEstimators
 from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.member import Member
-from multimargin.estimators.label_ranker.nested import NestedEstimators
 from multimargin.estimators.label_ranker.search import Search, results_of
 from multimargin.estimators.label_ranker.settings import (
     Cs_of,
@@ -68,7 +68,7 @@ from multimargin.estimators.label_ranker.task import (
     warn_of_rare_labels,
     with_empty,
 )
-from multimargin.estimators.label_ranker.views import (
+from multimargin.features.views import (
     Views,
     check_unit_length,
     copy_names,

@@ -8,7 +8,7 @@ from multimargin.calibration.held_out import Named
 from multimargin.estimators.label_ranker.search import Search, Tried
 from multimargin.estimators.label_ranker.settings import Grid
 from multimargin.estimators.label_ranker.task import Task
-from multimargin.estimators.label_ranker.views import Views
+from multimargin.features.views import Views
 from multimargin.typing import Matrix
 
 

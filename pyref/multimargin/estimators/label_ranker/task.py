@@ -14,7 +14,7 @@ from scipy import sparse
 from multimargin.calibration.calibrated import with_empty_label
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.fitting.time_limit import check_max_time
-from multimargin.estimators.label_ranker.views import Views
+from multimargin.features.views import Views
 from multimargin.notices import warn
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.indicator import count_labels, with_nan

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from multimargin import LabelRankerCV, explain, load_model, predict_names, save_model
-from multimargin.estimators.label_ranker.views import Views
+from multimargin.features.views import Views
 from multimargin.measures import ranking_average_precision
 from multimargin.onnx import export
 from multimargin.tuning import MultilabelStratifiedKFold

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, check_flag
-from multimargin.estimators.bases.features import TakesFeatures
+from multimargin.features.checked import TakesFeatures
 from multimargin.typing import LabelsLike, MatrixLike
 
 # Columns up to which, and entries up to which, features are held dense.
