@@ -437,6 +437,20 @@ def test_few_settings_are_tried_where_most_rows_have_no_label():
     assert tried(class_weight=np.ones(4))[1] != {"None"}
 
 
+def test_no_more_settings_are_tried_than_announced(capsys):
+    X, y = noisy_linear_problem(5, 90, 3, 4, noise=0.3)
+    y[:8] = 0
+    options = {"gamma": "scale", "class_weight": None, "top_k": None, "stack": None}
+    LabelRankerCV([1.0], **options, verbose=1, random_state=0).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    # The linear kernel with the best loss, and beside a zero label.
+    assert len(lines) == 5
+    for line in lines:
+        done, planned = map(int, line.split()[0].split("/"))
+        assert done <= planned
+        assert "at most -" not in line
+
+
 def test_a_loss_that_is_asked_for_is_the_only_one():
     X, X_test, y, y_test = rows_with_and_without_labels()
     shared = {"Cs": [1.0], "kernel": "linear", "stack": None, "random_state": 0}

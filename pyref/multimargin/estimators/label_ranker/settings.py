@@ -127,8 +127,10 @@ class Grid:
     @property
     def most(self) -> int:
         """The largest number of settings that a search tries."""
-        lists = (self.kernels, self.gammas, self.class_weights, self.top_ks)
-        return (len(self.losses) + sum(len(values) - 1 for values in lists)) * len(self.Cs)
+        # Of other kernels the best loss, and the one beside a zero label.
+        kernels = (len(self.kernels) - 1) * (2 if ZERO_LABEL in self.losses[1:] else 1)
+        others = sum(len(values) - 1 for values in (self.gammas, self.class_weights, self.top_ks))
+        return (len(self.losses) + kernels + others) * len(self.Cs)
 
 
 def takes_gamma(kernel: Any) -> bool:
