@@ -39,3 +39,18 @@ def test_code_without_a_name_is_warned_too():
     code = "from multimargin.notices import warn\nwarn('said')"
     with pytest.warns(UserWarning, match="said"):
         exec(compile(code, "no file", "exec"), {"__builtins__": __builtins__})
+
+
+def test_a_fit_gives_each_warning_once():
+    X, Y = noisy_linear_problem(0, 60, 4, 3)
+    Y[:, 2] = np.arange(60) == 0
+    model = LabelRankerCV(Cs=[1.0, 10.0], scoring="auc_macro", random_state=0)
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model.fit(X, Y)
+        messages = [str(warning.message) for warning in told]
+        assert sum("left out of the macro AUC" in message for message in messages) == 1
+        assert len(set(messages)) == len(messages) > 1
+    with pytest.warns(UserWarning, match="left out of the macro AUC"):
+        auc_macro(Y[1:], np.zeros((59, 3)))

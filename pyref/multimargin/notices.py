@@ -2,19 +2,24 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from typing import Any
 
 # Whose frames lie between the caller and what it is told.
 _BETWEEN = {"multimargin", "sklearn", "joblib", "contextlib"}
 _SILENCED: ContextVar[tuple[type[Warning], ...]] = ContextVar("silenced", default=())
+_TOLD: ContextVar[set[tuple[str, type[Warning]]] | None] = ContextVar("told", default=None)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, as from the innermost line outside of this package and of scikit-learn."""
-    if issubclass(category, _SILENCED.get()):
+    told = _TOLD.get()
+    if issubclass(category, _SILENCED.get()) or (told is not None and (message, category) in told):
         return
+    if told is not None:
+        told.add((message, category))
     level, frame = 2, sys._getframe(1)
     # Code that exec runs may have no name.
     while (
@@ -37,3 +42,14 @@ def silenced(*categories: type[Warning]) -> Iterator[None]:
         yield
     finally:
         _SILENCED.reset(token)
+
+
+def telling_once(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Call a function, in which `warn` does not give a warning twice in this thread.
+
+    It has a context of its own, so that nothing stays behind whenever Ctrl-C comes.
+    """
+    context = copy_context()
+    if context.get(_TOLD) is None:
+        context.run(_TOLD.set, set())
+    return context.run(function, *args, **named)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from multimargin.notices import telling_once
+
 _Fit = TypeVar("_Fit", bound=Callable[..., Any])
 
 # Until the fit has ended: what is stored is a whole model.
@@ -14,6 +16,7 @@ def whole_or_unchanged(fit: _Fit) -> _Fit:
     """Let a fit that raises leave its estimator as it was, unless `is_whole` was said of it.
 
     Attributes are put back, not copied: a fit assigns new arrays and does not write into old ones.
+    A fit gives each warning once, whatever it fits inside.
     """
 
     @wraps(fit)
@@ -22,7 +25,7 @@ def whole_or_unchanged(fit: _Fit) -> _Fit:
         before.pop(_WHOLE, None)
         vars(self).pop(_WHOLE, None)
         try:
-            return fit(self, *args, **kwargs)
+            return telling_once(fit, self, *args, **kwargs)
         except BaseException:
             if _WHOLE not in vars(self):
                 vars(self).clear()

@@ -437,6 +437,15 @@ def test_few_settings_are_tried_where_most_rows_have_no_label():
     assert tried(class_weight=np.ones(4))[1] != {"None"}
 
 
+@pytest.mark.filterwarnings("ignore:Only one class is present")
+def test_a_measure_that_no_fold_has_is_an_error():
+    X, y = problem(3)
+    y[:, 2] = 0
+    message = "scoring has nothing to measure in the rows that the folds hold out: it is NaN"
+    with pytest.raises(ValueError, match=message):
+        LabelRankerCV([1.0], scoring="roc_auc", **QUICK).fit(X, y)
+
+
 def test_no_more_settings_are_tried_than_announced(capsys):
     X, y = noisy_linear_problem(5, 90, 3, 4, noise=0.3)
     y[:8] = 0

@@ -156,9 +156,10 @@ class Judge:
             except ValueError as error:
                 # Such as a ranking of rows of which none has a pair of labels.
                 refused = error
-        if refused is not None and np.isnan(values).all():
+        if np.isnan(values).all():
+            reason = refused or "it is NaN on each fold, as where a label has one value only"
             raise ValueError(
-                f"scoring has nothing to measure in the rows that the folds hold out: {refused}"
+                f"scoring has nothing to measure in the rows that the folds hold out: {reason}."
             ) from refused
         return values
 
