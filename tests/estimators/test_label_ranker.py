@@ -446,6 +446,24 @@ def test_a_measure_that_no_fold_has_is_an_error():
         LabelRankerCV([1.0], scoring="roc_auc", **QUICK).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:y has NaN")
+@pytest.mark.parametrize("scoring", ["f1_micro", "roc_auc", "micro_f1", "neg_ranking_loss"])
+def test_rows_that_a_measure_cannot_take_are_left_out_of_the_score(scoring):
+    X, y = problem(6)
+    model = LabelRankerCV([1.0], scoring=scoring, **QUICK).fit(X, y)
+    partly = y.astype(float)
+    partly[:30, 1] = np.nan
+    weights = np.where(np.arange(len(y)) < 40, 0.0, 1.0)
+    expected = model.score(X[40:], y[40:])
+    assert model.score(X, partly, sample_weight=weights) == pytest.approx(expected)
+    if scoring in ("f1_micro", "roc_auc"):
+        assert model.score(X, partly) == model.score(X[30:], y[30:])
+        with pytest.raises(ValueError, match="y has no row that the scorer can measure"):
+            model.score(X[:30], partly[:30])
+    else:
+        assert model.score(X, partly) != model.score(X[30:], y[30:])
+
+
 def test_no_more_settings_are_tried_than_announced(capsys):
     X, y = noisy_linear_problem(5, 90, 3, 4, noise=0.3)
     y[:8] = 0

@@ -62,6 +62,19 @@ def measurable_rows(Y: NDArray[Any], scorer: Any) -> NDArray[np.bool_]:
     return known_rows(Y) if own else complete_rows(Y)
 
 
+def rows_to_measure(Y: NDArray[Any], scorer: Any, sample_weight: Any = None) -> NDArray[np.intp]:
+    """Return the rows of an indicator with NaN that a scorer can measure and that count."""
+    counted = measurable_rows(Y, scorer)
+    if sample_weight is not None:
+        counted &= sample_weight > 0.0
+    if not counted.any():
+        raise ValueError(
+            "y has no row that the scorer can measure: measures of multimargin need a known "
+            "label, other scorers rows in which all are known."
+        )
+    return np.flatnonzero(counted)
+
+
 def as_measured(Y: NDArray[Any]) -> NDArray[Any]:
     """Return an indicator as integers, which scikit-learn's measures expect, if none is NaN."""
     return Y if np.isnan(Y).any() else Y.astype(np.int64)

@@ -75,7 +75,7 @@ from multimargin.features.views import (
     named_views,
 )
 from multimargin.kernels import KERNELS, KernelFunction
-from multimargin.measures.scorers import Answers, as_measured, scorer_of
+from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.notices import warn
 from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
@@ -672,11 +672,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         targets.warn_of_others()
         if self.shortlisted_:
             return float(stack.precision(rows, targets.indicator, sample_weight))
-        odds = stack.label_scores(rows)
-        answers = Answers(odds, lambda: stack.head_.label_sets(odds, rows))
-        indicator = as_measured(with_nan(targets.indicator))
-        named = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(scorer_of(self.scoring_)(answers, odds, indicator, **named))
+        scorer, indicator = scorer_of(self.scoring_), with_nan(targets.indicator)
+        weights = check_sample_weight(sample_weight, len(indicator))
+        odds, at = stack.label_scores(rows), rows_to_measure(indicator, scorer, weights)
+        answers = Answers(odds[at], lambda: stack.head_.label_sets(odds, rows)[at])
+        named = {} if weights is None else {"sample_weight": weights[at]}
+        return float(scorer(answers, odds[at], as_measured(indicator[at]), **named))
 
     def _label_scores(self, X: Any) -> Matrix:
         views, stack = self.best_estimator_

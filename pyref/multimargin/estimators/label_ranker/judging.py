@@ -14,7 +14,7 @@ from multimargin.calibration.calibrated import odds_within_folds
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker.task import Fold, Task
-from multimargin.measures.scorers import Answers, as_measured, measurable_rows
+from multimargin.measures.scorers import Answers, as_measured, rows_to_measure
 from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import Threshold
 from multimargin.typing import Matrix
@@ -56,18 +56,8 @@ class Judge:
         held_out = self.held_out
         self._labels = held_out.labels[:, : task.targets.indicator.shape[1]]
         self._indicator = check_indicator(held_out.labels, "y", unknown=True)
-        weights = held_out.sample_weight
-        counted = measurable_rows(self._labels, scorer)
-        if weights is not None:
-            counted &= weights > 0.0
-        if not counted.any():
-            raise ValueError(
-                "y has no row that the scorer can measure: measures of multimargin need a known "
-                "label, other scorers rows in which all are known."
-            )
-        self._measured = [
-            np.flatnonzero(counted & (held_out.folds == fold)) for fold in range(len(folds))
-        ]
+        rows = rows_to_measure(self._labels, scorer, held_out.sample_weight)
+        self._measured = [rows[held_out.folds[rows] == fold] for fold in range(len(folds))]
         # The rough calibration of the scores that were judged last
         self.last: PooledCalibration | None = None
         # What the slowest judgement took
