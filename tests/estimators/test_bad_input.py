@@ -103,7 +103,7 @@ BAD_PARAMETERS = {
     "max_time": [(value, "") for value in (0, -1.0, float("nan"), -float("inf"))],
     "cache_size": [(-1, "a finite number from 0")],
     "verbose": [(-1, "an integer of at least 0")],
-    "threshold": [("best", "'auto', 'scores', 'features',")],
+    "threshold": [("best", "'auto', 'micro', 'samples',")],
     "n_jobs": [(0, ""), *((value, "None, a positive", TypeError) for value in ("two", 1.5, True))],
     "top_k": [(value, "") for value in (0, -1, 0.0, 1.5, float("nan"))],
 }
