@@ -504,7 +504,6 @@ def test_a_zero_label_is_tried_where_many_rows_have_no_label(tmp_path):
     own = RankSVMz(
         model.best_params_["C"],
         kernel="linear",
-        bias="penalized",
         class_weight=model.best_params_["class_weight"],
         tol=1e-4,
         random_state=0,

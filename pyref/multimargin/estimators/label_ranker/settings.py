@@ -60,16 +60,18 @@ class Setting:
     def make(self, **further: Any) -> PairwiseClassifier:
         """Return an unfitted estimator, with further parameters."""
         estimator = LOSSES[self.loss](C=self.C, kernel=self.kernel, gamma=self.gamma)
-        if self.loss != ZERO_LABEL:
-            estimator.set_params(threshold=0.0)
         known = estimator.get_params()
-        if "bias" in known:
-            further["bias"] = "penalized"
-        for name in ("class_weight", "top_k"):
-            if name in known:
-                further[name] = getattr(self, name)
-        if self.loss == ZERO_LABEL and isinstance(self.class_weight, np.ndarray):
-            further["class_weight"] = self.class_weight[:-1]
+        further |= {
+            name: getattr(self, name) for name in ("class_weight", "top_k") if name in known
+        }
+        if self.loss == ZERO_LABEL:
+            # Its bias is free, as it is by default: rows without labels all pull it one way.
+            if isinstance(self.class_weight, np.ndarray):
+                further["class_weight"] = self.class_weight[:-1]
+        else:
+            further["threshold"] = 0.0
+            if "bias" in known:
+                further["bias"] = "penalized"
         estimator.set_params(**further)
         return estimator
 
