@@ -79,6 +79,7 @@ lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest multimargin._rust
+	$(BIN)/python -m pytest -q style
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
 

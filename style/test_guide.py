@@ -59,7 +59,8 @@ def test_files_that_pages_name_exist() -> None:
         for page in [*DOCS.rglob("*.md"), *root.glob("*.md")]
         if "_build" not in page.parts and "generated" not in page.parts
         for path in re.findall(
-            r"`((?:rust|pyref|benchmarks|examples|tools|tests)/[\w./-]+)`", page.read_text("utf-8")
+            r"`((?:rust|pyref|benchmarks|examples|tools|tests|style)/[\w./-]+)`",
+            page.read_text("utf-8"),
         )
         if "..." not in path and not (root / path).exists()
     }

@@ -111,7 +111,7 @@ def test_every_room_says_what_is_in_it() -> None:
         assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))), file
 
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1] / "tests"
 
 OF_NO_ROOM = ("agreement", "campaign", "optimum", "published", "tools")
 
