@@ -52,6 +52,9 @@ def test_formulas_use_commands_of_tex_that_exist() -> None:
     assert not unknown
 
 
+FILE = re.compile(r"`((?:rust|pyref|benchmarks|examples|tools|tests|style)/[\w./-]+)`")
+
+
 def test_files_that_pages_name_exist() -> None:
     root = DOCS.parent
     missing = {
