@@ -2,25 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.blocks import blocks_of
-from multimargin.blocks.by_name import Data, lifts
-from multimargin.blocks.stack import Effort, Stack
-from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
-from multimargin.calibration.calibrated import make_odds_threshold
 from multimargin.calibration.held_out import Named
-from multimargin.calibration.shortlists import ShortlistClassifier
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import (
     check_choice,
@@ -33,36 +25,23 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.bases.nested import NestedEstimators
 from multimargin.estimators.fitting.time_limit import check_max_time
-from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.member import Member
-from multimargin.estimators.label_ranker.search import Search, results_of
+from multimargin.estimators.label_ranker.plan import WITHIN_ROWS, Plan, threshold_of
+from multimargin.estimators.label_ranker.search import results_of
 from multimargin.estimators.label_ranker.settings import (
-    Cs_of,
-    Grid,
     check_losses,
-    class_weights_of,
-    gammas_of,
     is_auto,
-    kernels_of,
-    losses_of,
-    top_ks_of,
 )
 from multimargin.estimators.label_ranker.shortlists import (
-    SCORING,
-    ShortlistJudge,
-    ShortlistStack,
-    blocks_of_shortlists,
+    ShortlistPlan,
     check_for_shortlists,
-    grid_of,
     needs_shortlists,
     one_part,
 )
-from multimargin.estimators.label_ranker.steps import Fit, choose, stack
+from multimargin.estimators.label_ranker.steps import Fit, begun, choose, stack
 from multimargin.estimators.label_ranker.task import (
     Clock,
-    Fold,
     Task,
-    has_many_empty,
     has_many_pairs,
     searched_folds,
     warn_of_rare_labels,
@@ -79,15 +58,10 @@ from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, 
 from multimargin.notices import warn
 from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
-from multimargin.thresholds import Threshold, make_threshold
+from multimargin.thresholds import Threshold
 from multimargin.tuning.folds import check_folds, folds_of
 from multimargin.typing import LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import is_whole, whole_or_unchanged
-
-# Of `max_time`, what the first epochs of "rbf" may take.
-_SHARE_OF_RBF = 0.5
-# What "auto" measures where rows have labels.
-_WITHIN_ROWS = "ranking_average_precision"
 
 
 class of_all_labels:
@@ -367,9 +341,14 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         """
         clock = Clock(self.max_time)
         self._check_parameters()
-        fit = self._begun(self._task(X, y, sample_weight, groups), clock)
+        task = self._task(X, y, sample_weight, groups)
+        self.shortlisted_ = needs_shortlists(task.targets)
+        plan = (ShortlistPlan if self.shortlisted_ else Plan)(self, task)
+        self.n_splits_, self.empty_label_ = len(task.folds), task.empty_label
+        self.scoring_ = plan.scoring
+        fit = begun(plan, clock)
         try:
-            choose(fit, {"tol": self.tol, "random_state": fit.task.seed})
+            choose(fit, {"tol": self.tol, "random_state": task.seed})
             stack(fit, calibration=self.calibration)
             if fit.has_time:
                 self._learn(fit)
@@ -392,7 +371,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         n_labels, shortlisted = targets.indicator.shape[1], needs_shortlists(targets)
         if shortlisted:
             check_for_shortlists(self, targets)
-        self._new_threshold().check(
+        threshold_of(self).check(
             n_labels=n_labels, sample_weight=weights, at_least_one=self.at_least_one
         )
         dense = False if shortlisted else "auto"
@@ -415,37 +394,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         warn_of_rare_labels(targets, len(folds))
         return Task(views, parts, targets, learned, weights, groups, folds, searched, seed)
 
-    def _begun(self, task: Task, clock: Clock) -> Fit:
-        """Return a fit of which nothing is done but that settings and blocks are named."""
-        self.n_splits_, self.empty_label_ = len(task.folds), task.empty_label
-        self.shortlisted_ = needs_shortlists(task.targets)
-        self.scoring_ = self._scoring(task.targets)
-        judge = self._judge(task, task.folds)
-        search_judge = self._judge(task, task.searched) if task.sampled else judge
-        fit = Fit(task, clock, judge, search_judge)
-        n_views = len(task.parts)
-        for place, X in enumerate(task.parts):
-            effort = Effort(clock.of_search(place, n_views), self.n_jobs, self.verbose)
-            options = {"tol": self.cv_tol, "random_state": task.seed}
-            search = Search(task, place, search_judge, effort, options)
-            effort = Effort(clock.end, self.n_jobs, self.verbose)
-            blocks = Stack(X, task.labels, task.sample_weight, task.folds, effort)
-            if self.shortlisted_:
-                blocks = ShortlistStack(task, effort, partial(getattr, search, "scores"))
-            planned, left_out = self._planned_blocks(X, task)
-            member = Member(place, self._grid(X, task), search, blocks, planned)
-            fit.members.append(member)
-            fit.leave_out(member, left_out)
-        if self.calibration and task.targets.multilabel and not self.shortlisted_:
-            fit.lifted, left_out = lifts(self.stack, task.targets.indicator.shape[1])
-            fit.left_out |= left_out
-        return fit
-
     def _learn(self, fit: Fit) -> None:
         """Learn calibration and threshold from the held-out scores of the whole stack."""
         stacked: Named = fit.fitted
         held_out: Any = fit.held_out
-        model = self._model(stacked, fit.lifted)
+        model = fit.plan.learner(stacked, lifted=fit.lifted)
         odds = model.fit_held_out(stacked, held_out, fit.task.targets, fit.task.rows)
         if self.shortlisted_ and not model.stacked_:
             held_out = held_out.alone
@@ -507,84 +460,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
                 f"views has {len(self.views)} views with calibration=False; expected one, or None: "
                 "the calibration weighs them."
             )
-        self._new_threshold()
-        scorer_of(_WITHIN_ROWS if is_auto(self.scoring) else self.scoring)
+        threshold_of(self)
+        scorer_of(WITHIN_ROWS if is_auto(self.scoring) else self.scoring)
         check_losses(self.loss)
-
-    def _new_threshold(self) -> Threshold:
-        if not self.calibration and not isinstance(self.threshold, str | Threshold):
-            return make_threshold(self.threshold)
-        return make_odds_threshold(self.threshold)
-
-    def _scoring(self, targets: Targets) -> Any:
-        """Return what `scoring` means for the targets of a fit."""
-        if not is_auto(self.scoring):
-            return self.scoring
-        if self.shortlisted_:
-            return SCORING
-        return "micro_average_precision" if has_many_empty(targets) else _WITHIN_ROWS
-
-    def _judge(self, task: Task, folds: list[Fold]) -> Judge | ShortlistJudge:
-        """Return what judges settings by the scores of the rows that the folds hold out."""
-        if self.shortlisted_:
-            return ShortlistJudge(task, folds, self)
-        return Judge(
-            task,
-            folds,
-            scorer=scorer_of(self.scoring_),
-            make_threshold=self._new_threshold if task.targets.multilabel else None,
-            at_least_one=self.at_least_one,
-            calibration=self.calibration,
-        )
-
-    def _planned_blocks(self, X: Any, task: Task) -> tuple[Named, dict[str, str]]:
-        if not self.calibration and is_auto(self.stack):
-            return [], {}
-        if self.shortlisted_:
-            return blocks_of_shortlists(self.stack, X.shape[0])
-        data = Data(X, task.labels.shape[1], task.seed, self.stack == "full")
-        return blocks_of(self.stack, data)
-
-    def _grid(self, X: Any, task: Task) -> Grid:
-        """Return the settings of a view among which the search selects."""
-        if self.shortlisted_:
-            return grid_of(self, task)
-        n_labels = task.targets.indicator.shape[1]
-        seconds = np.inf if self.max_time is None else _SHARE_OF_RBF * self.max_time
-        kernels = kernels_of(self.kernel, X, n_labels, seconds / len(task.parts))
-        return Grid(
-            losses_of(self.loss, task),
-            kernels,
-            gammas_of(self.gamma, X, kernels[0]),
-            class_weights_of(self.class_weight, task),
-            top_ks_of(self.top_k, n_labels),
-            Cs_of(self.Cs),
-        )
-
-    def _model(self, estimators: Named, lifted: bool) -> Any:
-        """Return what is to learn calibration and threshold from held-out scores."""
-        if self.shortlisted_:
-            unfitted = [(name, clone(estimator)) for name, estimator in estimators]
-            return ShortlistClassifier(
-                unfitted,
-                self.threshold,
-                at_least_one=self.at_least_one,
-                empty_label=self.empty_label_,
-                cv=self.cv,
-            )
-        unfitted = [(name, clone(estimator)) for name, estimator in estimators]
-        if not self.calibration:
-            return ThresholdedClassifier(
-                unfitted[0][1], self._new_threshold(), at_least_one=self.at_least_one, cv=self.cv
-            )
-        return CalibratedClassifier(
-            unfitted,
-            self.threshold,
-            at_least_one=self.at_least_one,
-            lift=lifted,
-            empty_label=self.empty_label_,
-            cv=self.cv,
-        )
 
     def _keep(self, fit: Fit, model: Any) -> None:
         """Keep what was chosen, and how the fit of the first ranker ended."""
@@ -614,7 +492,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         """Keep a ranker with the rough calibration by which settings were compared."""
         only = fit.members[0]
         alone = [fit.task.views.on_its_view(only.place, "ranker", only.ranker)]
-        model, search = self._model(alone, lifted=False), only.search
+        model, search = fit.plan.learner(alone, lifted=False), only.search
         head = search.judge.rough_head(search.scores, search.calibration)
         model.take(alone, *head, targets=fit.task.targets)
         self._keep(fit, model)

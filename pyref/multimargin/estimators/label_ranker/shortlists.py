@@ -14,8 +14,16 @@ from multimargin.calibration import PooledCalibration
 from multimargin.calibration.calibrated import make_odds_threshold, odds_within_folds
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import Named
-from multimargin.calibration.shortlists import HeldOutLists, Shortlists, fitted_to, scores_on_folds
+from multimargin.calibration.shortlists import (
+    HeldOutLists,
+    ShortlistClassifier,
+    Shortlists,
+    fitted_to,
+    scores_on_folds,
+)
 from multimargin.estimators.label_ranker.judging import FITS, roughly_calibrated
+from multimargin.estimators.label_ranker.plan import Plan, unfitted_of
+from multimargin.estimators.label_ranker.search import Search
 from multimargin.estimators.label_ranker.settings import (
     Cs_of,
     Grid,
@@ -83,26 +91,6 @@ def check_for_shortlists(model: Any, targets: Targets) -> None:
         )
 
 
-def grid_of(model: Any, task: Task) -> Grid:
-    """Return the settings to select from: values of C alone."""
-    weights = class_weights_of(model.class_weight, task)
-    top_ks = top_ks_of(model.top_k, task.targets.indicator.shape[1])
-    return Grid(("hinge",), ("linear",), ("scale",), weights[:1], top_ks[:1], Cs_of(model.Cs))
-
-
-def blocks_of_shortlists(stack: Any, n: int) -> tuple[Named, dict[str, str]]:
-    """Return the blocks that a parameter means for n rows, and those left out with the reason."""
-    if stack is None:
-        return [], {}
-    left_out = {}
-    if isinstance(stack, str):
-        reason = f"rows times labels are more than {MOST_SCORES}"
-        left_out = dict.fromkeys(("linear", "forest", "lift"), reason)
-        if n > _MOST_NEIGHBOURS:
-            return [], left_out | {"neighbours": f"{n} rows are more than {_MOST_NEIGHBOURS}"}
-    return [("neighbours", LabelNeighbours(metric="cosine"))], left_out
-
-
 def one_part(folds: list[Fold], seed: int) -> list[Fold]:
     """Return the first fold, of whose rows no more are held out than a calibration needs."""
     train, test = folds[0]
@@ -124,6 +112,58 @@ class ShortlistStack(Stack):
         data = self._X, self._y, self._weights
         scores = scores_on_folds(estimator, *data, self._folds, self._lists(), self._jobs)
         return scores, fitted_to(estimator, *data)
+
+
+class ShortlistPlan(Plan):
+    """A fit by the best labels of each row."""
+
+    @property
+    def scoring(self) -> Any:
+        """The measure to select by."""
+        return SCORING if is_auto(self.model.scoring) else self.model.scoring
+
+    def judge(self, folds: list[Fold]) -> Any:
+        """Return what judges settings by the scores of the rows that the folds hold out."""
+        return ShortlistJudge(self.task, folds, self.model)
+
+    def grid(self, X: Any) -> Grid:
+        """Return the settings to select from: values of C alone."""
+        weights = class_weights_of(self.model.class_weight, self.task)
+        top_ks = top_ks_of(self.model.top_k, self.task.targets.indicator.shape[1])
+        Cs = Cs_of(self.model.Cs)
+        return Grid(("hinge",), ("linear",), ("scale",), weights[:1], top_ks[:1], Cs)
+
+    def blocks(self, X: Any) -> tuple[Named, dict[str, str]]:
+        """Return the blocks, and those left out with the reason."""
+        if self.model.stack is None:
+            return [], {}
+        left_out, n = {}, X.shape[0]
+        if isinstance(self.model.stack, str):
+            reason = f"rows times labels are more than {MOST_SCORES}"
+            left_out = dict.fromkeys(("linear", "forest", "lift"), reason)
+            if n > _MOST_NEIGHBOURS:
+                reason = f"{n} rows are more than {_MOST_NEIGHBOURS}"
+                return [], left_out | {"neighbours": reason}
+        return [("neighbours", LabelNeighbours(metric="cosine"))], left_out
+
+    def stack(self, X: Any, search: Search, effort: Effort) -> Stack:
+        """Return what fits the blocks on the folds."""
+        return ShortlistStack(self.task, effort, lambda: search.scores)
+
+    def lift(self) -> tuple[bool, dict[str, str]]:
+        """Return that the calibration has no lift, which `blocks` says."""
+        return False, {}
+
+    def learner(self, estimators: Named, *, lifted: bool) -> Any:
+        """Return what is to learn calibration and threshold from held-out scores."""
+        model = self.model
+        return ShortlistClassifier(
+            unfitted_of(estimators),
+            model.threshold,
+            at_least_one=model.at_least_one,
+            empty_label=self.task.empty_label,
+            cv=model.cv,
+        )
 
 
 class ShortlistJudge:

@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from multimargin.blocks.stack import Effort
 from multimargin.calibration.held_out import HeldOut, Named
 from multimargin.estimators.label_ranker.member import Member
+from multimargin.estimators.label_ranker.plan import Plan
+from multimargin.estimators.label_ranker.search import Search
 from multimargin.estimators.label_ranker.task import Clock, Task
 
 # What the fit on all rows may take of the time that the search leaves to it and a stack.
@@ -16,7 +19,7 @@ _SHARE_OF_FIT = 0.5
 class Fit:
     """A fit on its way."""
 
-    task: Task
+    plan: Plan
     clock: Clock
     judge: Any  # `Judge` or `ShortlistJudge` of the rows that the folds hold out
     search_judge: Any  # Of those on which settings are compared
@@ -25,6 +28,11 @@ class Fit:
     lifted: bool = False  # Whether the calibration has a lift
     left_out: dict[str, str] = field(default_factory=dict)
     price: float = 0.0  # Seconds that a calibration will take
+
+    @property
+    def task(self) -> Task:
+        """Rows, labels and folds."""
+        return self.plan.task
 
     def leave_out(self, member: Member, left_out: dict[str, str]) -> None:
         """Note which blocks of a view are left out, and why."""
@@ -59,6 +67,27 @@ class Fit:
             best.ranker = best.search.lean_model()
         self.members = [best]
         return True
+
+
+def begun(plan: Plan, clock: Clock) -> Fit:
+    """Return a fit of which nothing is done but that settings and blocks are named."""
+    model, task = plan.model, plan.task
+    judge = plan.judge(task.folds)
+    search_judge = plan.judge(task.searched) if task.sampled else judge
+    fit = Fit(plan, clock, judge, search_judge)
+    options = {"tol": model.cv_tol, "random_state": task.seed}
+    for place, X in enumerate(task.parts):
+        end = clock.of_search(place, len(task.parts))
+        effort = Effort(end, model.n_jobs, model.verbose)
+        search = Search(task, place, search_judge, effort, options)
+        planned, left_out = plan.blocks(X)
+        blocks = plan.stack(X, search, Effort(clock.end, model.n_jobs, model.verbose))
+        member = Member(place, plan.grid(X), search, blocks, planned)
+        fit.members.append(member)
+        fit.leave_out(member, left_out)
+    fit.lifted, left_out = plan.lift()
+    fit.left_out |= left_out
+    return fit
 
 
 def choose(fit: Fit, options: dict[str, Any]) -> None:
