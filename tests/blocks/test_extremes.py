@@ -86,8 +86,7 @@ def answers(block, X, Y, weights, X_new, folder):
     save_model(block, folder / "block")
     yield load_model(folder / "block").predict_proba(X_new)
     from multimargin.onnx.blocks import add_block
-    from multimargin.onnx.graph import Graph
-    from multimargin.onnx.inputs import Given
+    from multimargin.onnx.graph import Given, Graph
 
     given = Given(X.shape[1], False)
     graph = Graph(given)

@@ -9,13 +9,47 @@ from importlib import import_module
 from typing import Any
 
 from multimargin.checks.names import did_you_mean
-from multimargin.methods.abilities import Abilities
 
 Grid = Mapping[str, tuple[Any, ...]]
 Pattern = Callable[[], Any]
 """Function that returns a new unfitted estimator."""
 
 _TRUE, _FALSE, _NONE = ("true", "yes", "on"), ("false", "no", "off"), ("none", "null", "")
+
+
+ALL_KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed", "callable")
+"""Names of kernels; "callable" stands for a function of two matrices."""
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """Abilities of a method that its signature does not tell.
+
+    Parameters
+    ----------
+    loss : str
+        Its loss, in a few words.
+    biases : tuple of str
+        Values of the parameter ``bias``, or the one bias of a method without that parameter.
+    kernels : tuple of str
+        Kernels by name, of `ALL_KERNELS`; or one phrase.
+    unknown_labels : bool, default=True
+        `y` may have NaN.
+    dask : bool, default=False
+        `multimargin.dask.fit` takes it.
+    onnx : bool, default=True
+        `multimargin.onnx.export` takes it.
+    explain : bool, default=True
+        `multimargin.explain` takes it, with a linear kernel.
+    """
+
+    loss: str
+    biases: tuple[str, ...]
+    kernels: tuple[str, ...]
+    unknown_labels: bool = True
+    dask: bool = False
+    onnx: bool = True
+    explain: bool = True
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ at once.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from multimargin.methods.abilities import ALL_KERNELS, Abilities
-from multimargin.methods.method import Method, new
+from multimargin.methods.method import ALL_KERNELS, Abilities, Method, new
 
 
 def powers_of_two(lowest: int, highest: int) -> tuple[float, ...]:

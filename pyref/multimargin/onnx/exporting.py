@@ -20,8 +20,8 @@ from multimargin.inspection.names import label_names_of_model
 from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.onnx.blocks import add_block
 from multimargin.onnx.calibration import add_odds
-from multimargin.onnx.graph import Graph, Node, Rows, require_onnx
-from multimargin.onnx.inputs import NUMBERS, Given
+from multimargin.onnx.graph import Given, Graph, Node, Rows, require_onnx
+from multimargin.onnx.inputs import NUMBERS
 from multimargin.onnx.labels import (
     add_best_of_none,
     add_labels,

@@ -20,8 +20,8 @@ from sklearn.preprocessing import (
 
 from multimargin.datasets.table_encoder import TableEncoder
 from multimargin.features.views import OneView, Views
-from multimargin.onnx.graph import Graph, Node, Rows
-from multimargin.onnx.inputs import CATEGORIES, NUMBERS, TEXTS, Given, Strings
+from multimargin.onnx.graph import Given, Graph, Node, Rows
+from multimargin.onnx.inputs import CATEGORIES, NUMBERS, TEXTS, Strings
 from multimargin.onnx.labels import columns
 from multimargin.onnx.words import add_counts, add_one_hot, add_tfidf, add_unit_length, add_weights
 

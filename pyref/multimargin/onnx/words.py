@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
-from multimargin.onnx.graph import Graph, Node
-from multimargin.onnx.inputs import CATEGORIES, TEXTS, Given, Strings
+from multimargin.onnx.graph import Given, Graph, Node
+from multimargin.onnx.inputs import CATEGORIES, TEXTS, Strings
 from multimargin.onnx.labels import integers
 from multimargin.targets.given import is_missing
 
