@@ -75,7 +75,7 @@ INTERRUPTED = [
     ("predict MODEL DATA", "multimargin.datasets.load"),
     ("predict MODEL DATA", "multimargin.estimators.bases.label_scoring.check_is_fitted"),
     ("export MODEL -o x.onnx", "multimargin.onnx.export"),
-    ("fit DATA -m mlodm", "multimargin.cli.options.make_pipeline"),
+    ("fit DATA -m mlodm", "multimargin.cli.data.make_pipeline"),
     ("fit DATA -m mlodm", "multimargin.estimators.bases.pairwise.solve_problem"),
     ("fit DATA --set Cs=1", "multimargin.estimators.label_ranker.search._held_out_scores"),
     ("compare DATA -m mlodm --cv 2", "multimargin.estimators.bases.pairwise.solve_problem"),

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import (
-    Json,
-    Scale,
-    TimeLimit,
-    WrongUsage,
-    by_subject,
-    existing,
-    one_of,
-)
+from multimargin.cli.options import Json, Scale, TimeLimit, WrongUsage, by_subject, existing, one_of
 from multimargin.cli.table_options import ColumnOptions, Group, Holdout
 
 if TYPE_CHECKING:
@@ -428,7 +420,7 @@ def _load(source: str, columns: Any, holdout: float | None) -> Any:
     """Load a data set; of a table, say what is filled in."""
     import numpy as np
 
-    from multimargin.cli.options import say_what_is_missing, say_what_is_unknown
+    from multimargin.cli.data import say_what_is_missing, say_what_is_unknown
     from multimargin.cli.table_options import is_table, load_table_or_data
 
     data = load_table_or_data(source, columns, holdout=holdout)

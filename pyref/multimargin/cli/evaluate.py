@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from multimargin.cli.options import Data, Json, Labels, check_all_scored
+from multimargin.cli.data import check_all_scored
+from multimargin.cli.options import Data, Json, Labels
 from multimargin.cli.predict import ModelFile
 
 
@@ -54,6 +55,7 @@ def command(
       multimargin evaluate tags.model new.csv --per-label --per-row --show 10
     """
     from multimargin.checks.names import listed
+    from multimargin.cli.data import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.measuring import (
         labels_table,
         measurable_rows,
@@ -64,7 +66,6 @@ def command(
         rows_table,
     )
     from multimargin.cli.model_data import features_of, labels_of
-    from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.output import console, counted, print_json, tell
     from multimargin.cli.table_options import is_table, load_for_model, rows_of
     from multimargin.datasets.row_hashes import share_among

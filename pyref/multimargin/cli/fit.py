@@ -186,16 +186,16 @@ def _check_meaning(meaning: bool, method_name: str, settings: list[str] | None) 
 
 def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None:
     """Fit the rows of a data set."""
-    from multimargin.cli.options import (
+    from multimargin.cli.data import (
         check_complete,
         check_room_for_scores,
         choose_split,
         hint_at_linear,
         make_pipeline,
-        method_parameters,
         say_what_is_unknown,
         warn_of_one_value,
     )
+    from multimargin.cli.options import method_parameters
     from multimargin.cli.output import counted
     from multimargin.cli.table_options import groups_of, load_table_or_data, rows_of
     from multimargin.interrupts import Interrupts

@@ -1,7 +1,7 @@
 """Arguments and options that commands share."""
 
 import inspect
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -12,7 +12,6 @@ from multimargin.checks.paths import check_model, check_source
 from multimargin.cli import USAGE
 from multimargin.datasets.public_names import OWN, is_known, unknown_name
 from multimargin.methods import METHODS, find_method
-from multimargin.notices import warn
 
 if TYPE_CHECKING:
     from multimargin.datasets import MultilabelData
@@ -257,150 +256,3 @@ def svmlight_options(info: "ModelInfo") -> dict[str, Any]:
         if of_kind and of_kind[0] in ("0", "1")
     }
     return counts | bases
-
-
-def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any]":
-    """Return the split of a command line, or "all", and its rows.
-
-    None takes the split `default` where the data have it, else all rows.
-    """
-    import numpy as np
-
-    if wanted is None:
-        wanted = default if default in data.splits else EVERYTHING
-    if wanted in data.splits:
-        rows = data.splits[wanted]
-    elif wanted == EVERYTHING:
-        rows = np.arange(data.n_samples)
-    else:
-        expected = ", ".join((*data.splits, EVERYTHING))
-        raise WrongUsage(f"--split is {wanted!r}; expected one of {expected} for {data.name}")
-    if rows.size == 0:
-        raise WrongUsage(f"--split {wanted} of {data.name} has no rows; expected some")
-    return wanted, rows
-
-
-def make_pipeline(estimator: Any, scale: str, data: Any, *, meaning: bool = False) -> Any:
-    """Put the scaler of a command line before an estimator, and for a table an encoder as well."""
-    from scipy import sparse
-
-    from multimargin.cli.table_options import is_table
-    from multimargin.datasets.table_encoder import with_encoder
-    from multimargin.scaling import with_scaler
-
-    texts = is_table(data) and {"text", "characters"} & set(data.kinds.values())
-    if meaning and not texts:
-        raise WrongUsage("--meaning is given, but the data have no column of text")
-    try:
-        if is_table(data):
-            return with_encoder(
-                estimator, data.kinds, scale, n_rows=data.n_samples, meaning=meaning
-            )
-        return with_scaler(estimator, scale, sparse=sparse.issparse(data.X))
-    except ValueError as error:
-        raise WrongUsage(f"--{error}") from error
-
-
-def hint_at_linear(estimator: Any, chosen: Collection[str], data: Any) -> None:
-    """Say what suits text where the kernel is rbf by default: not among the parameters `chosen`."""
-    from multimargin.cli.output import tell
-    from multimargin.cli.table_options import is_table
-
-    text = is_table(data) and "text" in data.kinds.values()
-    if text and "kernel" not in chosen and getattr(estimator, "kernel", None) == "rbf":
-        better = "--set kernel=linear --scale unit"
-        tell(f"the kernel is rbf; text is usually learned better with {better}")
-
-
-def check_room_for_scores(method: str, Y: Any) -> None:
-    """Refuse rows and labels so many that the program could not measure the scores of all."""
-    from multimargin.estimators.label_ranker import shortlists
-
-    if method == "label-ranker" and Y.size > shortlists.MOST_SCORES:
-        raise ValueError(
-            f"the data have {Y.shape[0]} rows x {Y.shape[1]} labels; expected at most "
-            f"{shortlists.MOST_SCORES} pairs of a row and a label: for more, LabelRankerCV and "
-            "predict_names in Python list the best labels of each row"
-        )
-
-
-def check_all_scored(model: Any) -> None:
-    """Refuse a model that lists the best labels of each row."""
-    from multimargin.inspection.names import base_rates_of
-
-    if base_rates_of(model) is not None:
-        raise ValueError(
-            "the model lists the best labels of each row; expected one that scores all: in Python, "
-            "predict_names and predict_sparse answer for it"
-        )
-
-
-def check_complete(data: Any, rows: Any) -> None:
-    """Refuse missing values before a method does, which has neither rows nor names to report.
-
-    Those of a table are filled in; it is said how. Raises ValueError if a value is missing.
-    """
-    import numpy as np
-    from scipy import sparse
-
-    from multimargin.cli.table_options import is_table
-
-    if is_table(data):
-        say_what_is_missing(data, rows)
-        return
-    X = data.X[rows]
-    missing = np.isnan(X.data if sparse.issparse(X) else X)
-    if not missing.any():
-        return
-    columns = X.indices[missing] if sparse.issparse(X) else np.nonzero(missing)[1]
-    raise ValueError(
-        f"{data.name} has missing values, {np.count_nonzero(missing)} in all, for example of the "
-        f"feature {data.feature_names[columns[0]]!r}; expected none: fill them in first, with "
-        "sklearn.impute.SimpleImputer for example"
-    )
-
-
-def say_what_is_missing(table: Any, rows: Any) -> None:
-    """Say on standard error which missing values of the rows are filled in, and how."""
-    from multimargin.checks.names import option
-    from multimargin.cli.output import counted, tell
-
-    ways = {
-        "number": "filled in by the median of the column",
-        "nominal": "a value of its own",
-        "text": "read as no words",
-        "characters": "read as no characters",
-    }
-    for column, count in table.missing(rows).items():
-        if count == len(rows):
-            advice = option("--drop", [column])
-            tell(f"{column}: no value at all; a fit needs no such column ({advice})")
-        else:
-            way = ways[table.kinds.get(column, "number")]
-            tell(f"{column}: {counted(count, 'missing value')}, {way}")
-
-
-def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:
-    """Say on standard error which labels of the rows are unknown, and what follows from it."""
-    import numpy as np
-
-    from multimargin.cli.output import tell
-
-    unknown = np.count_nonzero(np.isnan(data.Y[rows]), axis=0)
-    order = np.argsort(-unknown, kind="stable")[: np.count_nonzero(unknown)]
-    if not order.size:
-        return
-    named = ", ".join(f"{data.label_names[k]} ({unknown[k]})" for k in order[:8])
-    tell(
-        f"{unknown.sum()} of {rows.size * unknown.size} labels are unknown, {consequence}: {named}"
-        f"{', ...' if order.size > 8 else ''}"
-    )
-
-
-def warn_of_one_value(data: Any, rows: Any) -> None:
-    """Warn once, by name, of labels that apply to all of the rows or to none."""
-
-    from multimargin.datasets.description import of_one_value
-
-    for found in of_one_value(data.Y[rows], data.label_names):
-        warn(found)

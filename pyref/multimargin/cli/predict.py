@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Data, Json, by_subject, check_all_scored, existing_model, one_of
+from multimargin.cli.data import check_all_scored
+from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of
 from multimargin.cli.table_options import check_names
 
 if TYPE_CHECKING:
@@ -227,15 +228,9 @@ def _rows_and_features(
 
     import numpy as np
 
+    from multimargin.cli.data import check_complete, choose_split
     from multimargin.cli.model_data import features_of
-    from multimargin.cli.options import (
-        EVERYTHING,
-        WrongUsage,
-        check_complete,
-        choose_split,
-        load_data,
-        svmlight_options,
-    )
+    from multimargin.cli.options import EVERYTHING, WrongUsage, load_data, svmlight_options
     from multimargin.cli.table_options import rows_of
     from multimargin.datasets import MultilabelData
     from multimargin.datasets.arff import load_arff_features

@@ -80,12 +80,8 @@ def command(
     """
     check_settings(method_name, settings)
     columns.check_names(source)
-    from multimargin.cli.options import (
-        check_complete,
-        choose_split,
-        make_named_method,
-        make_pipeline,
-    )
+    from multimargin.cli.data import check_complete, choose_split, make_pipeline
+    from multimargin.cli.options import make_named_method
     from multimargin.cli.output import counted, print_json, tell
     from multimargin.cli.table_options import load_table_or_data, rows_of
     from multimargin.verification import draw_rows, verify

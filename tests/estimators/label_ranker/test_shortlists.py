@@ -410,7 +410,7 @@ def test_methods_that_need_all_scores_name_others(tmp_path):
 
 
 def test_the_program_refuses_what_it_cannot_measure(tmp_path, monkeypatch, capsys):
-    from multimargin.cli.options import check_all_scored, check_room_for_scores
+    from multimargin.cli.data import check_all_scored, check_room_for_scores
 
     X, Y, *_ = parts(11)
     check_room_for_scores("label-ranker", Y.toarray()[:110])
