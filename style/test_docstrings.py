@@ -14,11 +14,11 @@ import multimargin
 from multimargin import baselines, measures, thresholds, tuning
 
 
-def documented_parameters(documented: type) -> set[str]:
+def documented_parameters(documented: type) -> list[str]:
     text = inspect.getdoc(documented) or ""
     section = re.search(r"(?ms)^Parameters\n-+\n(.*?)(?:\n\n\w[\w ]*\n-+\n|\Z)", text)
     heads = re.findall(r"(?m)^(\S.*?) : ", section[1]) if section else []
-    return {name for head in heads for name in head.split(", ")}
+    return [name for head in heads for name in head.split(", ")]
 
 
 @pytest.mark.parametrize("room", [multimargin, baselines, thresholds, tuning])
@@ -29,7 +29,7 @@ def test_parameters_are_those_that_are_documented(room: ModuleType) -> None:
     assert estimators
     for estimator in (c for c in estimators if not inspect.isabstract(c)):
         parameters = inspect.signature(estimator).parameters
-        assert set(parameters) == documented_parameters(estimator), estimator
+        assert list(parameters) == documented_parameters(estimator), estimator
 
 
 def entries(documented: object) -> list[tuple[str, str]]:

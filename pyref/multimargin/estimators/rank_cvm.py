@@ -8,6 +8,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.fitting.options import FrankWolfeOptions, checked_options
 from multimargin.estimators.fitting.time_limit import seconds_until
 from multimargin.estimators.pairwise.certificate import at_margin_1, bounds_at_the_margin
@@ -18,6 +19,7 @@ from multimargin.thresholds import Threshold
 from multimargin.typing import Matrix
 
 
+@own_first
 @dataclass(repr=False, eq=False)
 class RankCVM(PairwiseClassifier):
     """Rank-CVM: label ranking by a multi-label core vector machine.
@@ -34,6 +36,23 @@ class RankCVM(PairwiseClassifier):
         one-vs-rest. At 10 the mean ranks over seven data sets are no worse than those of
         one-vs-rest `SVC` and `LinearSVC` at their defaults, at 1 they are
         (`benchmarks/defaults.py`).
+    top_k : int, float or None, default=None
+        Number of irrelevant labels that each relevant label is compared with: those with the
+        largest scores in its row, instead of all, which emphasises the top of the ranking. An int
+        of at least 1, or a float in (0, 1], a share of all labels; None means all. C multiplies the
+        mean over these pairs, of which few are zero: a C tuned for all of q labels is about
+        q / `top_k` times too large here. Not supported by the solvers "dcd" and "frank-wolfe".
+    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
+            Threshold, default="auto"
+        Threshold above which labels are predicted: learned from the scores (linear least squares)
+        or the features (linear support vector regression), the one of all with the best micro-F1 or
+        F1 of the rows, one for each label (SCut), for a number of labels (RCut), or a constant; see
+        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, but
+        "features" where one row in a hundred or more has no label, and "micro" above. It is learned
+        from the scores of the training rows; `ThresholdedClassifier` learns it from those of
+        held-out rows.
+    options : FrankWolfeOptions or None, default=None
+        The published stop rule of ``solver="frank-wolfe"``. None stops it by `tol`.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
@@ -48,15 +67,6 @@ class RankCVM(PairwiseClassifier):
         "bcd" solves the equivalent problem of `RankLSVM`, one instance exactly at a time, and "dcd"
         one pair at a time; "frank-wolfe" is the published loop on the problem itself, always from
         its own start.
-    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
-            Threshold, default="auto"
-        Threshold above which labels are predicted: learned from the scores (linear least squares)
-        or the features (linear support vector regression), the one of all with the best micro-F1 or
-        F1 of the rows, one for each label (SCut), for a number of labels (RCut), or a constant; see
-        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, but
-        "features" where one row in a hundred or more has no label, and "micro" above. It is learned
-        from the scores of the training rows; `ThresholdedClassifier` learns it from those of
-        held-out rows.
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
@@ -67,10 +77,14 @@ class RankCVM(PairwiseClassifier):
         as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Order in which the instances are visited; an int makes the result reproducible.
     verbose : int, default=0
         1 prints a line after each epoch.
+    max_time : float or None, default=None
+        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
+        returns the model so far, with its certificate and the status "time_limit". The first epoch
+        is always completed and the threshold always learned.
+    random_state : int, RandomState instance or None, default=None
+        Order in which the instances are visited; an int makes the result reproducible.
     warm_start : bool, default=False
         Start from the previous solution (scaled down to a smaller C) where the rows are those of
         the fit before, or begin with them, and have as many labels. Fits of increasing C, or with
@@ -82,18 +96,6 @@ class RankCVM(PairwiseClassifier):
         square root of that, both scaled to a mean of 1 over the rows and their relevant labels, so
         that C keeps its meaning. A dict by label name or column (1 for those left out) and an array
         are used as given. None means 1 for all labels, so that frequent labels dominate.
-    top_k : int, float or None, default=None
-        Number of irrelevant labels that each relevant label is compared with: those with the
-        largest scores in its row, instead of all, which emphasises the top of the ranking. An int
-        of at least 1, or a float in (0, 1], a share of all labels; None means all. C multiplies the
-        mean over these pairs, of which few are zero: a C tuned for all of q labels is about
-        q / `top_k` times too large here. Not supported by the solvers "dcd" and "frank-wolfe".
-    max_time : float or None, default=None
-        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
-        returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned.
-    options : FrankWolfeOptions or None, default=None
-        The published stop rule of ``solver="frank-wolfe"``. None stops it by `tol`.
 
     Attributes
     ----------
@@ -161,8 +163,8 @@ class RankCVM(PairwiseClassifier):
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe")
 
     _: KW_ONLY
-    threshold: str | float | Threshold = "auto"
     top_k: int | float | None = None
+    threshold: str | float | Threshold = "auto"
     options: FrankWolfeOptions | None = None
 
     def _model(self) -> Model:

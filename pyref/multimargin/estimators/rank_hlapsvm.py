@@ -12,6 +12,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.fitting.products import product
 from multimargin.estimators.pairwise.engine import solve_problem
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
@@ -27,6 +28,7 @@ _MOST_WHITENED_FEATURES = 5000
 _CHUNK = 512
 
 
+@own_first
 @dataclass(repr=False, eq=False)
 class RankHLapSVM(PairwiseClassifier):
     """Rank-HLapSVM: Rank-SVM with hypergraph regularisation.
@@ -55,6 +57,21 @@ class RankHLapSVM(PairwiseClassifier):
         number, every weight underflows to 0 on features of large scale, and the regulariser is
         gone. Distances are those of the features whatever the kernel (eq. (30) is about the
         instances); a precomputed kernel has those that it implies.
+    top_k : int, float or None, default=None
+        Number of irrelevant labels that each relevant label is compared with: those with the
+        largest scores in its row, instead of all, which emphasises the top of the ranking. An int
+        of at least 1, or a float in (0, 1], a share of all labels; None means all. C multiplies the
+        mean over these pairs, of which few are zero: a C tuned for all of q labels is about
+        q / `top_k` times too large here. Not supported by the solvers "dcd" and "frank-wolfe".
+    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
+            Threshold, default="auto"
+        Threshold above which labels are predicted: learned from the scores (linear least squares)
+        or the features (linear support vector regression), the one of all with the best micro-F1 or
+        F1 of the rows, one for each label (SCut), for a number of labels (RCut), or a constant; see
+        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, but
+        "features" where one row in a hundred or more has no label, and "micro" above. It is learned
+        from the scores of the training rows; `ThresholdedClassifier` learns it from those of
+        held-out rows.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
@@ -68,15 +85,6 @@ class RankHLapSVM(PairwiseClassifier):
     solver : {"bcd", "dcd"}, default="bcd"
         "bcd" solves one instance exactly at a time; "dcd" is dual coordinate descent, one pair at a
         time.
-    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
-            Threshold, default="auto"
-        Threshold above which labels are predicted: learned from the scores (linear least squares)
-        or the features (linear support vector regression), the one of all with the best micro-F1 or
-        F1 of the rows, one for each label (SCut), for a number of labels (RCut), or a constant; see
-        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, but
-        "features" where one row in a hundred or more has no label, and "micro" above. It is learned
-        from the scores of the training rows; `ThresholdedClassifier` learns it from those of
-        held-out rows.
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
@@ -86,10 +94,14 @@ class RankHLapSVM(PairwiseClassifier):
         as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Order in which the instances are visited; an int makes the result reproducible.
     verbose : int, default=0
         1 prints a line after each epoch.
+    max_time : float or None, default=None
+        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
+        returns the model so far, with its certificate and the status "time_limit". The first epoch
+        is always completed and the threshold always learned.
+    random_state : int, RandomState instance or None, default=None
+        Order in which the instances are visited; an int makes the result reproducible.
     warm_start : bool, default=False
         Start from the previous solution (scaled down to a smaller C) where the rows are those of
         the fit before, or begin with them, and have as many labels. Fits of increasing C, or with
@@ -101,16 +113,6 @@ class RankHLapSVM(PairwiseClassifier):
         square root of that, both scaled to a mean of 1 over the rows and their relevant labels, so
         that C keeps its meaning. A dict by label name or column (1 for those left out) and an array
         are used as given. None means 1 for all labels, so that frequent labels dominate.
-    top_k : int, float or None, default=None
-        Number of irrelevant labels that each relevant label is compared with: those with the
-        largest scores in its row, instead of all, which emphasises the top of the ranking. An int
-        of at least 1, or a float in (0, 1], a share of all labels; None means all. C multiplies the
-        mean over these pairs, of which few are zero: a C tuned for all of q labels is about
-        q / `top_k` times too large here. Not supported by the solvers "dcd" and "frank-wolfe".
-    max_time : float or None, default=None
-        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
-        returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned.
 
     Attributes
     ----------
@@ -184,8 +186,8 @@ class RankHLapSVM(PairwiseClassifier):
     _: KW_ONLY
     lam: float = 1e-4
     nu: float | str = "scale"
-    threshold: str | float | Threshold = "auto"
     top_k: int | float | None = None
+    threshold: str | float | Threshold = "auto"
 
     def _model(self) -> Model:
         return Model("hinge", "penalized" if self.lam == 0.0 else "none")

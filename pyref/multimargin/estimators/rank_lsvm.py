@@ -3,10 +3,12 @@
 from dataclasses import KW_ONLY, dataclass
 
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.pairwise.problem import Model
 from multimargin.thresholds import Threshold
 
 
+@own_first
 @dataclass(repr=False, eq=False)
 class RankLSVM(PairwiseClassifier):
     """Rank-LSVM: label ranking with the squared hinge.
@@ -22,6 +24,25 @@ class RankLSVM(PairwiseClassifier):
         one-vs-rest. At 10 the mean ranks over seven data sets are no worse than those of
         one-vs-rest `SVC` and `LinearSVC` at their defaults, at 1 they are
         (`benchmarks/defaults.py`).
+    pair_weights : {"balanced", "uniform"}, default="balanced"
+        "balanced" gives each pair of row i the weight C/(p_i r_i), so that every row counts the
+        same; "uniform" gives every pair C/n, as Zhang & Yeung 2013, eq. (13), do with
+        C = 2/lambda.
+    top_k : int, float or None, default=None
+        Number of irrelevant labels that each relevant label is compared with: those with the
+        largest scores in its row, instead of all, which emphasises the top of the ranking. An int
+        of at least 1, or a float in (0, 1], a share of all labels; None means all. C multiplies the
+        mean over these pairs, of which few are zero: a C tuned for all of q labels is about
+        q / `top_k` times too large here. Not supported by the solvers "dcd" and "frank-wolfe".
+    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
+            Threshold, default="auto"
+        Threshold above which labels are predicted: learned from the scores (linear least squares)
+        or the features (linear support vector regression), the one of all with the best micro-F1 or
+        F1 of the rows, one for each label (SCut), for a number of labels (RCut), or a constant; see
+        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, but
+        "features" where one row in a hundred or more has no label, and "micro" above. It is learned
+        from the scores of the training rows; `ThresholdedClassifier` learns it from those of
+        held-out rows.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
@@ -35,15 +56,6 @@ class RankLSVM(PairwiseClassifier):
     solver : {"bcd", "dcd"}, default="bcd"
         "bcd" solves one instance exactly at a time; "dcd" is dual coordinate descent, one pair at a
         time.
-    threshold : {"auto", "scores", "features", "micro", "macro", "samples", "count"}, float or \
-            Threshold, default="auto"
-        Threshold above which labels are predicted: learned from the scores (linear least squares)
-        or the features (linear support vector regression), the one of all with the best micro-F1 or
-        F1 of the rows, one for each label (SCut), for a number of labels (RCut), or a constant; see
-        `multimargin.thresholds`. "auto" is "scores", as in the papers, up to 1,000 labels, but
-        "features" where one row in a hundred or more has no label, and "micro" above. It is learned
-        from the scores of the training rows; `ThresholdedClassifier` learns it from those of
-        held-out rows.
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
@@ -53,35 +65,25 @@ class RankLSVM(PairwiseClassifier):
         as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Order in which the instances are visited; an int makes the result reproducible.
     verbose : int, default=0
         1 prints a line after each epoch.
+    max_time : float or None, default=None
+        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
+        returns the model so far, with its certificate and the status "time_limit". The first epoch
+        is always completed and the threshold always learned.
+    random_state : int, RandomState instance or None, default=None
+        Order in which the instances are visited; an int makes the result reproducible.
     warm_start : bool, default=False
         Start from the previous solution (scaled down to a smaller C) where the rows are those of
         the fit before, or begin with them, and have as many labels. Fits of increasing C, or with
         new rows at the end, then need fewer epochs. A linear model keeps its training rows and dual
         variables only with True.
-    pair_weights : {"balanced", "uniform"}, default="balanced"
-        "balanced" gives each pair of row i the weight C/(p_i r_i), so that every row counts the
-        same; "uniform" gives every pair C/n, as Zhang & Yeung 2013, eq. (13), do with
-        C = 2/lambda.
     class_weight : {"balanced", "sqrt"}, dict, array-like of shape (q,) or None, default=None
         Weights of the labels: factors of a label's pairs in the rows in which it is relevant.
         "balanced" is proportional to 1/n_m for a label that is relevant in n_m rows, "sqrt" to the
         square root of that, both scaled to a mean of 1 over the rows and their relevant labels, so
         that C keeps its meaning. A dict by label name or column (1 for those left out) and an array
         are used as given. None means 1 for all labels, so that frequent labels dominate.
-    top_k : int, float or None, default=None
-        Number of irrelevant labels that each relevant label is compared with: those with the
-        largest scores in its row, instead of all, which emphasises the top of the ranking. An int
-        of at least 1, or a float in (0, 1], a share of all labels; None means all. C multiplies the
-        mean over these pairs, of which few are zero: a C tuned for all of q labels is about
-        q / `top_k` times too large here. Not supported by the solvers "dcd" and "frank-wolfe".
-    max_time : float or None, default=None
-        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
-        returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned.
 
     Attributes
     ----------
@@ -145,9 +147,9 @@ class RankLSVM(PairwiseClassifier):
     """
 
     _: KW_ONLY
-    threshold: str | float | Threshold = "auto"
     pair_weights: str = "balanced"
     top_k: int | float | None = None
+    threshold: str | float | Threshold = "auto"
 
     def _model(self) -> Model:
         return Model("squared_hinge", "penalized")

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_choice
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.pairwise import zero_label
 from multimargin.estimators.pairwise.problem import Fit, Model
 from multimargin.estimators.rank_svm import BIASES
@@ -20,6 +21,7 @@ _ROUNDING = 1e-12
 _SIGNS = np.array([-1.0, 1.0, 0.0])
 
 
+@own_first
 @dataclass(repr=False, eq=False)
 class RankSVMz(PairwiseClassifier):
     """Rank-SVM with a zero label: large-margin label ranking that is its own threshold.
@@ -35,6 +37,9 @@ class RankSVMz(PairwiseClassifier):
         Weight of the loss against the regularisation, positive. The loss of a row is a mean over
         its q labels, so that a label weighs C/q: 30 is as much for 15 labels as one-vs-rest's C = 2
         is (`benchmarks/defaults.py`).
+    bias : {"free", "penalized", "none"}, default="free"
+        "free" is the published model, with one equality constraint a class; "penalized" adds
+        1/2 ||b||^2 (the kernel K + 1), which is easier to solve; "none" has no bias.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
@@ -45,9 +50,6 @@ class RankSVMz(PairwiseClassifier):
         Degree of "poly", at least 0.
     coef0 : float, default=0.0
         Constant term of "poly" and "sigmoid".
-    bias : {"free", "penalized", "none"}, default="free"
-        "free" is the published model, with one equality constraint a class; "penalized" adds
-        1/2 ||b||^2 (the kernel K + 1), which is easier to solve; "none" has no bias.
     solver : {"bcd", "dcd"}, default="bcd"
         "bcd" solves one instance exactly at a time; "dcd" is dual coordinate descent, one pair at a
         time.
@@ -60,10 +62,14 @@ class RankSVMz(PairwiseClassifier):
         as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Order in which the instances are visited; an int makes the result reproducible.
     verbose : int, default=0
         1 prints a line after each epoch.
+    max_time : float or None, default=None
+        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
+        returns the model so far, with its certificate and the status "time_limit". The first epoch
+        is always completed and the threshold always learned.
+    random_state : int, RandomState instance or None, default=None
+        Order in which the instances are visited; an int makes the result reproducible.
     warm_start : bool, default=False
         Start from the previous solution (scaled down to a smaller C) where the rows are those of
         the fit before, or begin with them, and have as many labels. Fits of increasing C, or with
@@ -75,10 +81,6 @@ class RankSVMz(PairwiseClassifier):
         square root of that, both scaled to a mean of 1 over the rows and their relevant labels, so
         that C keeps its meaning. A dict by label name or column (1 for those left out) and an array
         are used as given. None means 1 for all labels, so that frequent labels dominate.
-    max_time : float or None, default=None
-        Time limit of the fit in seconds, positive; None means no limit. A fit that reaches it
-        returns the model so far, with its certificate and the status "time_limit". The first epoch
-        is always completed and the threshold always learned.
 
     Attributes
     ----------
