@@ -78,6 +78,28 @@ def test_imports_point_down() -> None:
             assert down or name == "multimargin.__version__", f"{file} imports {name}"
 
 
+def module_of(name: str) -> Path | None:
+    """The file of a module of the package, or of the module that has the name."""
+    for parts in (name.split(".")[1:], name.split(".")[1:-1]):
+        file = PACKAGE.joinpath(*parts)
+        if file.with_suffix(".py").is_file() and parts:
+            return file.with_suffix(".py")
+    return None
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Imports inside of functions and for types are imports, too."""
+    files = [file for file in PACKAGE.rglob("*.py") if file.name != "__init__.py"]
+    above = {file: {module_of(name) for name in imported(file)} & {*files} for file in files}
+    reached = {file: set(below) for file, below in above.items()}
+    for between in files:
+        for found in reached.values():
+            if between in found:
+                found |= reached[between]
+    circles = [file.relative_to(PACKAGE).as_posix() for file in files if file in reached[file]]
+    assert not circles
+
+
 def test_private_names_of_libraries_are_in_one_file() -> None:
     for file in PACKAGE.rglob("*.py"):
         if file.name == "scikit_learn.py":
