@@ -437,6 +437,20 @@ def test_few_settings_are_tried_where_most_rows_have_no_label():
     assert tried(class_weight=np.ones(4))[1] != {"None"}
 
 
+def test_a_setting_without_a_value_is_not_the_best():
+    X, y = problem(3)
+    calls = []
+
+    def scoring(model, X, y):
+        calls.append(len(X))
+        return np.nan if len(calls) <= 3 else 0.5
+
+    model = LabelRankerCV([1.0, 10.0], **QUICK | {"loss": "auto"}, scoring=scoring).fit(X, y)
+    means = model.cv_results_["mean_test_score"]
+    assert np.isnan(means[0])
+    assert means[model.best_index_] == 0.5
+
+
 @pytest.mark.filterwarnings("ignore:Only one class is present")
 def test_a_measure_that_no_fold_has_is_an_error():
     X, y = problem(3)

@@ -146,10 +146,9 @@ class Judge:
             except ValueError as error:
                 # Such as a ranking of rows of which none has a pair of labels.
                 refused = error
-        if np.isnan(values).all():
-            reason = refused or "it is NaN on each fold, as where a label has one value only"
+        if refused is not None and np.isnan(values).all():
             raise ValueError(
-                f"scoring has nothing to measure in the rows that the folds hold out: {reason}."
+                f"scoring has nothing to measure in the rows that the folds hold out: {refused}"
             ) from refused
         return values
 

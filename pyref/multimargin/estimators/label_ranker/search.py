@@ -117,6 +117,11 @@ class Search:
         for name in ("gamma", "class_weight", "top_k"):
             for setting in grid.others(name, self.best.setting):
                 self._climb(replace(setting, C=self.best.setting.C), grid.Cs, rival=self.best)
+        if np.isnan(self.best.values).all():
+            raise ValueError(
+                "scoring has nothing to measure in the rows that the folds hold out: it is NaN on "
+                "each fold of each setting, as where a label has one value only."
+            )
 
     def _climb(self, setting: Setting, Cs: Sequence[float], rival: Tried | None = None) -> None:
         """Try C, then others while they are better; with a rival if the first is better than it."""
