@@ -80,6 +80,12 @@ def test_a_first_row_of_data_is_told(tmp_path):
         assert "is no row of names but of data" in said[0]
 
 
+def test_names_of_rows_that_may_be_cells_are_told(tmp_path):
+    found, said = read(tmp_path, "x,tags\n1,a,b\n2,b,c\n")
+    assert found == {"x": ["a", "b"], "tags": ["b", "c"]}
+    assert "the first cells, such as '1', are taken for names of the rows" in said[0]
+
+
 def test_lone_quotes_swallow_no_row(tmp_path):
     for text in (
         '"red is a colour\ta\nblue sea\tb\nso he said "yes\ta\n',

@@ -129,7 +129,8 @@ def test_messages():
             MultilabelData.from_frame(FRAME, **arguments)
     with pytest.raises(ValueError, match=r"group is 'kin\*'; expected the name of one"):
         table_of(FRAME, TableColumns(tags_column="kind", group="kin*"))
-    data = MultilabelData.from_frame(FRAME, text="about", tags_column="z", separator="e")
+    options = {"text": "about", "tags_column": "z", "separator": "e", "number": "id"}
+    data = MultilabelData.from_frame(FRAME, **options)
     assert data.n_labels == 3
 
 
@@ -315,6 +316,16 @@ def test_a_column_that_numbers_the_rows_is_told():
     warn_of_row_numbers(kinds, frame[:2])  # which is chance
 
 
+def test_a_column_that_is_called_a_key_is_told():
+    for name, numbers in (("user_id", [7, 3, 9]), ("ISBN", [978, 979, 980])):
+        frame = pd.DataFrame({name: numbers, "x": [1, 0, 1], "y": [0, 1, 1]})
+        with pytest.warns(UserWarning, match=f"{name}' has another number in each row"):
+            MultilabelData.from_frame(frame, labels="x,y")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            MultilabelData.from_frame(frame, labels="x,y", number=name)
+
+
 def test_tables_need_pandas(tmp_path, monkeypatch):
     file = tmp_path / "a.csv"
     file.write_text("x,a,b\n1,0,1\n")
@@ -470,7 +481,7 @@ def test_what_is_no_list_of_objects_is_named(tmp_path):
         ("c.json", "[{}, 3]", r"c\.json, element 2 is no JSON object"),
         ("e.json", "[]", r"e\.json has no rows"),
         ("f.json", "", r"f\.json is no JSON"),
-        ("g.jsonl", json.dumps(RECORDS), r"g\.jsonl, line 1 is no JSON object"),
+        ("g.jsonl", "3\n", r"g\.jsonl, line 1 is no JSON object"),
     ):
         (tmp_path / name).write_text(text)
         with case(name), pytest.raises(ValueError, match=message):

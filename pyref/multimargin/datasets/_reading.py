@@ -17,6 +17,12 @@ from zipfile import ZipFile
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 
+# What files of other kinds begin with.
+_MAGIC = {
+    b"\x1f\x8b": "gzip (.gz)", b"PK\x03\x04": "zip or Excel (.zip, .xlsx)", b"PAR1": "Parquet",
+    b"BZh": "bzip2 (.bz2)", b"\xfd7zXZ": "xz (.xz)", b"\x28\xb5\x2f\xfd": "Zstandard (.zst)",
+    b"\xd0\xcf\x11\xe0": "Excel before 2007 (.xls)",
+}  # fmt: skip
 MAX_FEATURES = 10_000_000
 """The widest matrix of features that a reader takes unasked."""
 MIN_LABEL_CELLS = 2**25
@@ -120,6 +126,10 @@ def not_utf8(file: Path, shown: Path) -> str:
                 break
             place += len(piece)
             piece = stream.read(2**20)
+    for mark, kind in _MAGIC.items():
+        if head.startswith(mark):
+            return f"path: {shown} is no text, but begins like a file of {kind}; name it so"
+    place = head.index(b"\0") if b"\0" in head else place
     # Spreadsheets write both.
     marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in head[:64]
     return (

@@ -163,6 +163,8 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
         text = content.decode("utf-8-sig", "strict" if is_whole else "ignore")
         if not is_whole:
             content[: content.rfind(b"\n") + 1].decode("utf-8-sig")
+    if "\0" in text:
+        raise ValueError(not_utf8(path, shown))
     lines = io.StringIO(text, newline="").readlines()
     lines = lines if is_whole or len(lines) == 1 else lines[:-1]
     if not any(line.strip() for line in lines):
@@ -223,10 +225,14 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
         names = [*names, ""] if blanks else names
         longer = False
     # In quotes, unless R is told otherwise; text with a comma has a blank after it.
-    row_names = longer and (
-        all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
-        or not any(f"{delimiter} " in line for line in lines)
-    )
+    in_quotes = all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
+    row_names = longer and (in_quotes or not any(f"{delimiter} " in line for line in lines))
+    if row_names and not in_quotes and delimiter in ",;":
+        warn(
+            f"rows have a cell more than the line of names, {listed(names)}: the first cells, such "
+            f"as {rows[0][0]!r:.40}, are taken for names of the rows, as R writes them; if they "
+            "belong to the first column, put cells with the delimiter in quotes"
+        )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
 
 

@@ -6,6 +6,7 @@ without doubt is asked about.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -21,6 +22,7 @@ from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
     has_marks,
+    is_nothing,
     is_number,
     number_of,
     numbers_of,
@@ -58,12 +60,27 @@ _OTHER_DATE = re.compile(
     rf"(?:,?[ T]{_CLOCK})?|{_CLOCK})\s*",
     re.IGNORECASE,
 )
-_DURATION = re.compile(r"\s*-?[0-9]+ days?(?:,? [+-]?[0-9]+:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?\s*")
+_YEAR = re.compile("0000|(?:19|20)[0-9]{2}")
+# How words within dates begin: months and weekdays in several languages, and what joins them.
+_OF_DATES = re.compile(
+    "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|mär|mai|okt|dez|fév"
+    "|avr|jui|aoû|déc|ene|abr|mayo|ago|set|out|dic|fev|gen|mag|giu|lug|ott|mrt|mei|uhr"
+    "|(?:[twqzhg]|st|nd|rd|th|of|de|am|pm|utc|gmt|[cempw]e?s?[dt]|年|月|日)$"
+)
+_DURATION = re.compile(
+    r"\s*-?[0-9]+ days?(?:,? [+-]?[0-9]+:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?\s*"
+    r"|\s*P(?:[0-9.]+[YMWD])*(?:T(?:[0-9.]+[HMS])+)?\s*"
+)
+_DAY_IN_DIGITS = re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
+# "12 kg"; "52.52, 13.40".
+_WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,6}[²³]?|°[CF]?)\s*")
+_SEVERAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+\s*")
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
 _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
 _POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)")
+_KEY = re.compile("(?:.*[_ .-])?(?:id|ids|uid|guid|key|isbn|ean|doi|phone|tel|telephone)")
 # Seconds since 1970, of 2000 to 2035, also in thousandths.
 _EPOCH = (946_684_800, 2_051_222_400)
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
@@ -148,6 +165,9 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
         return None
     amounts = [text for text in texts if has_marks(text, mark)]
     if not (amounts or cells.as_text):
+        if len(cells.types) > 1 or any(re.search("[.,]", text) for text in texts):
+            told = f"numbers that are stored as text, {_some(texts)}, in some rows at least"
+            return Kind("numbers as text", told, ask="--number")
         return None
     if len(units) > 1:
         told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
@@ -166,17 +186,26 @@ def _codes(cells: Cells, mark: str) -> Kind | None:
     ):
         told = f"numbers in a column called {cells.name!r}, {_some(cells.texts)}: postal codes?"
         return Kind("postal codes", told, ask="--nominal")
-    if cells.values.dtype.kind in "bf" and not cells.as_text:
+    if cells.values.dtype.kind == "b":
         return None
-    first = cells.first
+    first = [text for text in cells.first if not is_nothing(text)]
     if first and all(re.fullmatch("[0-9]{16,}", text.strip()) for text in first):
         told = f"whole numbers of 16 digits or more, {_some(first)}, which name the rows"
         return Kind("keys", told, ask="--drop")
-    if len(set(first)) < 2 or not all(re.fullmatch("[0-9]{10}|[0-9]{13}", text) for text in first):
+    if len(set(first)) < 2:
         return None
-    seconds = numbers_of(cells, mark) / (1.0 if len(first[0]) == 10 else 1000.0)
+    if all(
+        _DAY_IN_DIGITS.fullmatch(text) or is_nothing(text)
+        for texts in (first, cells.texts)
+        for text in texts
+    ):
+        told = f"whole numbers, {_some(first)}, whose digits are year, month and day"
+        return Kind("days", told, ask="--drop")
+    if not all(re.fullmatch(r"(?:[0-9]{10}|[0-9]{13})(?:\.[0-9]+)?", text) for text in first):
+        return None
+    seconds = numbers_of(cells, mark) / (1.0 if len(first[0].partition(".")[0]) == 10 else 1000.0)
     if np.all((seconds >= _EPOCH[0]) & (seconds <= _EPOCH[1]) | np.isnan(seconds)):
-        told = f"whole numbers, {_some(first)}, that are seconds since 1970 of recent years"
+        told = f"numbers, {_some(first)}, that are seconds since 1970 of recent years"
         return Kind("moments", told, ask="--drop")
     return None
 
@@ -194,7 +223,7 @@ def _dates(cells: Cells) -> Kind | None:
         told = f"dates, {_some(cells.texts)}: {', '.join(DATE_PARTS[:count])}"
         return Kind("date", told, count)
     doubt = ""
-    if found == DATES and any("/" in text or "-" in text for text in cells.texts[:1]):
+    if found == DATES and any(re.match(r"\s*[0-9]{1,2}[-/]", text) for text in cells.texts[:1]):
         doubt = ", whose days and months cannot be told apart (2024-01-31 is clear)"
     return Kind(found, f"{found}, {_some(cells.texts)}{doubt}", ask="--drop")
 
@@ -204,6 +233,8 @@ def _kind_of_objects(cells: Cells) -> str | None:
     kinds = {kind_of_type(type_.__name__) for type_ in cells.types if type_ is not str}
     if str in cells.types:
         for text in cells.texts:
+            if is_nothing(text):
+                continue
             kinds.add(_kind_of_text(text))
             if len(kinds) > 1:
                 return None
@@ -215,17 +246,32 @@ def _kind_of_objects(cells: Cells) -> str | None:
 
 
 def _kind_of_text(text: str) -> str | None:
-    if _DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text):
+    if _DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text) or _is_of_dates(text):
         return DATES
-    return DURATIONS if _DURATION.fullmatch(text) else None
+    return DURATIONS if _DURATION.fullmatch(text) and text.strip() != "P" else None
+
+
+def _is_of_dates(text: str) -> bool:
+    """Return whether a text has a year, and otherwise what stands in dates alone."""
+    if not re.search("[0-9]{4}", text):
+        return False
+    # A zone may have any name.
+    words = re.findall(r"[^\W\d_]+|[0-9]+", re.sub(r" \w+/\w+$", "", text.lower()))
+    return (
+        len(words) > 1
+        and sum(_YEAR.fullmatch(word) is not None for word in words) == 1
+        and all(
+            len(word) <= 2 or _YEAR.fullmatch(word) if word.isdigit() else _OF_DATES.match(word)
+            for word in words
+        )
+    )
 
 
 def _are_clear(cells: Cells) -> bool:
     """Return whether the days and months of dates can be told apart."""
     if kind_of_type(cells.values.dtype) is not None:
         return str(cells.values.dtype).startswith("date")
-    texts = cells.texts
-    return bool(texts) and all(_DATE.fullmatch(text) for text in texts)
+    return all(_DATE.fullmatch(text) or is_nothing(text) for text in cells.texts)
 
 
 def _has_hours(cells: Cells) -> bool:
@@ -235,7 +281,12 @@ def _has_hours(cells: Cells) -> bool:
 def date_parts(values: Any) -> NDArray[np.float64]:
     """Return year, month, day, weekday from 0 for Monday, and hour of dates; NaN where missing."""
     cells = Cells(str(values.name), values)
-    parts = {text: _parts_of(text) for text in cells.texts}
+    try:
+        parts = {text: _parts_of(text) for text in cells.texts if not is_nothing(text)}
+    except ValueError as error:
+        raise ValueError(
+            f"the column {values.name!r} has something else than dates: {error}"
+        ) from error
     nothing = [np.nan] * len(DATE_PARTS)
     return np.stack(
         [
@@ -296,7 +347,23 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     if _SOME <= share <= 1.0 - _SOME:
         told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
         return Kind("numbers and others", told, ask="--nominal")
+    filled = [text for text in texts if not is_nothing(text)]
+    if filled and all(map(_SEVERAL.fullmatch, filled)):
+        return Kind("several numbers", f"several numbers in a cell, {_some(texts)}", ask="--drop")
+    units = [found["unit"] for text in filled if (found := _WITH_UNIT.fullmatch(text))]
+    others = [text for text in filled if not is_number(text, mark)]
+    if len(units) == len(filled) > len(set(units)) or (others and all(map(_is_numeral, filled))):
+        told = f"numbers with units, or in other digits, {_some(texts)}"
+        return Kind("numbers with units", told, ask="--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")
+
+
+def _is_numeral(text: str) -> bool:
+    """Return whether Python reads a text as a number: 0x1F, 1_000, digits of other scripts."""
+    for read in (float, lambda text: int(text, 0)):
+        with suppress(ValueError):
+            return bool(np.isfinite(read(text)))
+    return False
 
 
 def is_wordy(texts: Sequence[str]) -> bool:
@@ -347,6 +414,15 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
 def _is_in_doubt(cells: Cells) -> bool:
     """Return whether a comma may be either, as in "1,234"."""
     return any("," in text and number_of(text) != number_of(text, ",") for text in cells.texts)
+
+
+def warn_of_keys(cells: Cells) -> None:
+    """Warn of a column of numbers that is called a key, and has another in each row."""
+    if _KEY.fullmatch(cells.name.lower()) and len(cells.values) == len(cells.texts) > 1:
+        warn(
+            f"the column {cells.name!r} has another number in each row and is taken for a feature; "
+            f"drop it if it is none ({option('--drop', [cells.name])})"
+        )
 
 
 def warn_of_names(cells: Cells, mark: str) -> None:

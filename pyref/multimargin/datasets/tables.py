@@ -26,6 +26,7 @@ from multimargin.datasets.table_files import (
     check_same_columns,
     frame_of,
     import_pandas,
+    is_standard_input,
     is_text,
     read_frame,
     stacked,
@@ -130,10 +131,14 @@ def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
         yield
     except ValueError as error:
         kind = UndecidedColumns if isinstance(error, UndecidedColumns) else ValueError
-        files = " and ".join(map(str, parts.values()))
-        if files in str(error) or str(error).startswith("path: "):
+        files, message = " and ".join(map(str, parts.values())), str(error)
+        if files not in message and not message.startswith("path: "):
+            message = f"{message.removesuffix('.')} (in {files})"
+        for file in filter(is_standard_input, parts.values()):
+            message = message.replace(str(file), "standard input")
+        if message == str(error):
             raise
-        raise kind(f"{str(error).removesuffix('.')} (in {files})") from error
+        raise kind(message) from error
 
 
 def read_parts(
