@@ -155,6 +155,19 @@ def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
     return codes, list(different)
 
 
+def numbered_keys(column: Any, argument: str) -> NDArray[np.intp]:
+    """Return a number for each row, the same for equal values; raise ValueError where one lacks."""
+    keys = Cells(str(column.name), column)
+    place = {text: number for number, text in enumerate(dict.fromkeys(map(str.strip, keys.texts)))}
+    codes = keys.mapped(lambda text: -1 if text is None else place[text.strip()]).astype(np.intp)
+    if (codes < 0).any():
+        raise ValueError(
+            f"{argument}: the column {keys.name!r} has no value in row {int(np.argmax(codes < 0))}; "
+            "expected one in each"
+        )
+    return codes
+
+
 def _text_of(cell: Any) -> str | None:
     text = cell if type(cell) is str else as_written(cell)
     return text if text and not text.isspace() else None

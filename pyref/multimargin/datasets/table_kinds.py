@@ -435,6 +435,13 @@ def warn_of_names(cells: Cells, mark: str) -> None:
             "names, each a feature of its own; numbers have none"
         )
         return
+    if cells.types == {str} and not cells.as_text and texts and units_of(texts, mark) is not None:
+        warn(
+            f"the column {cells.name!r} has numbers that are stored as text, {_some(texts)}, and is "
+            f"taken for names, each a feature of its own ({option('--number', [cells.name])} reads "
+            "numbers)"
+        )
+        return
     words = np.array([not is_number(text, mark) for text in texts], dtype=bool)
     others = np.array([not is_number(text, ",") for text in texts], dtype=bool) & words
     rows = cells.counts

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
-from multimargin.datasets.table_cells import Cells, factorized, from_cell
+from multimargin.datasets.table_cells import Cells, factorized, from_cell, numbered_keys
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
@@ -140,13 +140,8 @@ def tags_of_long_table(frame: Any, columns: TableColumns) -> Any:
     if columns.tags_column is None:
         raise ValueError("one_tag_a_row is given without tags_column, the column of the tags")
     (tag,) = chosen_columns(frame, columns.tags_column, "tags_column")
-    codes, keys = factorized(frame[key])
-    if (codes < 0).any():
-        raise ValueError(
-            f"one_tag_a_row: the column {key!r} has no value in row {int(np.argmax(codes < 0))}; "
-            "expected one in each"
-        )
-    tags: list[list[Any]] = [[] for _ in keys]
+    codes = numbered_keys(frame[key], "one_tag_a_row")
+    tags: list[list[Any]] = [[] for _ in range(codes.max() + 1)]
     for code, cell in zip(codes.tolist(), frame[tag].tolist(), strict=True):
         if not is_missing(cell) and str(cell).strip():
             tags[code].append(cell)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
-from multimargin.datasets.table_cells import Cells, rise_by_one, units_of
+from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
@@ -36,7 +36,6 @@ from multimargin.datasets.table_files import (
 from multimargin.datasets.table_kinds import Kind
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
-from multimargin.targets.names import as_written
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +177,7 @@ def table_of(
     what a column holds, by default all.
     """
     uses = uses_of_columns(frame, columns)
-    groups = None if columns.group is None else _groups_of(frame, uses["group"][0])
+    groups = None if columns.group is None else numbered_keys(frame[uses["group"][0]], "group")
     found: dict[str, Any] = {}
     min_count = check_integer("min_count", columns.min_count, at_least=1)
     if columns.tags_column is not None:
@@ -209,18 +208,6 @@ def table_of(
     else:
         X = features_of(frame, kinds, name, model_mark=mark)
     return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, decimal=mark, **found)
-
-
-def _groups_of(frame: Any, column: str) -> NDArray[Any]:
-    """Return a number for each row, the same for equal values of a column."""
-    keys = frame[column].map(as_written, na_action="ignore")
-    codes: NDArray[Any] = keys.mask(keys.astype(object) == "").factorize()[0]
-    if (codes < 0).any():
-        raise ValueError(
-            f"group: the column {column!r} has no value in row {int(np.argmax(codes < 0))}; "
-            "expected one in each"
-        )
-    return codes
 
 
 def features_of(
