@@ -163,13 +163,15 @@ def test_a_column_is_one_thing_and_nothing_else_if_dropped(pattern):
 
 @pytest.mark.parametrize("form", [list, pd.Index, pd.Categorical])
 def test_words_among_numbers_are_told(form):
+    stored = None if form is pd.Categorical else "numbers that are stored as text, such as '0'"
+    other = "something else than a number"
     for words, told in (
-        ({3: "unknown"}, "in 1 of 40 rows, first 'unknown' in row 3"),
-        ({3: None, 9: "n/k", 8: "!"}, "in 2 of 40 rows, first '!' in row 8"),
-        ({3: None, 9: "?", 8: "-"}, None),
-        ({k: f"{k},5" for k in range(40)}, "in 40 of 40 rows, first '0,5' in row 0"),
-        ({}, None),
-        ({3: None}, None),
+        ({3: "unknown"}, f"{other} in 1 of 40 rows, first 'unknown' in row 3"),
+        ({3: None, 9: "n/k", 8: "!"}, f"{other} in 2 of 40 rows, first '!' in row 8"),
+        ({3: None, 9: "?", 8: "-"}, stored),
+        ({k: f"{k},5" for k in range(40)}, f"{other} in 40 of 40 rows, first '0,5' in row 0"),
+        ({}, stored),
+        ({3: None}, stored),
         ({k: "word" for k in range(35)}, None),
     ):
         column = form([words.get(k, str(k)) for k in range(40)])
@@ -179,8 +181,7 @@ def test_words_among_numbers_are_told(form):
             MultilabelData.from_frame(frame, "x,y")
         found = [str(warning.message) for warning in caught]
         assert len(found) == (told is not None), words
-        expected = f"'c' has something else than a number {told}"
-        assert all(re.search(expected, line) for line in found), words
+        assert all(f"'c' has {told}" in line for line in found), words
 
 
 def test_columns_that_are_no_features():

@@ -162,8 +162,8 @@ def numbered_keys(column: Any, argument: str) -> NDArray[np.intp]:
     codes = keys.mapped(lambda text: -1 if text is None else place[text.strip()]).astype(np.intp)
     if (codes < 0).any():
         raise ValueError(
-            f"{argument}: the column {keys.name!r} has no value in row {int(np.argmax(codes < 0))}; "
-            "expected one in each"
+            f"{argument}: the column {keys.name!r} has no value in row "
+            f"{int(np.argmax(codes < 0))}; expected one in each"
         )
     return codes
 

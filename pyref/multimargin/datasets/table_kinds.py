@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import chain
 from numbers import Number, Real
 from typing import Any
 
@@ -25,7 +26,6 @@ from multimargin.datasets.table_cells import (
     is_nothing,
     is_number,
     number_of,
-    numbers_of,
     unit_of,
     units_of,
     zeros_in_front,
@@ -71,7 +71,6 @@ _DURATION = re.compile(
     r"\s*-?[0-9]+ days?(?:,? [+-]?[0-9]+:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?\s*"
     r"|\s*P(?:[0-9.]+[YMWD])*(?:T(?:[0-9.]+[HMS])+)?\s*"
 )
-_DAY_IN_DIGITS = re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
 # "12 kg"; "52.52, 13.40".
 _WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,6}[²³]?|°[CF]?)\s*")
 _SEVERAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+\s*")
@@ -81,11 +80,29 @@ _VERSION = re.compile(
 _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
 _POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)")
 _KEY = re.compile("(?:.*[_ .-])?(?:id|ids|uid|guid|key|isbn|ean|doi|phone|tel|telephone)")
-# Seconds since 1970, of 2000 to 2035, also in thousandths.
-_EPOCH = (946_684_800, 2_051_222_400)
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 """Types of cells that list something."""
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
+
+
+# Numbers that are likely none: what they are, how they look, and the option that is proposed.
+_CODES = (
+    ("postal codes", re.compile("[0-9]{4,6}"), "postal codes by the column's name", "--nominal"),
+    ("keys", re.compile("[0-9]{16,}"), "of 16 digits or more, which name the rows", "--drop"),
+    (
+        "days",
+        re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"),
+        "whose digits are year, month and day",
+        "--drop",
+    ),
+    (
+        # Of 2001 to 2034, also in thousandths.
+        "moments",
+        re.compile(r"(?:1[0-9]{9}|20[0-4][0-9]{7})(?:[0-9]{3})?(?:\.[0-9]+)?"),
+        "that are seconds since 1970 of recent years",
+        "--drop",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -150,11 +167,11 @@ def vector_of(cell: Any) -> NDArray[np.float64]:
 def _numbers(cells: Cells, mark: str) -> Kind | None:
     values = cells.values
     if values.dtype.kind in "buif" or (cells.as_text and cells.plain_numbers(mark) is not None):
-        return _codes(cells, mark) or Kind("number", f"numbers, {_some(cells.first)}")
+        return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     if hasattr(values.dtype, "categories") or kind_of_type(values.dtype) is not None:
         return None
     if not cells.as_text and all(issubclass(t, Real | Decimal | np.bool_) for t in cells.types):
-        return _codes(cells, mark) or Kind("number", f"numbers, {_some(cells.first)}")
+        return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     texts = cells.texts
     units = units_of(texts, mark)
     if units is None:
@@ -174,39 +191,23 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
         return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
     if amounts:
         return Kind("number", f"amounts, {_some(amounts)}, whose signs are left out")
-    return _codes(cells, mark) or Kind("number", f"numbers, {_some(texts)}")
+    return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
 
 
-def _codes(cells: Cells, mark: str) -> Kind | None:
+def _codes(cells: Cells) -> Kind | None:
     """Judge numbers that are likely names, or moments."""
-    if (
-        _POSTAL.search(cells.name.lower())
-        and cells.texts
-        and all(re.fullmatch("[0-9]{4,6}", text.strip()) for text in cells.texts)
-    ):
-        told = f"numbers in a column called {cells.name!r}, {_some(cells.texts)}: postal codes?"
-        return Kind("postal codes", told, ask="--nominal")
     if cells.values.dtype.kind == "b":
         return None
     first = [text for text in cells.first if not is_nothing(text)]
-    if first and all(re.fullmatch("[0-9]{16,}", text.strip()) for text in first):
-        told = f"whole numbers of 16 digits or more, {_some(first)}, which name the rows"
-        return Kind("keys", told, ask="--drop")
     if len(set(first)) < 2:
         return None
-    if all(
-        _DAY_IN_DIGITS.fullmatch(text) or is_nothing(text)
-        for texts in (first, cells.texts)
-        for text in texts
-    ):
-        told = f"whole numbers, {_some(first)}, whose digits are year, month and day"
-        return Kind("days", told, ask="--drop")
-    if not all(re.fullmatch(r"(?:[0-9]{10}|[0-9]{13})(?:\.[0-9]+)?", text) for text in first):
-        return None
-    seconds = numbers_of(cells, mark) / (1.0 if len(first[0].partition(".")[0]) == 10 else 1000.0)
-    if np.all((seconds >= _EPOCH[0]) & (seconds <= _EPOCH[1]) | np.isnan(seconds)):
-        told = f"numbers, {_some(first)}, that are seconds since 1970 of recent years"
-        return Kind("moments", told, ask="--drop")
+    for name, pattern, what, asked in _CODES:
+        if name == "postal codes" and not _POSTAL.search(cells.name.lower()):
+            continue
+        # Most columns need the first rows alone.
+        texts = chain(first, (text for text in cells.texts if not is_nothing(text)))
+        if all(pattern.fullmatch(text.strip()) for text in texts):
+            return Kind(name, f"numbers, {_some(first)}, {what}", ask=asked)
     return None
 
 
@@ -378,23 +379,10 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     """Return the decimal mark of a file: a comma where that alone makes numbers of columns."""
     if given is not None:
         return check_choice("decimal", given, (".", ","))
-    has_points = False
-    with_commas: list[Cells] = []
-    in_doubt: list[Cells] = []
-    for cells in columns:
-        if not cells.as_text:
-            continue
-        numbers = cells.plain_numbers()
-        if numbers is not None:
-            has_points = has_points or bool(np.any(numbers % 1.0 > 0.0))
-            continue
-        fits_point, fits_comma = (units_of(cells.texts, mark) is not None for mark in ".,")
-        if fits_point and fits_comma:
-            in_doubt += [cells] if _is_in_doubt(cells) else []
-        elif fits_comma:
-            with_commas.append(cells)
-        has_points = has_points or (fits_point and not fits_comma)
-    if has_points or not (with_commas or in_doubt):
+    fits = [(cells, marks_of(cells)) for cells in columns if cells.as_text]
+    with_commas = [cells for cells, marks in fits if marks == {","}]
+    in_doubt = [cells for cells, marks in fits if len(marks) == 2 and _is_in_doubt(cells)]
+    if any(marks == {"."} for _, marks in fits) or not (with_commas or in_doubt):
         return "."
     found = (with_commas or in_doubt)[0]
     example = next(text for text in found.texts if "," in text)
@@ -411,9 +399,19 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     )
 
 
+def marks_of(cells: Cells) -> set[str]:
+    """Return the decimal marks with which all cells are numbers or amounts."""
+    numbers = cells.plain_numbers()
+    if numbers is None:
+        return {mark for mark in ".," if units_of(cells.texts, mark) is not None}
+    return {"."} if np.any(numbers % 1.0 > 0.0) else {".", ","}
+
+
 def _is_in_doubt(cells: Cells) -> bool:
     """Return whether a comma may be either, as in "1,234"."""
-    return any("," in text and number_of(text) != number_of(text, ",") for text in cells.texts)
+    return cells.plain_numbers() is None and any(
+        "," in text and number_of(text) != number_of(text, ",") for text in cells.texts
+    )
 
 
 def warn_of_keys(cells: Cells) -> None:
@@ -435,11 +433,12 @@ def warn_of_names(cells: Cells, mark: str) -> None:
             "names, each a feature of its own; numbers have none"
         )
         return
-    if cells.types == {str} and not cells.as_text and texts and units_of(texts, mark) is not None:
+    stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
+    if stored and texts and cells.types == {str} and units_of(texts, mark) is not None:
         warn(
-            f"the column {cells.name!r} has numbers that are stored as text, {_some(texts)}, and is "
-            f"taken for names, each a feature of its own ({option('--number', [cells.name])} reads "
-            "numbers)"
+            f"the column {cells.name!r} has numbers that are stored as text, {_some(texts)}, which "
+            f"are taken for names, each a feature of its own; {option('--number', [cells.name])} "
+            "reads numbers"
         )
         return
     words = np.array([not is_number(text, mark) for text in texts], dtype=bool)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
-from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
+from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
@@ -33,7 +33,7 @@ from multimargin.datasets.table_files import (
     stem_of,
     with_plain_names,
 )
-from multimargin.datasets.table_kinds import Kind
+from multimargin.datasets.table_kinds import Kind, marks_of
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
 
@@ -231,15 +231,11 @@ def features_of(
 
 def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
     """Return the decimal mark of the numbers: the one given, unless only the other one fits."""
-    texts = [
-        text
-        for column, kind in kinds.items()
-        if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif"
-        for text in Cells(column, frame[column]).texts
-    ]
-    other = "," if mark == "." else "."
-    fits = {mark: units_of(texts, mark) is not None for mark in (mark, other)}
-    return other if fits[other] and not fits[mark] else mark
+    marks = {".", ","}
+    for column, kind in kinds.items():
+        if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif":
+            marks &= marks_of(Cells(column, frame[column]))
+    return mark if mark in marks or not marks else marks.pop()
 
 
 def to_pandas(frame: Any) -> Any:
