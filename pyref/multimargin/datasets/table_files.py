@@ -206,8 +206,11 @@ def _without_blank_rows(frame: Any) -> Any:
     for column in frame.columns:
         if not blank.any():
             return frame
-        cells = frame[column][blank].tolist()
-        blank[blank] = [c.isspace() or not c if type(c) is str else is_missing(c) for c in cells]
+        cells = frame[column][blank]
+        if cells.dtype == "str":
+            blank[blank] = (cells.isna() | (cells == "") | cells.str.isspace()).to_numpy(dtype=bool)
+        else:
+            blank[blank] = [is_missing(c) or (type(c) is str and not c.strip()) for c in cells]
     if not blank.any():
         return frame
     warn(
