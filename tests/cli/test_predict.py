@@ -250,6 +250,10 @@ def test_there_is_a_row_for_each_line(command, tmp_path):
     rows = command("predict", tmp_path / "m.model", tmp_path / "new.csv", "--top", "1").rows
     assert [row["row"] for row in rows] == ["0", "1", "2"]
     assert [rows[0]["tags"], rows[2]["tags"]] == ["a", "b"]
+    (tmp_path / "new.jsonl").write_text('{"text": "red fish"}\n\n \n{"text": "blue sea"}\n\n')
+    rows = command("predict", tmp_path / "m.model", tmp_path / "new.jsonl", "--top", "1").rows
+    assert [row["row"] for row in rows] == ["0", "1", "2", "3"]
+    assert [rows[0]["tags"], rows[3]["tags"]] == ["a", "b"]
 
 
 def test_patterns_and_names_in_messages(command, sizes, monkeypatch):

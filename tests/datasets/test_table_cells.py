@@ -182,6 +182,13 @@ def test_what_stands_for_nothing_among_dates_is_missing():
             date_parts(column.replace("N/A", wrong))
 
 
+def test_texts_are_asked_about_in_small_tables_too():
+    texts = ["a good film about dogs", "bad film about two cats", "nice songs of small birds"]
+    texts += ["the last of all texts here"]
+    for cells, asked in ((texts, "--text"), (texts[:3] * 4, ""), (["red", "two", "sea", "x"], "")):
+        assert kind_of(Cells("c", pd.Series(cells, dtype=object), as_text=True)).ask == asked
+
+
 def test_numbers_that_are_stored_as_text_are_asked_about():
     for cells, asked in ((["1.5", "2"], True), ([1, "2"], True), ([1.5, "$2"], False)):
         kind = kind_of(Cells("c", pd.Series(cells, dtype=object)))

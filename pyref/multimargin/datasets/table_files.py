@@ -9,6 +9,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -271,7 +272,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
             frame = _read_parquet(plain, pandas)
         elif kind in OBJECTS:
             with as_utf8(plain, file):
-                frame = frame_of(_read_objects(plain, kind, file))
+                frame = frame_of(_read_objects(plain, kind, file, blank_rows))
         else:
             _imported("duckdb", what)
             names, cells = read_delimited(plain, kind, file, blank_rows=blank_rows)
@@ -407,26 +408,32 @@ def _name_classes(columns: dict[str, Any], told: Mapping[str, Any]) -> None:
         columns[column] = import_pandas("tables").Series(column_of(named), dtype=object)
 
 
-def _read_objects(file: Path, kind: str, shown: Path) -> dict[str, NDArray[Any]]:
+def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with a JSON object in each line, or a list of them, a row each."""
     with file.open(encoding="utf-8-sig") as stream:
         # Whatever the name of the file says.
         is_list = stream.read(2**12).lstrip().startswith("[")
         stream.seek(0)
         if kind in LINES and not is_list:
-            rows = list(_lines_of(shown, stream))
+            rows = list(_lines_of(shown, stream, blank_rows))
         else:
             text = stream.read()
             as_lines = re.match(r"\s*\{.*\}[ \t]*\r?\n\s*\{", text)
-            rows = list(_lines_of(shown, text.splitlines()) if as_lines else _list_of(shown, text))
+            lines = _lines_of(shown, text.split("\n"), blank_rows)
+            rows = list(lines if as_lines else _list_of(shown, text))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
 
-def _lines_of(file: Path, lines: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in the lines that are not blank."""
+def _lines_of(file: Path, lines: Any, blank_rows: bool) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in the lines, empty ones for blank lines between if these are rows."""
+    above = 0
     for number, line in enumerate(lines, start=1):
-        if line.strip():
+        if not line.strip():
+            above += number > 1 and blank_rows
+        else:
+            yield from repeat({}, above)
+            above = 0
             yield _object(_json(line, f"{file}, line {number}"), f"{file}, line {number}")
 
 

@@ -35,6 +35,8 @@ from multimargin.targets.given import is_missing
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
+# Of fewer, texts are as good as names.
+_A_FEW = 3
 # Of the cells, a share that is about half.
 _SOME = 0.4
 # Names have no more words than this, text has more.
@@ -79,7 +81,9 @@ _VERSION = re.compile(
 )
 _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
 _POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)")
-_KEY = re.compile("(?:.*[_ .-])?(?:id|ids|uid|guid|key|isbn|ean|doi|phone|tel|telephone)")
+_KEY = re.compile(
+    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
+)
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 """Types of cells that list something."""
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
@@ -334,12 +338,10 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     texts, n_rows = cells.texts, len(cells.values)
     count = len(texts)
     told = f"{count} different values in {n_rows} rows, {_some(texts)}"
-    if count > _MANY_NAMES and 2 * count > n_rows:
-        return (
-            Kind("text", told, ask="--text")
-            if is_wordy(texts)
-            else Kind("keys", told, ask="--drop")
-        )
+    if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
+        return Kind("text", told, ask="--text")
+    if 2 * count > n_rows and count > _MANY_NAMES:
+        return Kind("keys", told, ask="--drop")
     dates = sum(_kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
         return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
@@ -414,9 +416,14 @@ def _is_in_doubt(cells: Cells) -> bool:
     )
 
 
+def is_called_a_key(name: str) -> bool:
+    """Return whether a column has a name such as "id"."""
+    return _KEY.fullmatch(name.lower()) is not None
+
+
 def warn_of_keys(cells: Cells) -> None:
     """Warn of a column of numbers that is called a key, and has another in each row."""
-    if _KEY.fullmatch(cells.name.lower()) and len(cells.values) == len(cells.texts) > 1:
+    if is_called_a_key(cells.name) and len(cells.values) == len(cells.texts) > 1:
         warn(
             f"the column {cells.name!r} has another number in each row and is taken for a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"

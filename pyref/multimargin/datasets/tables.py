@@ -33,7 +33,7 @@ from multimargin.datasets.table_files import (
     stem_of,
     with_plain_names,
 )
-from multimargin.datasets.table_kinds import Kind, marks_of
+from multimargin.datasets.table_kinds import Kind, is_called_a_key, marks_of
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
 
@@ -258,7 +258,12 @@ def to_pandas(frame: Any) -> Any:
 def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
     """Warn of a column that numbers the rows, which says nothing of other rows."""
     for column, kind in kinds.items():
-        if kind == "number" and rise_by_one(X[column].to_numpy()):
+        if (
+            kind == "number"
+            and rise_by_one(X[column].to_numpy())
+            # Of which it was told.
+            and not is_called_a_key(column)
+        ):
             warn(
                 f"the column {column!r} numbers the rows and is taken for a feature; drop it "
                 f"({option('--drop', [column])}) if it is none"
