@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import EINVAL
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,10 +30,9 @@ MIN_LABEL_CELLS = 2**25
 """Label indicators of fewer entries are always taken."""
 
 
-def _open_zip(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
+def _open_zip(file: Path) -> IO[bytes]:
     archive = ZipFile(file)
-    stream = archive.open(_member_of(archive, file))
-    return TextIOWrapper(stream, **options) if "t" in mode else stream
+    return archive.open(_member_of(archive, file))
 
 
 def _member_of(archive: ZipFile, file: Path) -> str:
@@ -54,10 +54,10 @@ _OPENERS: dict[str, Callable[..., Any]] = {
 _ZST = ".zst"
 
 
-def opened(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
-    """Open a file to read, as it is or compressed; its name says which."""
-    stream: IO[Any] = _OPENERS.get(file.suffix.lower(), open)(file, mode, **options)
-    return stream
+def opened(file: Path, **of_text: Any) -> IO[Any]:
+    """Open a file to read bytes, or text with an encoding, as it is or compressed, by its name."""
+    stream: IO[Any] = _OPENERS.get(file.suffix.lower(), partial(open, mode="rb"))(file)
+    return TextIOWrapper(stream, **of_text) if of_text else stream
 
 
 def uncompressed(file: Path) -> Path:
