@@ -59,6 +59,10 @@ def test_the_line_of_names_tells_the_delimiter(tmp_path, delimiter, ending, end)
         ("a,x\r1,0\r2,1\r", {"a": ["1", "2"], "x": ["0", "1"]}),
         # Columns that are called by numbers.
         ("0,1,2\n5,6,0\n7,8,1\n", {"0": ["5", "7"], "1": ["6", "8"], "2": ["0", "1"]}),
+        # Words above numbers are names, and so are the numbers beside them.
+        ("x,1,2\n5,0,1\n6,1,0\n", {"1": ["0", "1"], "2": ["1", "0"]}),
+        # An index that pandas wrote, and read again.
+        ("Unnamed: 0,x\n0,5\n1,6\n", {"x": ["5", "6"]}),
         ("name,2019,2020\nq,6,0\nr,8,1\n", {"2019": ["6", "8"], "2020": ["0", "1"]}),
     ],
 )

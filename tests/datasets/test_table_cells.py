@@ -189,6 +189,15 @@ def test_texts_are_asked_about_in_small_tables_too():
         assert kind_of(Cells("c", pd.Series(cells, dtype=object), as_text=True)).ask == asked
 
 
+def test_keys_and_objects_are_asked_about_in_small_tables_too():
+    numbers = range(40)
+    for written in ("u{}@x.org", "https://x.org/{}?a=b", "#00{:04x}", '{{"a": {}}}', "{{'b': {}}}"):
+        column = pd.Series([written.format(k) for k in numbers], dtype=object)
+        assert kind_of(Cells("c", column, as_text=True)).ask == "--drop", written
+    twice = pd.Series([f"u{k % 20}@x.org" for k in numbers], dtype=object)
+    assert kind_of(Cells("c", twice, as_text=True)).name == "nominal"
+
+
 def test_numbers_that_are_stored_as_text_are_asked_about():
     for cells, asked in ((["1.5", "2"], True), ([1, "2"], True), ([1.5, "$2"], False)):
         kind = kind_of(Cells("c", pd.Series(cells, dtype=object)))

@@ -28,6 +28,7 @@ from multimargin.targets.names import label_name
 
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
+_MADE_UP = re.compile(r"^Unnamed: [0-9]+(?:_level_[0-9]+)?$")
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 # Bytes of a line, unless one is longer; DuckDB reads as many at a time.
 _LONGEST = 2**21
@@ -103,7 +104,12 @@ def names_at_the_top(path: Path, ending: str) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dialect = _dialect(head, told or _delimiter(head, ending), skipped=0)
-    return [label_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
+    return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
+
+
+def column_name(name: Any) -> str:
+    """Return the name of a column, empty where it is none, as that which pandas makes up."""
+    return _MADE_UP.sub("", label_name(str(name)))
 
 
 def _with_lone_quote(lines: Sequence[str], delimiters: str) -> str:
@@ -250,6 +256,12 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row has numbers where all others have, and no names."""
     rows = [row for row in rows if len(row) == len(first)]
+    # A word above numbers is a name.
+    if any(
+        not is_number(cell) and all(is_number(row[place]) for row in rows)
+        for place, cell in enumerate(first)
+    ):
+        return False
     numbers = [
         place
         for place, cell in enumerate(first)

@@ -22,11 +22,17 @@ from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import as_utf8, opened, reading, uncompressed, unpacked
-from multimargin.datasets.delimited import HEAD_ROWS, numbered_names, pattern_of, read_delimited
+from multimargin.datasets.delimited import (
+    HEAD_ROWS,
+    column_name,
+    numbered_names,
+    pattern_of,
+    read_delimited,
+)
 from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_missing
-from multimargin.targets.names import as_written, label_name
+from multimargin.targets.names import as_written
 
 PARTS = ("train", "test")
 _STANDARD_INPUT = ("-", "/dev/stdin")
@@ -296,7 +302,7 @@ def with_plain_names(frame: Any, what: str) -> Any:
 
     One without a name that holds nothing, or numbers the rows, is left out.
     """
-    names = [label_name(str(column)) for column in frame.columns]
+    names = [column_name(column) for column in frame.columns]
     kept = [k for k, name in enumerate(names) if name or not _says_nothing(frame.iloc[:, k])]
     if len(kept) < len(names):
         frame = frame.iloc[:, kept]

@@ -35,6 +35,8 @@ from multimargin.targets.given import is_missing
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
+# So many names of which each is in one row say nothing.
+_MANY_KEYS = 20
 # Of fewer, texts are as good as names.
 _A_FEW = 3
 # Of the cells, a share that is about half.
@@ -86,6 +88,7 @@ _KEY = re.compile(
 )
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 """Types of cells that list something."""
+_OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 
@@ -142,6 +145,8 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
         and bool(cells.first)
         and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.first))
     )
+    if cells.types == {str} and cells.texts and all(map(_OBJECT.fullmatch, cells.texts)):
+        return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
     if not as_lists and not (in_text and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.texts))):
         return None
     filled = cells.filled() if as_lists else cells.texts
@@ -340,7 +345,10 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     told = f"{count} different values in {n_rows} rows, {_some(texts)}"
     if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
         return Kind("text", told, ask="--text")
-    if 2 * count > n_rows and count > _MANY_NAMES:
+    is_key = count > _MANY_KEYS and count == cells.counts.sum()
+    if (2 * count > n_rows and count > _MANY_NAMES) or (
+        is_key and not any(is_number(text, either) for text in texts for either in ".,")
+    ):
         return Kind("keys", told, ask="--drop")
     dates = sum(_kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
