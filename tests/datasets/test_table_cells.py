@@ -18,7 +18,8 @@ from multimargin.datasets.table_cells import (
     stands_for_nothing,
     zeros_in_front,
 )
-from multimargin.datasets.table_kinds import date_parts, kind_of
+from multimargin.datasets.table_dates import date_parts
+from multimargin.datasets.table_kinds import kind_of
 
 PIECES = st.sampled_from(
     ["0", "1", "7", "12", ".", ",", "+", "-", "e", "E", " ", "x", "", "\n", "_"]

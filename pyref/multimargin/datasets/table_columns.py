@@ -20,11 +20,10 @@ from multimargin.datasets.table_cells import (
     numbers_of,
     unit_of,
 )
+from multimargin.datasets.table_dates import DATE_PARTS, date_parts
 from multimargin.datasets.table_kinds import (
-    DATE_PARTS,
     WORD,
     Kind,
-    date_parts,
     decimal_mark,
     kind_of,
     vector_of,

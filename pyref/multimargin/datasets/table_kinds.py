@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from itertools import chain
 from numbers import Number, Real
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import option
-from multimargin.checks.no_numbers import DATES, DURATIONS, INTERVALS, kind_of_type
+from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
@@ -30,6 +29,7 @@ from multimargin.datasets.table_cells import (
     units_of,
     zeros_in_front,
 )
+from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, kind_of_text
 from multimargin.notices import warn
 from multimargin.targets.given import is_missing
 
@@ -45,36 +45,6 @@ _SOME = 0.4
 _FEW_WORDS = 3
 # What `TfidfVectorizer` takes for one.
 WORD = r"\b\w\w+\b"
-DATE_PARTS = ("year", "month", "day", "weekday", "hour")
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
-_CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\ ?[ap]m)?"
-_ZONE = r"\ ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})"
-# Those whose day and month cannot be taken for each other: 2024-01-31, 31.1.2024, 31 January 2024.
-_DATE = re.compile(
-    r"\s*(?:(?P<ymd>[0-9]{4}([-/.])[0-9]{1,2}\2[0-9]{1,2})"
-    r"|(?P<dmy>[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
-    r"|(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\ )?"
-    rf"(?P<named>(?:[0-9]{{1,2}}[ -]{_MONTH}|{_MONTH}\ [0-9]{{1,2}}),?[ -](?:[0-9]{{2}}){{1,2}}))"
-    rf"(?:,?[ T](?P<clock>{_CLOCK})(?:{_ZONE})?)?\s*",
-    re.IGNORECASE,
-)
-_OTHER_DATE = re.compile(
-    r"\s*(?:[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{2}){1,2}"
-    rf"(?:,?[ T]{_CLOCK})?|{_CLOCK})\s*",
-    re.IGNORECASE,
-)
-_YEAR = re.compile("0000|(?:19|20)[0-9]{2}")
-# How words within dates begin: months and weekdays in several languages, and what joins them.
-_OF_DATES = re.compile(
-    "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|mär|mai|okt|dez|fév"
-    "|avr|jui|aoû|déc|ene|abr|mayo|ago|set|out|dic|fev|gen|mag|giu|lug|ott|mrt|mei|uhr"
-    "|(?:[twqzhg]|st|nd|rd|th|of|de|am|pm|utc|gmt|[cempw]e?s?[dt]|年|月|日)$"
-)
-_DURATION = re.compile(
-    r"\s*-?[0-9]+ days?(?:,? [+-]?[0-9]+:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?\s*"
-    r"|\s*P(?:[0-9.]+[YMWD])*(?:T(?:[0-9.]+[HMS])+)?\s*"
-)
 # "12 kg"; "52.52, 13.40".
 _WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,6}[²³]?|°[CF]?)\s*")
 _SEVERAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+\s*")
@@ -157,7 +127,8 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
     except (TypeError, ValueError):
         return Kind("lists", f"lists, {_some(cells.texts)}", ask="--drop")
     if len(lengths) > 1 or lengths == {0}:
-        told = f"lists of {min(lengths)} to {max(lengths)} numbers, {_some(cells.texts)}"
+        counts = f"of {min(lengths)} to {max(lengths)} numbers" if max(lengths) else "without items"
+        told = f"lists {counts}, {_some(cells.texts)}"
         return Kind("lists", told, ask="--drop")
     (length,) = lengths
     return Kind("vector", f"lists of {length} numbers, each a feature", length)
@@ -245,7 +216,7 @@ def _kind_of_objects(cells: Cells) -> str | None:
         for text in cells.texts:
             if is_nothing(text):
                 continue
-            kinds.add(_kind_of_text(text))
+            kinds.add(kind_of_text(text))
             if len(kinds) > 1:
                 return None
     if len(kinds) != 1:
@@ -255,80 +226,15 @@ def _kind_of_objects(cells: Cells) -> str | None:
     return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
 
 
-def _kind_of_text(text: str) -> str | None:
-    if _DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text) or _is_of_dates(text):
-        return DATES
-    return DURATIONS if _DURATION.fullmatch(text) and text.strip() != "P" else None
-
-
-def _is_of_dates(text: str) -> bool:
-    """Return whether a text has a year, and otherwise what stands in dates alone."""
-    if not re.search("[0-9]{4}", text):
-        return False
-    # A zone may have any name.
-    words = re.findall(r"[^\W\d_]+|[0-9]+", re.sub(r" \w+/\w+$", "", text.lower()))
-    return (
-        len(words) > 1
-        and sum(_YEAR.fullmatch(word) is not None for word in words) == 1
-        and all(
-            len(word) <= 2 or _YEAR.fullmatch(word) if word.isdigit() else _OF_DATES.match(word)
-            for word in words
-        )
-    )
-
-
 def _are_clear(cells: Cells) -> bool:
     """Return whether the days and months of dates can be told apart."""
     if kind_of_type(cells.values.dtype) is not None:
         return str(cells.values.dtype).startswith("date")
-    return all(_DATE.fullmatch(text) or is_nothing(text) for text in cells.texts)
+    return all(is_clear(text) or is_nothing(text) for text in cells.texts)
 
 
 def _has_hours(cells: Cells) -> bool:
     return bool(np.nanmax(date_parts(cells.values)[:, 4], initial=0.0) > 0)
-
-
-def date_parts(values: Any) -> NDArray[np.float64]:
-    """Return year, month, day, weekday from 0 for Monday, and hour of dates; NaN where missing."""
-    cells = Cells(str(values.name), values)
-    try:
-        parts = {text: _parts_of(text) for text in cells.texts if not is_nothing(text)}
-    except ValueError as error:
-        raise ValueError(
-            f"the column {values.name!r} has something else than dates: {error}"
-        ) from error
-    nothing = [np.nan] * len(DATE_PARTS)
-    return np.stack(
-        [
-            cells.mapped(lambda text, place=place: parts.get(text, nothing)[place])
-            for place in range(len(DATE_PARTS))
-        ],
-        axis=1,
-    )
-
-
-def _parts_of(text: str) -> list[float]:
-    """Return the parts of a date, in the local time that it tells."""
-    found = _DATE.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r:.40} is no date")
-    if found["named"]:
-        named = found["named"].lower()
-        numbers = re.findall("[0-9]+", named)
-        month = _MONTHS.index(re.findall("[a-z]{3}", named)[0]) + 1
-        year, day = int(numbers[1]), int(numbers[0])
-        year += 0 if len(numbers[1]) == 4 else 1900 if year > 68 else 2000
-    else:
-        parts = [int(part) for part in re.findall("[0-9]+", found["ymd"] or found["dmy"])]
-        year, month, day = parts if found["ymd"] else parts[::-1]
-    clock = (found["clock"] or "0").lower()
-    hour = int(re.findall("[0-9]+", clock)[0])
-    if clock.endswith("m"):
-        hour = hour % 12 + (12 if clock.endswith("pm") else 0)
-    try:
-        return [year, month, day, date(year, month, day).weekday(), hour]
-    except ValueError as error:
-        raise ValueError(f"{text!r:.40} is no date: {error}") from error
 
 
 def _versions(cells: Cells) -> Kind | None:
@@ -350,7 +256,7 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
         is_key and not any(is_number(text, either) for text in texts for either in ".,")
     ):
         return Kind("keys", told, ask="--drop")
-    dates = sum(_kind_of_text(text) is not None for text in texts)
+    dates = sum(kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
         return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
     amounts = np.array([unit_of(text, mark) is not None for text in texts], dtype=bool)
