@@ -43,6 +43,8 @@ def test_the_line_of_names_tells_the_delimiter(tmp_path, delimiter, ending, end)
         # A delimiter that only the texts have, in the first row alone.
         ('text,tags\n"x; y",a;b\nz,b\n', {"text": ["x; y", "z"], "tags": ["a;b", "b"]}),
         ("a;b;tags\n1,5;2,5;x,y\n3,5;4;y\n", {"a": ["1,5", "3,5"], "tags": ["x,y", "y"]}),
+        # A name with a comma, above numbers with one.
+        ("x;y;size, m\n1;2;1,5\n3;4;2,5\n", {"y": ["2", "4"], "size, m": ["1,5", "2,5"]}),
         # A cell more than there are names, and nothing in it.
         ("a,x\n1,0,\n2,1,\n", {"a": ["1", "2"], "x": ["0", "1"]}),
         ("a,x\n1,0,\n2,1\n", {"a": ["1", "2"], "x": ["0", "1"]}),

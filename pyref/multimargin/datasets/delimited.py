@@ -195,16 +195,19 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 
 
 def _delimiter(lines: Sequence[str], ending: str) -> str:
-    """Return what stands between the names of the columns and, as often, in the rows below."""
-    found, best = _NONE, -1.0
+    """Return what stands between the names of the columns and, as often, in the rows below.
+
+    Of several, it is what makes the most columns.
+    """
+    found, best = _NONE, (-1.0, 0)
     for delimiter in DELIMITERS[ending]:
         (names, *rows) = _rows(lines, delimiter) or [[]]
         if len(names) < 2:
             continue
         fitting = [_fits(row, len(names)) for row in rows]
         share = sum(fitting) / len(fitting) if fitting else 0.5
-        if share > best:
-            found, best = delimiter, share
+        if (share, len(names)) > best:
+            found, best = delimiter, (share, len(names))
     return found
 
 
