@@ -1,12 +1,16 @@
 """Predictions by name, also where the data have another order or no labels."""
 
+import io
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from multimargin import RankSVM, explain
-from multimargin.datasets import MultilabelData
+from multimargin.datasets import MultilabelData, table_files
 from multimargin.model_files import load_model, read_info, save_model
 from tests.support.files import write_arff, write_svmlight
 
@@ -246,6 +250,27 @@ def test_there_is_a_row_for_each_line(command, tmp_path):
     rows = command("predict", tmp_path / "m.model", tmp_path / "new.csv", "--top", "1").rows
     assert [row["row"] for row in rows] == ["0", "1", "2"]
     assert [rows[0]["tags"], rows[2]["tags"]] == ["a", "b"]
+    (tmp_path / "new.jsonl").write_text('{"text": "red fish"}\n\n \n{"text": "blue sea"}\n\n')
+    rows = command("predict", tmp_path / "m.model", tmp_path / "new.jsonl", "--top", "1").rows
+    assert [row["row"] for row in rows] == ["0", "1", "2", "3"]
+    assert [rows[0]["tags"], rows[3]["tags"]] == ["a", "b"]
+
+
+def test_patterns_and_names_in_messages(command, sizes, monkeypatch):
+    monkeypatch.chdir(sizes)
+    assert len(command("predict", "m.model", "t*.csv").rows) == 60
+    (sizes / "new.csv").write_text("size\n1\nlarge\n")
+    assert "'large' in row 1 (in new.csv)" in command("predict", "m.model", "new.csv").err
+    for content, told in (
+        ("size\n1\nlarge\n", "'large' in row 1 (in standard input)"),
+        ("size,more\n1,2\n1\n", "standard input, line 3: rows of different lengths"),
+        ("", "standard input is empty"),
+    ):
+        stream = SimpleNamespace(buffer=io.BytesIO(content.encode()))
+        monkeypatch.setattr(sys, "stdin", stream)
+        table_files._standard_input.cache_clear()
+        assert told in " ".join(command("predict", "m.model", "-").err.split())
+    table_files._standard_input.cache_clear()
 
 
 def test_the_best_labels_have_probabilities_where_there_are_some(command, sizes):

@@ -43,6 +43,8 @@ def test_the_line_of_names_tells_the_delimiter(tmp_path, delimiter, ending, end)
         # A delimiter that only the texts have, in the first row alone.
         ('text,tags\n"x; y",a;b\nz,b\n', {"text": ["x; y", "z"], "tags": ["a;b", "b"]}),
         ("a;b;tags\n1,5;2,5;x,y\n3,5;4;y\n", {"a": ["1,5", "3,5"], "tags": ["x,y", "y"]}),
+        # A name with a comma, above numbers with one.
+        ("x;y;size, m\n1;2;1,5\n3;4;2,5\n", {"y": ["2", "4"], "size, m": ["1,5", "2,5"]}),
         # A cell more than there are names, and nothing in it.
         ("a,x\n1,0,\n2,1,\n", {"a": ["1", "2"], "x": ["0", "1"]}),
         ("a,x\n1,0,\n2,1\n", {"a": ["1", "2"], "x": ["0", "1"]}),
@@ -59,6 +61,10 @@ def test_the_line_of_names_tells_the_delimiter(tmp_path, delimiter, ending, end)
         ("a,x\r1,0\r2,1\r", {"a": ["1", "2"], "x": ["0", "1"]}),
         # Columns that are called by numbers.
         ("0,1,2\n5,6,0\n7,8,1\n", {"0": ["5", "7"], "1": ["6", "8"], "2": ["0", "1"]}),
+        # Words above numbers are names, and so are the numbers beside them.
+        ("x,1,2\n5,0,1\n6,1,0\n", {"1": ["0", "1"], "2": ["1", "0"]}),
+        # An index that pandas wrote, and read again.
+        ("Unnamed: 0,x\n0,5\n1,6\n", {"x": ["5", "6"]}),
         ("name,2019,2020\nq,6,0\nr,8,1\n", {"2019": ["6", "8"], "2020": ["0", "1"]}),
     ],
 )
@@ -78,6 +84,12 @@ def test_a_first_row_of_data_is_told(tmp_path):
         assert found["column1"] == first
         assert len(said) == 1
         assert "is no row of names but of data" in said[0]
+
+
+def test_names_of_rows_that_may_be_cells_are_told(tmp_path):
+    found, said = read(tmp_path, "x,tags\n1,a,b\n2,b,c\n")
+    assert found == {"x": ["a", "b"], "tags": ["b", "c"]}
+    assert "the first cells, such as '1', are taken for names of the rows" in said[0]
 
 
 def test_lone_quotes_swallow_no_row(tmp_path):

@@ -18,7 +18,8 @@ from multimargin.datasets.table_cells import (
     stands_for_nothing,
     zeros_in_front,
 )
-from multimargin.datasets.table_kinds import date_parts, kind_of
+from multimargin.datasets.table_dates import date_parts
+from multimargin.datasets.table_kinds import kind_of
 
 PIECES = st.sampled_from(
     ["0", "1", "7", "12", ".", ",", "+", "-", "e", "E", " ", "x", "", "\n", "_"]
@@ -148,6 +149,60 @@ def test_columns_of_which_half_are_numbers_are_asked_about():
     ):
         kind = kind_of(Cells("c", pd.Series(cells, dtype=object), as_text=True))
         assert bool(kind.ask) == asked, cells
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2024-01-31 10:00:00 Europe/Berlin", "31. Januar 2024", "3 février 2024", "2024-01"),
+        *(
+            "January 31st, 2024",
+            "Wed Jan 31 10:00:00 2024",
+            "2024\u5e741\u670831\u65e5",
+            "2024-W05",
+        ),
+        *("2024-Q1", "31 de enero de 2024", "gennaio 2024", "Wed, 31 Jan 2024 10:00:00 EST"),
+        *("PT1H30M", "P3D", "20240131", "1706659203.5", "12 kg", "3.5 \u00b0C", "0x1F", "1_000"),
+        *("\u0661\u0662", "52.52, 13.4", "0.5 0.25 1"),
+    ],
+)
+def test_dates_units_and_digits_of_other_kinds_are_asked_about(text):
+    """None of them is a feature of its own, whatever stands beside it in place of a missing one."""
+    other = text.replace("3", "1") if "3" in text else text.translate({49: 50, 0x661: 0x663})
+    for beside in ("", "NULL", "\\N", "-"):
+        column = pd.Series([text, other, beside, text], dtype=object)
+        assert kind_of(Cells("c", column, as_text=True)).ask, beside
+
+
+def test_what_stands_for_nothing_among_dates_is_missing():
+    column = pd.Series(["2024-01-31", "N/A", "-", "", "\\N"], dtype=object, name="day")
+    assert kind_of(Cells("day", column, as_text=True)).name == "date"
+    assert np.isnan(date_parts(column)[1:]).all()
+    for wrong in ("2024-02-30", "0000-00-00"):
+        with pytest.raises(ValueError, match=f"the column 'day' has .*: '{wrong}' is no date"):
+            date_parts(column.replace("N/A", wrong))
+
+
+def test_texts_are_asked_about_in_small_tables_too():
+    texts = ["a good film about dogs", "bad film about two cats", "nice songs of small birds"]
+    texts += ["the last of all texts here"]
+    for cells, asked in ((texts, "--text"), (texts[:3] * 4, ""), (["red", "two", "sea", "x"], "")):
+        assert kind_of(Cells("c", pd.Series(cells, dtype=object), as_text=True)).ask == asked
+
+
+def test_keys_and_objects_are_asked_about_in_small_tables_too():
+    numbers = range(40)
+    for written in ("u{}@x.org", "https://x.org/{}?a=b", "#00{:04x}", '{{"a": {}}}', "{{'b': {}}}"):
+        column = pd.Series([written.format(k) for k in numbers], dtype=object)
+        assert kind_of(Cells("c", column, as_text=True)).ask == "--drop", written
+    twice = pd.Series([f"u{k % 20}@x.org" for k in numbers], dtype=object)
+    assert kind_of(Cells("c", twice, as_text=True)).name == "nominal"
+
+
+def test_numbers_that_are_stored_as_text_are_asked_about():
+    for cells, asked in ((["1.5", "2"], True), ([1, "2"], True), ([1.5, "$2"], False)):
+        kind = kind_of(Cells("c", pd.Series(cells, dtype=object)))
+        assert (kind.ask == "--number") == asked
 
 
 def test_postal_codes_and_moments_are_asked_about():

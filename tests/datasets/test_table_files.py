@@ -8,6 +8,7 @@ import lzma
 import os
 import sys
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -218,6 +219,68 @@ def test_parts_of_one_table(frame):
     # Two tables that are no parts.
     os.rename("numbered/t2.csv", "numbered/other.csv")
     assert table_files.table_files("numbered") is None
+
+
+def test_parts_are_in_the_order_of_their_numbers_and_may_be_empty(frame):
+    os.mkdir("d")
+    for number, rows in ((2, slice(0, 10)), (10, slice(10, 20))):
+        frame[rows].to_csv(f"d/part-{number}.csv", index=False)
+    open("d/part-3.csv", "w").close()
+    for source in ("d", "d/part-*.csv"):
+        np.testing.assert_array_equal(load(source, labels="x,y").Y, EXPECTED)
+
+
+def test_tables_that_are_not_read_are_told(frame):
+    os.mkdir("d")
+    for name in ("train", "test", "valid"):
+        frame.to_csv(f"d/{name}.csv", index=False)
+    with pytest.warns(UserWarning, match=r"'train.csv', 'test.csv', .* 'valid.csv', left out"):
+        load("d", labels="x,y")
+    os.rename("d/valid.csv", "d/tr.csv")
+    for source in ("d/z*.csv", "empty"):
+        os.makedirs("empty", exist_ok=True)
+        with pytest.raises(FileNotFoundError, match="has no tables; expected files that end in"):
+            load_table(source, labels="x,y")
+
+
+def test_files_of_another_kind_are_named(frame):
+    content = {
+        "a.csv": (gzip.compress(TEXT.encode()), r"begins like a file of gzip \(\.gz\)"),
+        "b.csv": (frame.to_parquet(), "begins like a file of Parquet"),
+        "c.csv": (TEXT.encode("utf-16-le"), r"\(byte 1\); .* iconv -f UTF-16"),
+        "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), r"no text in UTF-8 \(byte"),
+        "e.xls": (b"<html>", "no table, which ends in .csv"),
+    }
+    pack_zip("f.csv", TEXT)
+    content["f.csv"] = (Path("f.csv").read_bytes(), "begins like a file of zip or Excel")
+    for name, (written, message) in content.items():
+        with open(name, "wb") as stream:
+            stream.write(written)
+        with case(name), pytest.raises(ValueError, match=message):
+            load_table(name, labels="x,y")
+
+
+def test_rows_without_anything_are_left_out_and_told(frame):
+    blank = {"csv": ",,\n", "jsonl": "{}\n"}
+    for kind, line in blank.items():
+        with open(f"t.{kind}", "w") as stream:
+            rows = TEXT if kind == "csv" else frame.to_json(orient="records", lines=True)
+            stream.write(rows + 2 * line)
+        with pytest.warns(UserWarning, match="2 rows without .* left out, the first is row 20"):
+            data = load(f"t.{kind}", labels="x,y")
+        np.testing.assert_array_equal(data.Y, EXPECTED)
+        assert len(table_files.read_frame(Path(f"t.{kind}"), blank_rows=True)) == 22
+
+
+def test_the_text_of_an_object_is_no_text(frame):
+    rows = [
+        {"data": {"text": "red fish"}, "x": 1, "y": 0},
+        {"data": {"text": "sea"}, "x": 0, "y": 1},
+    ]
+    with open("t.json", "w") as stream:
+        json.dump(rows, stream)
+    with pytest.raises(ValueError, match="the column 'data' holds objects, such as"):
+        load("t.json", labels="x,y", text="data")
 
 
 def test_numbered_parts_of_train_and_test(frame):

@@ -221,6 +221,66 @@ def test_separators_of_other_tables(tmp_path, written):
     assert read(tmp_path / "t.csv", again) == [set(row) for row in COMBINATIONS]
 
 
+@pytest.mark.parametrize(
+    "mark", ["\u00b7", " \u2014 ", "~", "^", "_", "-", "\u060c", ".", " ", "%"]
+)
+def test_a_separator_that_is_in_doubt_is_named(mark):
+    """Half of the rows have one tag: nothing is taken, and nothing is passed over in silence."""
+    cells = [mark.join(tags) for tags in (("aa", "bb"), ("bb", "cc"), ("aa",), ("cc",))]
+    for separator in (None, ";"):
+        with pytest.warns(UserWarning, match="each is one tag") as told:
+            tags = indicator_of_tags(pd.Series(cells, name="tags"), separator)
+        assert f"was {mark.strip() or ' '!r} meant?" in str(told[0].message)
+        assert len(tags.names) == 4
+
+
+def test_a_mark_before_every_tag_separates_them():
+    for mark in ("#", "\u2022", "@"):
+        cells = [f"{mark}a", f"{mark}a {mark}b", f"{mark}b{mark}c", f"{mark}c"]
+        with pytest.warns(UserWarning, match=f"'{mark}' is taken to be it"):
+            assert indicator_of_tags(pd.Series(cells, name="t"), None).names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["R&amp;D,b", "b,c"], "character references of HTML"),
+        (["R&amp;D;b", "b;c"], "character references of HTML"),
+        (["caf&#233;,b", "b,c"], "character references of HTML"),
+        (["a<br>b,c", "c,d"], "elements of HTML"),
+        (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
+        (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
+        (["'red, dark','b'", "'b'"], "single quotes, which are read as they stand"),
+    ],
+)
+def test_names_that_are_more_than_names_are_told(cells, told):
+    with pytest.warns(UserWarning, match=f"has names with {told}, such as"):
+        indicator_of_tags(pd.Series(cells, name="t"), ";" if ";b" in cells[0] else ",")
+
+
+def test_quotes_that_some_need_are_left_out_of_all():
+    cells = ['"red, dark","blue"', '"blue",green', "green"]
+    tags = indicator_of_tags(pd.Series(cells, name="t"), ",")
+    assert tags.names == ["blue", "green", "red, dark"]
+
+
+def test_scores_of_objects_in_a_list_decide(tmp_path):
+    for key in ("score", "confidence", "probability"):
+        tags = [
+            [{"label": "a", key: 0.9}, {"label": "b", key: 0.1}],
+            [{"label": "b", key: 0.5}, {"label": "a", key: 0.49}],
+            [{"label": "a"}, {"label": "b", key: 0.8}],
+            [],
+        ]
+        data = of_lines(tmp_path / "t.jsonl", tags)
+        np.testing.assert_array_equal(data.Y, Y)
+
+
+def test_a_name_in_a_list_that_lists_others_is_told(tmp_path):
+    with pytest.warns(UserWarning, match="has 'a, b', which is taken for one tag, though 'a', 'b'"):
+        of_lines(tmp_path / "t.jsonl", ["a, b", ["a", "b"], "a", "b"])
+
+
 def test_a_tag_in_each_of_several_columns(tmp_path):
     padded = [[*row, "", ""][:3] for row in COMBINATIONS]
     frame = pd.DataFrame(padded, columns=["tag1", "tag2", "tag3"])
@@ -266,7 +326,9 @@ def test_names_that_look_the_same_are_one_and_others_are_told(tmp_path):
         "Sci Fi",
         "sci-fi",
     ]
-    with pytest.warns(UserWarning, match="names that differ by capital letters or blanks alone"):
+    with pytest.warns(
+        UserWarning, match="names that differ by capital letters, blanks or marks alone"
+    ):
         tags = indicator_of_tags(pd.Series(spelled, name="tags"), ",")
     assert tags.names == ["Sci Fi", "bar", "caf\u00e9", "sci-fi"]
     assert tags.Y.sum(axis=0).tolist() == [1, 3, 2, 1]

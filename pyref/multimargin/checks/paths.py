@@ -1,6 +1,7 @@
 """Checks of the paths that readers and writers are given."""
 
 import os
+from glob import glob
 from pathlib import Path
 
 MAGIC = b"multimargin model\n"
@@ -37,7 +38,8 @@ def check_model(path: object, argument: str) -> None:
 def check_source(source: str | os.PathLike[str]) -> None:
     """Refuse what is written as a path, and not as the name of a data set, and leads nowhere."""
     path = Path(source)
-    if (path.suffix or len(path.parts) > 1) and not path.exists():
+    # A pattern finds files.
+    if (path.suffix or len(path.parts) > 1) and not path.exists() and not glob(str(path)):
         raise FileNotFoundError(f"there is no file or folder {str(source).strip()!r}")
 
 

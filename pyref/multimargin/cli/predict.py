@@ -263,7 +263,7 @@ def _unlabelled_table(
 
     from multimargin.datasets.table_columns import as_text_column, chosen_columns
     from multimargin.datasets.table_files import table_files
-    from multimargin.datasets.tables import Table, features_of, read_parts
+    from multimargin.datasets.tables import Table, features_of, naming_parts, read_parts
 
     parts = table_files(source)
     if parts is None:
@@ -272,11 +272,13 @@ def _unlabelled_table(
         raise ValueError(f"{source} is no table; expected one, as the model was fitted to one")
     assert info.table is not None
     kinds = info.table["kinds"]
-    # A row for each line.
-    frame, splits = read_parts(parts, blank_rows=True)
+    name = Path(source).name
+    with naming_parts(parts):
+        # A row for each line.
+        frame, splits = read_parts(parts, blank_rows=True)
+        X = features_of(frame, kinds, name, model_mark=info.table.get("decimal", "."))
+        names = chosen_columns(frame, keep, "keep")
     # The labels are made up: they may be missing in the file.
     nothing = np.zeros((len(frame), 1), dtype=np.int64)
-    X = features_of(frame, kinds, Path(source).name, model_mark=info.table.get("decimal", "."))
-    names = chosen_columns(frame, keep, "keep")
     kept = {name: as_text_column(frame[name]) for name in names}
-    return Table(X, nothing, ("",), kinds, Path(source).name, splits), kept
+    return Table(X, nothing, ("",), kinds, name, splits), kept

@@ -24,6 +24,10 @@ class Attribute:
     # The declared type, of an attribute that is neither: text or a date
     other: str = ""
 
+    def __str__(self) -> str:
+        declared = self.other or "numeric" if self.values is None else self.values
+        return f"{self.name!r} ({declared})"
+
     @property
     def is_binary_number(self) -> bool:
         """True if declared with the values 0 and 1, or one of them."""

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import EINVAL
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,16 +18,21 @@ from zipfile import ZipFile
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 
+# What files of other kinds begin with.
+_MAGIC = {
+    b"\x1f\x8b": "gzip (.gz)", b"PK\x03\x04": "zip or Excel (.zip, .xlsx)", b"PAR1": "Parquet",
+    b"BZh": "bzip2 (.bz2)", b"\xfd7zXZ": "xz (.xz)", b"\x28\xb5\x2f\xfd": "Zstandard (.zst)",
+    b"\xd0\xcf\x11\xe0": "Excel before 2007 (.xls)",
+}  # fmt: skip
 MAX_FEATURES = 10_000_000
 """The widest matrix of features that a reader takes unasked."""
 MIN_LABEL_CELLS = 2**25
 """Label indicators of fewer entries are always taken."""
 
 
-def _open_zip(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
+def _open_zip(file: Path) -> IO[bytes]:
     archive = ZipFile(file)
-    stream = archive.open(_member_of(archive, file))
-    return TextIOWrapper(stream, **options) if "t" in mode else stream
+    return archive.open(_member_of(archive, file))
 
 
 def _member_of(archive: ZipFile, file: Path) -> str:
@@ -48,10 +54,10 @@ _OPENERS: dict[str, Callable[..., Any]] = {
 _ZST = ".zst"
 
 
-def opened(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
-    """Open a file to read, as it is or compressed; its name says which."""
-    stream: IO[Any] = _OPENERS.get(file.suffix.lower(), open)(file, mode, **options)
-    return stream
+def opened(file: Path, **of_text: Any) -> IO[Any]:
+    """Open a file to read bytes, or text with an encoding, as it is or compressed, by its name."""
+    stream: IO[Any] = _OPENERS.get(file.suffix.lower(), partial(open, mode="rb"))(file)
+    return TextIOWrapper(stream, **of_text) if of_text else stream
 
 
 def uncompressed(file: Path) -> Path:
@@ -120,6 +126,10 @@ def not_utf8(file: Path, shown: Path) -> str:
                 break
             place += len(piece)
             piece = stream.read(2**20)
+    for mark, kind in _MAGIC.items():
+        if head.startswith(mark):
+            return f"path: {shown} is no text, but begins like a file of {kind}; name it so"
+    place = head.index(b"\0") if b"\0" in head else place
     # Spreadsheets write both.
     marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in head[:64]
     return (

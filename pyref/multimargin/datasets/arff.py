@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -58,8 +58,9 @@ def load_arff(
     labels : str, path-like, int or None, default=None
         Attributes that are labels. A path: the XML file of MULAN, which names them. A positive
         integer k: the first k attributes; a negative one: the last k, as in MEKA's option ``-C``.
-        (MULAN's own files have the labels last.) None: the option ``-C k`` in the file's
-        ``@relation``.
+        (MULAN's own files have the labels last.) None looks for an XML file beside it: one of the
+        same name, with or without "-train" and "-test"; then the option ``-C k`` in the file's
+        ``@relation``; then the only XML file there is.
     drop : str or sequence of str, default=()
         Names of attributes to leave out, such as texts and dates, which no feature can be made of.
         `labels` counts them nevertheless.
@@ -133,17 +134,6 @@ def load_arff_features(
     return X[:, places_of(feature_names, names, f"path: {file}", "features that are expected")]
 
 
-def names_labels_in_header(path: str | os.PathLike[str], *, encoding: str = "utf-8-sig") -> bool:
-    """Say whether the header of an ARFF file says which attributes are labels, as MEKA's do.
-
-    That is an option ``-C`` in its ``@relation``.
-    """
-    file = existing_file(path, "path")
-    with opened(file, "rt", encoding=encoding, errors="replace") as stream:
-        _, relation, _ = _read_header(stream, f"path: {path}")
-    return _MEKA_OPTION.search(relation) is not None
-
-
 @dataclass(frozen=True)
 class _Table:
     """An ARFF file as it stands, nominal values coded by their place in the declaration."""
@@ -155,7 +145,7 @@ class _Table:
 
 def _read_table(file: Path, argument: str, encoding: str) -> _Table:
     source = f"{argument}: {file}"
-    with reading(file, argument), opened(file, "rt", encoding=encoding) as stream:
+    with reading(file, argument), opened(file, encoding=encoding) as stream:
         try:
             number, relation, attributes = _read_header(stream, source)
             repeated = first_repeated([attribute.name for attribute in attributes])
@@ -357,14 +347,7 @@ def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[in
 def _label_columns(labels: object, table: _Table, file: Path) -> list[int]:
     n_attributes = len(table.attributes)
     if labels is None:
-        option = _MEKA_OPTION.search(table.relation)
-        if option is None:
-            raise ValueError(
-                f"labels is None, and the relation {table.relation!r} of {file} has no '-C k'; "
-                "expected the XML file that names the labels, or a number: k for the first k "
-                "attributes, -k for the last k"
-            )
-        labels = int(option[1])
+        labels = _labels_by_default(file, table.relation)
     if isinstance(labels, bool):
         raise TypeError(f"labels is {labels}; expected a path, an integer or None")
     if isinstance(labels, int | np.integer):
@@ -376,6 +359,25 @@ def _label_columns(labels: object, table: _Table, file: Path) -> list[int]:
             )
         return list(range(count) if count > 0 else range(n_attributes + count, n_attributes))
     return _columns_named_in(existing_file(labels, "labels"), table, file)
+
+
+def _labels_by_default(file: Path, relation: str) -> Path | int:
+    """Return the XML file of the same name, the number in the header, or the only XML file."""
+    own = uncompressed(file).stem
+    for stem in (own, re.sub("([-_](train|test))+$", "", own)):
+        if (same := file.with_name(f"{stem}.xml")).is_file():
+            return same
+    option = _MEKA_OPTION.search(relation)
+    if option is not None:
+        return int(option[1])
+    every = [found for found in file.parent.glob("*.xml") if found.is_file()]
+    if len(every) == 1:
+        return every[0]
+    raise ValueError(
+        f"labels is None, the relation {relation!r} of {file} has no '-C k', and {len(every)} XML "
+        "files are beside it; expected the XML file that names the labels, or a number: k for the "
+        "first k attributes, -k for the last k"
+    )
 
 
 def _columns_named_in(xml_file: Path, table: _Table, file: Path) -> list[int]:
@@ -411,17 +413,12 @@ def _columns_named_in(xml_file: Path, table: _Table, file: Path) -> list[int]:
 
 
 def _check_same_attributes(table: _Table, test_table: _Table, test_file: Path) -> None:
-    expected, found = table.attributes, test_table.attributes
-    if len(expected) != len(found):
-        raise ValueError(
-            f"test: {test_file} has {len(found)} attributes; expected {len(expected)} as in path"
-        )
-    for number, (left, right) in enumerate(zip(expected, found, strict=True), start=1):
-        if left != right:
+    pairs = zip_longest(table.attributes, test_table.attributes)
+    for number, (expected, found) in enumerate(pairs, start=1):
+        if expected != found:
             raise ValueError(
-                f"test: attribute {number} of {test_file} is {right.name!r} "
-                f"({right.values or 'numeric'}); expected {left.name!r} "
-                f"({left.values or 'numeric'}) as in path"
+                f"test: attribute {number} of {test_file} is {found}; expected that of path, "
+                f"{expected}"
             )
 
 

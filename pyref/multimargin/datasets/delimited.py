@@ -28,6 +28,7 @@ from multimargin.targets.names import label_name
 
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
+_MADE_UP = re.compile(r"^Unnamed: [0-9]+(?:_level_[0-9]+)?$")
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 # Bytes of a line, unless one is longer; DuckDB reads as many at a time.
 _LONGEST = 2**21
@@ -103,7 +104,12 @@ def names_at_the_top(path: Path, ending: str) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dialect = _dialect(head, told or _delimiter(head, ending), skipped=0)
-    return [label_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
+    return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
+
+
+def column_name(name: Any) -> str:
+    """Return the name of a column, empty where it is none, as that which pandas makes up."""
+    return _MADE_UP.sub("", label_name(str(name)))
 
 
 def _with_lone_quote(lines: Sequence[str], delimiters: str) -> str:
@@ -163,6 +169,8 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
         text = content.decode("utf-8-sig", "strict" if is_whole else "ignore")
         if not is_whole:
             content[: content.rfind(b"\n") + 1].decode("utf-8-sig")
+    if "\0" in text:
+        raise ValueError(not_utf8(path, shown))
     lines = io.StringIO(text, newline="").readlines()
     lines = lines if is_whole or len(lines) == 1 else lines[:-1]
     if not any(line.strip() for line in lines):
@@ -187,16 +195,19 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 
 
 def _delimiter(lines: Sequence[str], ending: str) -> str:
-    """Return what stands between the names of the columns and, as often, in the rows below."""
-    found, best = _NONE, -1.0
+    """Return what stands between the names of the columns and, as often, in the rows below.
+
+    Of several, it is what makes the most columns.
+    """
+    found, best = _NONE, (-1.0, 0)
     for delimiter in DELIMITERS[ending]:
         (names, *rows) = _rows(lines, delimiter) or [[]]
         if len(names) < 2:
             continue
         fitting = [_fits(row, len(names)) for row in rows]
         share = sum(fitting) / len(fitting) if fitting else 0.5
-        if share > best:
-            found, best = delimiter, share
+        if (share, len(names)) > best:
+            found, best = delimiter, (share, len(names))
     return found
 
 
@@ -223,10 +234,14 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
         names = [*names, ""] if blanks else names
         longer = False
     # In quotes, unless R is told otherwise; text with a comma has a blank after it.
-    row_names = longer and (
-        all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
-        or not any(f"{delimiter} " in line for line in lines)
-    )
+    in_quotes = all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
+    row_names = longer and (in_quotes or not any(f"{delimiter} " in line for line in lines))
+    if row_names and not in_quotes and delimiter in ",;":
+        warn(
+            f"rows have a cell more than the line of names, {listed(names)}: the first cells, such "
+            f"as {rows[0][0]!r:.40}, are taken for names of the rows, as R writes them; if they "
+            "belong to the first column, put cells with the delimiter in quotes"
+        )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
 
 
@@ -244,6 +259,12 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row has numbers where all others have, and no names."""
     rows = [row for row in rows if len(row) == len(first)]
+    # A word above numbers is a name.
+    if any(
+        not is_number(cell) and all(is_number(row[place]) for row in rows)
+        for place, cell in enumerate(first)
+    ):
+        return False
     numbers = [
         place
         for place, cell in enumerate(first)

@@ -82,7 +82,7 @@ def starts_with_label(file: Path) -> bool:
 
 
 def _lines(file: Path, argument: str) -> list[str]:
-    with reading(file, argument), opened(file, "rt", encoding="utf-8-sig") as stream:
+    with reading(file, argument), opened(file, encoding="utf-8-sig") as stream:
         lines = [line for line in stream if line.strip()]
     if not any(_PREFIX in line for line in lines):
         raise ValueError(

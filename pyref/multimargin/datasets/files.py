@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from multimargin.datasets._reading import check_label_cells, reading, uncompressed
-from multimargin.datasets.arff import load_arff, names_labels_in_header
+from multimargin.datasets.arff import load_arff
 from multimargin.datasets.extreme import load_extreme
 from multimargin.datasets.fasttext import load_fasttext, starts_with_label
 from multimargin.datasets.file_kinds import KINDS, SVMLIGHT
@@ -14,7 +14,7 @@ from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
 from multimargin.datasets.table_columns import ColumnRoles, columns_of
-from multimargin.datasets.table_files import PARTS, files_in, table_files
+from multimargin.datasets.table_files import files_in, table_files
 from multimargin.datasets.tables import naming_parts, read_table
 
 Labels = str | os.PathLike[str] | int | None
@@ -128,33 +128,13 @@ def load_folder(
     return load_file(candidates[0], labels=labels, name=name, **options)
 
 
-def label_file(file: Path) -> Path | None:
-    """Find the XML file that names the labels of an ARFF file, if there is one beside it.
-
-    It has the same name, with or without "-train" and "-test"; else, unless the header of the ARFF
-    file names the labels itself, it is the only XML file there is.
-    """
-    own = stem = uncompressed(file).stem
-    for part in PARTS:
-        stem = stem.removesuffix(f"-{part}").removesuffix(f"_{part}")
-    for same in (own, stem):
-        found = file.with_name(f"{same}.xml")
-        if found.is_file():
-            return found
-    if names_labels_in_header(file):
-        return None
-    every = sorted(found for found in file.parent.glob("*.xml") if found.is_file())
-    return every[0] if len(every) == 1 else None
-
-
 def _read(
     file: Path, kind: str, labels: Any, test: Path | None, name: str | None, options: dict[str, Any]
 ) -> MultilabelData:
     if kind == ".arff":
-        found = label_file(file) if labels is None else labels
         # How svmlight is to be read is said of every file of a model, whatever its kind.
         of_arff = {key: value for key, value in options.items() if key not in _OF_SVMLIGHT}
-        return load_arff(file, found, test=test, name=name, **of_arff)
+        return load_arff(file, labels, test=test, name=name, **of_arff)
     if kind in SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
     if kind == ".txt" and starts_with_label(file):

@@ -35,12 +35,24 @@ _AMOUNT = {
 }
 _TRUTH = {"true": 1.0, "false": 0.0}
 # What says that a label applies, or does not.
-_RELEVANT = {"true", "yes", "y", "t", "on", "x", "\N{CHECK MARK}", "\N{HEAVY CHECK MARK}"}
-_IRRELEVANT = {"false", "no", "n", "f", "off"}
+_RELEVANT = {
+    *("true", "yes", "y", "t", "on", "x", "ja", "oui", "si", "sì", "sí", "sim", "tak", "да", "是"),
+    *(
+        "\N{CHECK MARK}",
+        "\N{HEAVY CHECK MARK}",
+        "\N{WHITE HEAVY CHECK MARK}",
+        "\N{BALLOT BOX WITH CHECK}",
+    ),
+}
+_IRRELEVANT = {
+    *("false", "no", "n", "f", "off", "nein", "non", "nee", "nej", "não", "nie", "нет", "否"),
+    *("\N{BALLOT X}", "\N{CROSS MARK}", "\N{BALLOT BOX}"),
+}
 # What programs write into a column of numbers where there is none.
 _NO_NUMBER = {
     *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "#na", "1.#ind"),
-    *("-1.#ind", "1.#qnan", "-1.#qnan", "#n/a n/a", "?"),
+    *("-1.#ind", "1.#qnan", "-1.#qnan", "#n/a n/a", "?", "\\n", "#ref!", "#div/0!", "#value!"),
+    *("#null!", "#num!", "#name?"),
 }
 # The same among numbers alone; of a label, a dash may mean that it does not apply.
 _DASHES = {"-", "--", "."}
@@ -143,6 +155,19 @@ def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
     return codes, list(different)
 
 
+def numbered_keys(column: Any, argument: str) -> NDArray[np.intp]:
+    """Return a number for each row, the same for equal values; raise ValueError where one lacks."""
+    keys = Cells(str(column.name), column)
+    place = {text: number for number, text in enumerate(dict.fromkeys(map(str.strip, keys.texts)))}
+    codes = keys.mapped(lambda text: -1 if text is None else place[text.strip()]).astype(np.intp)
+    if (codes < 0).any():
+        raise ValueError(
+            f"{argument}: the column {keys.name!r} has no value in row "
+            f"{int(np.argmax(codes < 0))}; expected one in each"
+        )
+    return codes
+
+
 def _text_of(cell: Any) -> str | None:
     text = cell if type(cell) is str else as_written(cell)
     return text if text and not text.isspace() else None
@@ -185,6 +210,11 @@ def stands_for_nothing(text: str) -> bool:
     return text.strip().lower() in _NO_NUMBER
 
 
+def is_nothing(text: str) -> bool:
+    """Return whether a text is blank, or stands for a missing value among numbers and dates."""
+    return stands_for_nothing(text) or text.strip() in _DASHES
+
+
 def label_value(text: str) -> float | None:
     """Return 0, 1, -1, NaN for an unknown label, or None for what is no label."""
     if stands_for_nothing(text):
@@ -200,8 +230,7 @@ def is_number(text: str | None, mark: str = ".") -> bool:
     """Return whether a text is a number, a truth value or stands for a missing number."""
     if text is None or _NUMERAL[mark].fullmatch(text):
         return True
-    word = text.strip().lower()
-    return word in _TRUTH or word in _NO_NUMBER or word in _DASHES
+    return is_nothing(text) or text.strip().lower() in _TRUTH
 
 
 def unit_of(text: str, mark: str) -> str | None:
@@ -221,9 +250,9 @@ def number_of(text: str | None, mark: str = ".") -> float:
     """Return the number that a text is; NaN for a missing one. Raises ValueError."""
     if text is None:
         return np.nan
-    word = text.strip().lower()
-    if word in _NO_NUMBER or word in _DASHES:
+    if is_nothing(text):
         return np.nan
+    word = text.strip().lower()
     if word in _TRUTH:
         return _TRUTH[word]
     if _NUMERAL[mark].fullmatch(text):

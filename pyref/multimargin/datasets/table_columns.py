@@ -20,14 +20,14 @@ from multimargin.datasets.table_cells import (
     numbers_of,
     unit_of,
 )
+from multimargin.datasets.table_dates import DATE_PARTS, date_parts
 from multimargin.datasets.table_kinds import (
-    DATE_PARTS,
     WORD,
     Kind,
-    date_parts,
     decimal_mark,
     kind_of,
     vector_of,
+    warn_of_keys,
     warn_of_names,
 )
 from multimargin.notices import warn
@@ -284,6 +284,8 @@ def feature_kinds(
     for cells in open_:
         if found[cells.name].name == "nominal":
             warn_of_names(cells, mark)
+        elif found[cells.name].name == "number" and cells.name not in uses["number"]:
+            warn_of_keys(cells)
     asked_for = {column: Kind(use, "as asked for") for use in said_uses for column in uses[use]}
     return kinds, mark, {column: {**found, **asked_for}[column] for column in features.columns}
 
@@ -308,7 +310,7 @@ def ask(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
 
 def options_for(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
     """Write the options that settle what columns are asked about as."""
-    chosen: dict[str, list[str]] = {"--text": list(text), "--nominal": [], "--drop": []}
+    chosen = {"--text": list(text), "--number": list[str](), "--nominal": [], "--drop": []}
     for column, kind in kinds.items():
         if kind.ask:
             chosen[kind.ask].append(column)
@@ -372,12 +374,7 @@ def n_parts(column: str, kinds: Mapping[str, str]) -> int:
 def _parts_of(values: Any, length: int) -> NDArray[np.float64]:
     """Return the parts of dates, or the numbers of lists; NaN in rows without."""
     if not length:
-        try:
-            return date_parts(values)
-        except ValueError as error:
-            raise ValueError(
-                f"the column {values.name!r} has something else than dates: {error}"
-            ) from error
+        return date_parts(values)
     parts = np.full((len(values), length), np.nan)
     for row, cell in enumerate(values.tolist()):
         if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
@@ -400,6 +397,12 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     if kind in ("text", "characters"):
         # Arrow's texts stay there: an object for each takes as long as to read them.
         is_text = values.dtype == "str" and not values.hasnans
+        objects = () if is_text else (c for c in values.tolist() if isinstance(c, Mapping))
+        if (one := next(iter(objects), None)) is not None:
+            raise ValueError(
+                f"text: the column {values.name!r} holds objects, such as {str(one)!r:.45}; "
+                "expected text: write what is to be read into a column of its own"
+            )
         return values.array if is_text else np.array(as_text_column(values), dtype=object)
     cells = Cells(str(values.name), values)
     if kind == "nominal":

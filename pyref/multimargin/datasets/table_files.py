@@ -6,9 +6,10 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -21,10 +22,17 @@ from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import as_utf8, opened, reading, uncompressed, unpacked
-from multimargin.datasets.delimited import HEAD_ROWS, numbered_names, pattern_of, read_delimited
+from multimargin.datasets.delimited import (
+    HEAD_ROWS,
+    column_name,
+    numbered_names,
+    pattern_of,
+    read_delimited,
+)
 from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
+from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_missing
-from multimargin.targets.names import as_written, label_name
+from multimargin.targets.names import as_written
 
 PARTS = ("train", "test")
 _STANDARD_INPUT = ("-", "/dev/stdin")
@@ -84,13 +92,20 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
 def files_in(folder: Path, kinds: Collection[str]) -> tuple[list[Path], dict[str, Path] | None]:
     """Return the sorted files of some kinds in a folder, and the two whose names end in parts."""
     known = (f for f in folder.iterdir() if uncompressed(f).suffix.lower() in kinds)
-    files = sorted(f for f in known if f.is_file() and not f.name.startswith((".", "_")))
+    files = _in_order(f for f in known if f.is_file() and not f.name.startswith((".", "_")))
     parts = {
         part: [f for f in files if uncompressed(f).stem.lower().endswith(part)] for part in PARTS
     }
     if any(len(found) != 1 for found in parts.values()):
         return files, None
-    return files, {part: found[0] for part, found in parts.items()}
+    both = {part: found[0] for part, found in parts.items()}
+    others = [f for f in files if not any(b.name.startswith(f.stem) for b in both.values())]
+    if others:
+        warn(
+            f"{folder} has {listed([file.name for file in both.values()])}, which are read, and "
+            f"{listed([file.name for file in others])}, left out"
+        )
+    return files, both
 
 
 def _numbered(folder: Path, files: list[Path]) -> dict[str, Path] | None:
@@ -110,7 +125,18 @@ def _files_of(path: Path) -> list[Path]:
     if not _is_pattern(path):
         return [path]
     found = (file for file in path.parent.glob(path.name) if not file.name.startswith((".", "_")))
-    return sorted(file for file in found if uncompressed(file).suffix.lower() in TABLE_KINDS)
+    return _in_order(f for f in found if uncompressed(f).suffix.lower() in TABLE_KINDS)
+
+
+def _in_order(files: Iterable[Path]) -> list[Path]:
+    """Sort files by name, "part-2" before "part-10"."""
+    return sorted(
+        files,
+        key=lambda file: [
+            (piece.zfill(20) if piece.isdecimal() else piece)
+            for piece in re.split("([0-9]+)", file.name)
+        ],
+    )
 
 
 def _is_pattern(path: Path) -> bool:
@@ -149,21 +175,56 @@ def _standard_input() -> Path:
     return file.rename(file.with_suffix(kind))
 
 
+def is_standard_input(path: Path) -> bool:
+    """Return whether a file is what came through standard input."""
+    return _standard_input.cache_info().currsize > 0 and path == _standard_input()
+
+
 def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
     """Read a table; the names of its columns are texts, and so are cells of files without types.
 
     `blank_rows` says that blank lines between rows of text are rows, too.
     """
     files = _files_of(path)
+    if len(files) > 1:
+        # Some programs write an empty part.
+        files = [file for file in files if file.stat().st_size > 0]
+    if not files:
+        raise FileNotFoundError(
+            f"path: {str(path)!r} has no tables; expected files that end in "
+            f"{', '.join(TABLE_KINDS)}"
+        )
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
     frames = [_read_file(file, blank_rows) for file in files]
     first = frames[0]
     for file, frame in zip(files, frames, strict=True):
         check_same_columns(str(files[0]), first, str(file), frame)
     frame = first if len(frames) == 1 else stacked(frames)
+    if not blank_rows:
+        frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
     return frame
+
+
+def _without_blank_rows(frame: Any) -> Any:
+    """Leave out rows of several columns that have nothing in any, and tell."""
+    blank = np.full(len(frame), frame.shape[1] > 1)
+    for column in frame.columns:
+        if not blank.any():
+            return frame
+        cells = frame[column][blank]
+        if cells.dtype == "str":
+            blank[blank] = (cells.isna() | (cells == "") | cells.str.isspace()).to_numpy(dtype=bool)
+        else:
+            blank[blank] = [is_missing(c) or (type(c) is str and not c.strip()) for c in cells]
+    if not blank.any():
+        return frame
+    warn(
+        f"{np.count_nonzero(blank)} rows without anything in any column are left out, the first "
+        f"is row {int(blank.argmax())}"
+    )
+    return frame[~blank].reset_index(drop=True)
 
 
 def check_same_columns(first_name: str, first: Any, name: str, frame: Any) -> None:
@@ -203,6 +264,8 @@ def _imported(package: str, what: str) -> Any:
 
 def _read_file(file: Path, blank_rows: bool) -> Any:
     existing_file(file, "path")
+    if uncompressed(file).suffix.lower() not in TABLE_KINDS:
+        raise ValueError(f"path: {file} is no table, which ends in {', '.join(TABLE_KINDS)}")
     what = f"tables such as {file.name}"
     pandas = import_pandas(what)
     kind = uncompressed(file).suffix.lower()
@@ -215,7 +278,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
             frame = _read_parquet(plain, pandas)
         elif kind in OBJECTS:
             with as_utf8(plain, file):
-                frame = frame_of(_read_objects(plain, kind, file))
+                frame = frame_of(_read_objects(plain, kind, file, blank_rows))
         else:
             _imported("duckdb", what)
             names, cells = read_delimited(plain, kind, file, blank_rows=blank_rows)
@@ -239,7 +302,7 @@ def with_plain_names(frame: Any, what: str) -> Any:
 
     One without a name that holds nothing, or numbers the rows, is left out.
     """
-    names = [label_name(str(column)) for column in frame.columns]
+    names = [column_name(column) for column in frame.columns]
     kept = [k for k, name in enumerate(names) if name or not _says_nothing(frame.iloc[:, k])]
     if len(kept) < len(names):
         frame = frame.iloc[:, kept]
@@ -296,8 +359,12 @@ def _read_parquet(file: Path, pandas: Any) -> Any:
             columns[name] = _column_of(found, type_, pandas)
     _name_classes(columns, told.get("huggingface", {}))
     for column in told.get("pandas", {}).get("columns", ()):
-        if column.get("pandas_type") == "categorical" and column.get("name") in columns:
-            columns[column["name"]] = pandas.Series(columns[column["name"]], dtype="category")
+        name, type_ = column.get("name"), str(column.get("numpy_type"))
+        if name in columns and column.get("pandas_type") == "categorical":
+            columns[name] = pandas.Series(columns[name], dtype="category")
+        elif name in columns and type_.startswith("timedelta"):
+            # DuckDB gives their integers.
+            columns[name] = columns[name].astype(object).astype(type_)
     return pandas.DataFrame(columns)
 
 
@@ -347,24 +414,32 @@ def _name_classes(columns: dict[str, Any], told: Mapping[str, Any]) -> None:
         columns[column] = import_pandas("tables").Series(column_of(named), dtype=object)
 
 
-def _read_objects(file: Path, kind: str, shown: Path) -> dict[str, NDArray[Any]]:
+def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with a JSON object in each line, or a list of them, a row each."""
     with file.open(encoding="utf-8-sig") as stream:
-        if kind in LINES:
-            rows = list(_lines_of(shown, stream))
+        # Whatever the name of the file says.
+        is_list = stream.read(2**12).lstrip().startswith("[")
+        stream.seek(0)
+        if kind in LINES and not is_list:
+            rows = list(_lines_of(shown, stream, blank_rows))
         else:
             text = stream.read()
-            # Objects in lines, in a file that does not say so.
             as_lines = re.match(r"\s*\{.*\}[ \t]*\r?\n\s*\{", text)
-            rows = list(_lines_of(shown, text.splitlines()) if as_lines else _list_of(shown, text))
+            lines = _lines_of(shown, text.split("\n"), blank_rows)
+            rows = list(lines if as_lines else _list_of(shown, text))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
 
-def _lines_of(file: Path, lines: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in the lines that are not blank."""
+def _lines_of(file: Path, lines: Any, blank_rows: bool) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in the lines, empty ones for blank lines between if these are rows."""
+    above = 0
     for number, line in enumerate(lines, start=1):
-        if line.strip():
+        if not line.strip():
+            above += number > 1 and blank_rows
+        else:
+            yield from repeat({}, above)
+            above = 0
             yield _object(_json(line, f"{file}, line {number}"), f"{file}, line {number}")
 
 

@@ -6,9 +6,10 @@ without doubt is asked about.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
+from itertools import chain
 from numbers import Number, Real
 from typing import Any
 
@@ -16,59 +17,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import option
-from multimargin.checks.no_numbers import DATES, DURATIONS, INTERVALS, kind_of_type
+from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
     has_marks,
+    is_nothing,
     is_number,
     number_of,
-    numbers_of,
     unit_of,
     units_of,
     zeros_in_front,
 )
+from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, kind_of_text
 from multimargin.notices import warn
 from multimargin.targets.given import is_missing
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
+# So many names of which each is in one row say nothing.
+_MANY_KEYS = 20
+# Of fewer, texts are as good as names.
+_A_FEW = 3
 # Of the cells, a share that is about half.
 _SOME = 0.4
 # Names have no more words than this, text has more.
 _FEW_WORDS = 3
 # What `TfidfVectorizer` takes for one.
 WORD = r"\b\w\w+\b"
-DATE_PARTS = ("year", "month", "day", "weekday", "hour")
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
-_CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\ ?[ap]m)?"
-_ZONE = r"\ ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})"
-# Those whose day and month cannot be taken for each other: 2024-01-31, 31.1.2024, 31 January 2024.
-_DATE = re.compile(
-    r"\s*(?:(?P<ymd>[0-9]{4}([-/.])[0-9]{1,2}\2[0-9]{1,2})"
-    r"|(?P<dmy>[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
-    r"|(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\ )?"
-    rf"(?P<named>(?:[0-9]{{1,2}}[ -]{_MONTH}|{_MONTH}\ [0-9]{{1,2}}),?[ -](?:[0-9]{{2}}){{1,2}}))"
-    rf"(?:,?[ T](?P<clock>{_CLOCK})(?:{_ZONE})?)?\s*",
-    re.IGNORECASE,
-)
-_OTHER_DATE = re.compile(
-    r"\s*(?:[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{2}){1,2}"
-    rf"(?:,?[ T]{_CLOCK})?|{_CLOCK})\s*",
-    re.IGNORECASE,
-)
-_DURATION = re.compile(r"\s*-?[0-9]+ days?(?:,? [+-]?[0-9]+:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)?\s*")
+# "12 kg"; "52.52, 13.40".
+_WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,6}[²³]?|°[CF]?)\s*")
+_SEVERAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+\s*")
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
 _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
 _POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)")
-# Seconds since 1970, of 2000 to 2035, also in thousandths.
-_EPOCH = (946_684_800, 2_051_222_400)
+_KEY = re.compile(
+    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
+)
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 """Types of cells that list something."""
+_OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
+
+
+# Numbers that are likely none: what they are, how they look, and the option that is proposed.
+_CODES = (
+    ("postal codes", re.compile("[0-9]{4,6}"), "postal codes by the column's name", "--nominal"),
+    ("keys", re.compile("[0-9]{16,}"), "of 16 digits or more, which name the rows", "--drop"),
+    (
+        "days",
+        re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"),
+        "whose digits are year, month and day",
+        "--drop",
+    ),
+    (
+        # Of 2001 to 2034, also in thousandths.
+        "moments",
+        re.compile(r"(?:1[0-9]{9}|20[0-4][0-9]{7})(?:[0-9]{3})?(?:\.[0-9]+)?"),
+        "that are seconds since 1970 of recent years",
+        "--drop",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,8 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
         and bool(cells.first)
         and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.first))
     )
+    if cells.types == {str} and cells.texts and all(map(_OBJECT.fullmatch, cells.texts)):
+        return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
     if not as_lists and not (in_text and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.texts))):
         return None
     filled = cells.filled() if as_lists else cells.texts
@@ -114,7 +127,8 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
     except (TypeError, ValueError):
         return Kind("lists", f"lists, {_some(cells.texts)}", ask="--drop")
     if len(lengths) > 1 or lengths == {0}:
-        told = f"lists of {min(lengths)} to {max(lengths)} numbers, {_some(cells.texts)}"
+        counts = f"of {min(lengths)} to {max(lengths)} numbers" if max(lengths) else "without items"
+        told = f"lists {counts}, {_some(cells.texts)}"
         return Kind("lists", told, ask="--drop")
     (length,) = lengths
     return Kind("vector", f"lists of {length} numbers, each a feature", length)
@@ -133,11 +147,11 @@ def vector_of(cell: Any) -> NDArray[np.float64]:
 def _numbers(cells: Cells, mark: str) -> Kind | None:
     values = cells.values
     if values.dtype.kind in "buif" or (cells.as_text and cells.plain_numbers(mark) is not None):
-        return _codes(cells, mark) or Kind("number", f"numbers, {_some(cells.first)}")
+        return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     if hasattr(values.dtype, "categories") or kind_of_type(values.dtype) is not None:
         return None
     if not cells.as_text and all(issubclass(t, Real | Decimal | np.bool_) for t in cells.types):
-        return _codes(cells, mark) or Kind("number", f"numbers, {_some(cells.first)}")
+        return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     texts = cells.texts
     units = units_of(texts, mark)
     if units is None:
@@ -148,36 +162,32 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
         return None
     amounts = [text for text in texts if has_marks(text, mark)]
     if not (amounts or cells.as_text):
+        if len(cells.types) > 1 or any(re.search("[.,]", text) for text in texts):
+            told = f"numbers that are stored as text, {_some(texts)}, in some rows at least"
+            return Kind("numbers as text", told, ask="--number")
         return None
     if len(units) > 1:
         told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
         return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
     if amounts:
         return Kind("number", f"amounts, {_some(amounts)}, whose signs are left out")
-    return _codes(cells, mark) or Kind("number", f"numbers, {_some(texts)}")
+    return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
 
 
-def _codes(cells: Cells, mark: str) -> Kind | None:
+def _codes(cells: Cells) -> Kind | None:
     """Judge numbers that are likely names, or moments."""
-    if (
-        _POSTAL.search(cells.name.lower())
-        and cells.texts
-        and all(re.fullmatch("[0-9]{4,6}", text.strip()) for text in cells.texts)
-    ):
-        told = f"numbers in a column called {cells.name!r}, {_some(cells.texts)}: postal codes?"
-        return Kind("postal codes", told, ask="--nominal")
-    if cells.values.dtype.kind in "bf" and not cells.as_text:
+    if cells.values.dtype.kind == "b":
         return None
-    first = cells.first
-    if first and all(re.fullmatch("[0-9]{16,}", text.strip()) for text in first):
-        told = f"whole numbers of 16 digits or more, {_some(first)}, which name the rows"
-        return Kind("keys", told, ask="--drop")
-    if len(set(first)) < 2 or not all(re.fullmatch("[0-9]{10}|[0-9]{13}", text) for text in first):
+    first = [text for text in cells.first if not is_nothing(text)]
+    if len(set(first)) < 2:
         return None
-    seconds = numbers_of(cells, mark) / (1.0 if len(first[0]) == 10 else 1000.0)
-    if np.all((seconds >= _EPOCH[0]) & (seconds <= _EPOCH[1]) | np.isnan(seconds)):
-        told = f"whole numbers, {_some(first)}, that are seconds since 1970 of recent years"
-        return Kind("moments", told, ask="--drop")
+    for name, pattern, what, asked in _CODES:
+        if name == "postal codes" and not _POSTAL.search(cells.name.lower()):
+            continue
+        # Most columns need the first rows alone.
+        texts = chain(first, (text for text in cells.texts if not is_nothing(text)))
+        if all(pattern.fullmatch(text.strip()) for text in texts):
+            return Kind(name, f"numbers, {_some(first)}, {what}", ask=asked)
     return None
 
 
@@ -194,7 +204,7 @@ def _dates(cells: Cells) -> Kind | None:
         told = f"dates, {_some(cells.texts)}: {', '.join(DATE_PARTS[:count])}"
         return Kind("date", told, count)
     doubt = ""
-    if found == DATES and any("/" in text or "-" in text for text in cells.texts[:1]):
+    if found == DATES and any(re.match(r"\s*[0-9]{1,2}[-/]", text) for text in cells.texts[:1]):
         doubt = ", whose days and months cannot be told apart (2024-01-31 is clear)"
     return Kind(found, f"{found}, {_some(cells.texts)}{doubt}", ask="--drop")
 
@@ -204,7 +214,9 @@ def _kind_of_objects(cells: Cells) -> str | None:
     kinds = {kind_of_type(type_.__name__) for type_ in cells.types if type_ is not str}
     if str in cells.types:
         for text in cells.texts:
-            kinds.add(_kind_of_text(text))
+            if is_nothing(text):
+                continue
+            kinds.add(kind_of_text(text))
             if len(kinds) > 1:
                 return None
     if len(kinds) != 1:
@@ -214,60 +226,15 @@ def _kind_of_objects(cells: Cells) -> str | None:
     return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
 
 
-def _kind_of_text(text: str) -> str | None:
-    if _DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text):
-        return DATES
-    return DURATIONS if _DURATION.fullmatch(text) else None
-
-
 def _are_clear(cells: Cells) -> bool:
     """Return whether the days and months of dates can be told apart."""
     if kind_of_type(cells.values.dtype) is not None:
         return str(cells.values.dtype).startswith("date")
-    texts = cells.texts
-    return bool(texts) and all(_DATE.fullmatch(text) for text in texts)
+    return all(is_clear(text) or is_nothing(text) for text in cells.texts)
 
 
 def _has_hours(cells: Cells) -> bool:
     return bool(np.nanmax(date_parts(cells.values)[:, 4], initial=0.0) > 0)
-
-
-def date_parts(values: Any) -> NDArray[np.float64]:
-    """Return year, month, day, weekday from 0 for Monday, and hour of dates; NaN where missing."""
-    cells = Cells(str(values.name), values)
-    parts = {text: _parts_of(text) for text in cells.texts}
-    nothing = [np.nan] * len(DATE_PARTS)
-    return np.stack(
-        [
-            cells.mapped(lambda text, place=place: parts.get(text, nothing)[place])
-            for place in range(len(DATE_PARTS))
-        ],
-        axis=1,
-    )
-
-
-def _parts_of(text: str) -> list[float]:
-    """Return the parts of a date, in the local time that it tells."""
-    found = _DATE.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r:.40} is no date")
-    if found["named"]:
-        named = found["named"].lower()
-        numbers = re.findall("[0-9]+", named)
-        month = _MONTHS.index(re.findall("[a-z]{3}", named)[0]) + 1
-        year, day = int(numbers[1]), int(numbers[0])
-        year += 0 if len(numbers[1]) == 4 else 1900 if year > 68 else 2000
-    else:
-        parts = [int(part) for part in re.findall("[0-9]+", found["ymd"] or found["dmy"])]
-        year, month, day = parts if found["ymd"] else parts[::-1]
-    clock = (found["clock"] or "0").lower()
-    hour = int(re.findall("[0-9]+", clock)[0])
-    if clock.endswith("m"):
-        hour = hour % 12 + (12 if clock.endswith("pm") else 0)
-    try:
-        return [year, month, day, date(year, month, day).weekday(), hour]
-    except ValueError as error:
-        raise ValueError(f"{text!r:.40} is no date: {error}") from error
 
 
 def _versions(cells: Cells) -> Kind | None:
@@ -282,13 +249,14 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     texts, n_rows = cells.texts, len(cells.values)
     count = len(texts)
     told = f"{count} different values in {n_rows} rows, {_some(texts)}"
-    if count > _MANY_NAMES and 2 * count > n_rows:
-        return (
-            Kind("text", told, ask="--text")
-            if is_wordy(texts)
-            else Kind("keys", told, ask="--drop")
-        )
-    dates = sum(_kind_of_text(text) is not None for text in texts)
+    if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
+        return Kind("text", told, ask="--text")
+    is_key = count > _MANY_KEYS and count == cells.counts.sum()
+    if (2 * count > n_rows and count > _MANY_NAMES) or (
+        is_key and not any(is_number(text, either) for text in texts for either in ".,")
+    ):
+        return Kind("keys", told, ask="--drop")
+    dates = sum(kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
         return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
     amounts = np.array([unit_of(text, mark) is not None for text in texts], dtype=bool)
@@ -296,7 +264,23 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     if _SOME <= share <= 1.0 - _SOME:
         told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
         return Kind("numbers and others", told, ask="--nominal")
+    filled = [text for text in texts if not is_nothing(text)]
+    if filled and all(map(_SEVERAL.fullmatch, filled)):
+        return Kind("several numbers", f"several numbers in a cell, {_some(texts)}", ask="--drop")
+    units = [found["unit"] for text in filled if (found := _WITH_UNIT.fullmatch(text))]
+    others = [text for text in filled if not is_number(text, mark)]
+    if len(units) == len(filled) > len(set(units)) or (others and all(map(_is_numeral, filled))):
+        told = f"numbers with units, or in other digits, {_some(texts)}"
+        return Kind("numbers with units", told, ask="--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")
+
+
+def _is_numeral(text: str) -> bool:
+    """Return whether Python reads a text as a number: 0x1F, 1_000, digits of other scripts."""
+    for read in (float, lambda text: int(text, 0)):
+        with suppress(ValueError):
+            return bool(np.isfinite(read(text)))
+    return False
 
 
 def is_wordy(texts: Sequence[str]) -> bool:
@@ -311,23 +295,10 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     """Return the decimal mark of a file: a comma where that alone makes numbers of columns."""
     if given is not None:
         return check_choice("decimal", given, (".", ","))
-    has_points = False
-    with_commas: list[Cells] = []
-    in_doubt: list[Cells] = []
-    for cells in columns:
-        if not cells.as_text:
-            continue
-        numbers = cells.plain_numbers()
-        if numbers is not None:
-            has_points = has_points or bool(np.any(numbers % 1.0 > 0.0))
-            continue
-        fits_point, fits_comma = (units_of(cells.texts, mark) is not None for mark in ".,")
-        if fits_point and fits_comma:
-            in_doubt += [cells] if _is_in_doubt(cells) else []
-        elif fits_comma:
-            with_commas.append(cells)
-        has_points = has_points or (fits_point and not fits_comma)
-    if has_points or not (with_commas or in_doubt):
+    fits = [(cells, marks_of(cells)) for cells in columns if cells.as_text]
+    with_commas = [cells for cells, marks in fits if marks == {","}]
+    in_doubt = [cells for cells, marks in fits if len(marks) == 2 and _is_in_doubt(cells)]
+    if any(marks == {"."} for _, marks in fits) or not (with_commas or in_doubt):
         return "."
     found = (with_commas or in_doubt)[0]
     example = next(text for text in found.texts if "," in text)
@@ -344,9 +315,33 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     )
 
 
+def marks_of(cells: Cells) -> set[str]:
+    """Return the decimal marks with which all cells are numbers or amounts."""
+    numbers = cells.plain_numbers()
+    if numbers is None:
+        return {mark for mark in ".," if units_of(cells.texts, mark) is not None}
+    return {"."} if np.any(numbers % 1.0 > 0.0) else {".", ","}
+
+
 def _is_in_doubt(cells: Cells) -> bool:
     """Return whether a comma may be either, as in "1,234"."""
-    return any("," in text and number_of(text) != number_of(text, ",") for text in cells.texts)
+    return cells.plain_numbers() is None and any(
+        "," in text and number_of(text) != number_of(text, ",") for text in cells.texts
+    )
+
+
+def is_called_a_key(name: str) -> bool:
+    """Return whether a column has a name such as "id"."""
+    return _KEY.fullmatch(name.lower()) is not None
+
+
+def warn_of_keys(cells: Cells) -> None:
+    """Warn of a column of numbers that is called a key, and has another in each row."""
+    if is_called_a_key(cells.name) and len(cells.values) == len(cells.texts) > 1:
+        warn(
+            f"the column {cells.name!r} has another number in each row and is taken for a feature; "
+            f"drop it if it is none ({option('--drop', [cells.name])})"
+        )
 
 
 def warn_of_names(cells: Cells, mark: str) -> None:
@@ -357,6 +352,14 @@ def warn_of_names(cells: Cells, mark: str) -> None:
         warn(
             f"the column {cells.name!r} has zeros in front, as in {example!r}, and is taken for "
             "names, each a feature of its own; numbers have none"
+        )
+        return
+    stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
+    if stored and texts and cells.types == {str} and units_of(texts, mark) is not None:
+        warn(
+            f"the column {cells.name!r} has numbers that are stored as text, {_some(texts)}, which "
+            f"are taken for names, each a feature of its own; {option('--number', [cells.name])} "
+            "reads numbers"
         )
         return
     words = np.array([not is_number(text, mark) for text in texts], dtype=bool)

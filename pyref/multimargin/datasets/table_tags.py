@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
-from multimargin.datasets.table_cells import Cells, factorized, from_cell
+from multimargin.datasets.table_cells import Cells, factorized, from_cell, numbered_keys
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
@@ -39,9 +39,18 @@ _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
 _QUOTE = '"'
 # Different cells by which a separator is found, and a column is taken for lists of tags.
 _MANY_CELLS = 2000
+_BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 # Where objects that are no names keep them, the innermost last.
 _KEYS_OF_NAMES = ("annotations", "result", "value", "choices", "labels", "label", "name", "id")
+# What names hardly have, whether only that of all is strange, and what it is.
+_STRANGE = (
+    (re.compile(r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)"), False, "character references of HTML"),
+    (re.compile(r"<br ?/?>|</"), False, "elements of HTML"),
+    (re.compile(r"\S\s*[:=]\s*(?:[0-9]*\.[0-9]+|[01])$"), True, "a number after each, a score say"),
+    (re.compile("^'|'$"), True, "single quotes, which are read as they stand"),
+)
+_SCORES = ("score", "confidence", "probability")
 _INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
 
 
@@ -131,13 +140,8 @@ def tags_of_long_table(frame: Any, columns: TableColumns) -> Any:
     if columns.tags_column is None:
         raise ValueError("one_tag_a_row is given without tags_column, the column of the tags")
     (tag,) = chosen_columns(frame, columns.tags_column, "tags_column")
-    codes, keys = factorized(frame[key])
-    if (codes < 0).any():
-        raise ValueError(
-            f"one_tag_a_row: the column {key!r} has no value in row {int(np.argmax(codes < 0))}; "
-            "expected one in each"
-        )
-    tags: list[list[Any]] = [[] for _ in keys]
+    codes = numbered_keys(frame[key], "one_tag_a_row")
+    tags: list[list[Any]] = [[] for _ in range(codes.max() + 1)]
     for code, cell in zip(codes.tolist(), frame[tag].tolist(), strict=True):
         if not is_missing(cell) and str(cell).strip():
             tags[code].append(cell)
@@ -221,7 +225,9 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     if not is_plain:
         cells = [_parsed(cell) for cell in different]
         if any(isinstance(cell, LISTING) for cell in cells):
-            return _of_lists(codes, cells, name), None
+            found = _of_lists(codes, cells, name)
+            _warn_of_second_separator(found.names, None, name)
+            return found, None
         texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
         bodies = _bodies_of_lists(texts, separator, codes, name)
         if bodies is not None:
@@ -233,10 +239,23 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
         pieces = separator.join(texts).split(separator) if texts else []
         found = Listing.of_flat(pieces, [text.count(separator) + 1 for text in texts], codes)
     else:
-        found = Listing.of([_split(text, separator) for text in texts], codes)
+        rows = [_split(text, separator) for text in texts]
+        # Where some need the quotes, those around others are no part of a name, either.
+        if any(separator in piece for row in rows for piece in row):
+            rows = [_split(text, separator, unquote=True) for text in texts]
+        found = Listing.of(rows, codes)
     if len(texts) > 1:
         _warn_of_second_separator(found.names, separator, name)
+    _warn_of_strange_names(found.names, name)
     return found, separator
+
+
+def _warn_of_strange_names(names: Collection[str], column: str) -> None:
+    """Warn of names that are likely more than names: HTML, scores or quotes."""
+    for pattern, all_of_them, what in _STRANGE:
+        found = [name for name in names if pattern.search(name)]
+        if found and (not all_of_them or len(found) == len(names)):
+            warn(f"tags_column: the column {column!r} has names with {what}, such as {found[0]!r}")
 
 
 def _are_plain(cells: Sequence[Any]) -> bool:
@@ -294,10 +313,18 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
         wrong = [item for item in items if is_missing(item) or isinstance(item, list | np.ndarray)]
         if wrong:
             raise TypeError(f"{wrong[0]!r:.40}")
-        found = [
-            _names_in(_annotation(i), others) if isinstance(i, Mapping) else [i] for i in items
-        ]
-        return [one for some in found for one in some]
+        found: list[Any] = []
+        for item in items:
+            if not isinstance(item, Mapping):
+                found.append(item)
+                continue
+            names = _names_in(_annotation(item), others)
+            scores = [item[key] for key in _SCORES if isinstance(item.get(key), Number)]
+            if scores and float(scores[0]) < 0.5:
+                others |= set(map(as_written, names))
+            else:
+                found += names
+        return found
     return [cell] if str(cell).strip() else []
 
 
@@ -365,8 +392,11 @@ def _pieces(text: str, separator: str) -> set[str]:
     return {name for piece in _split(text, separator) if (name := label_name(piece))}
 
 
-def _split(text: str, separator: str) -> list[str]:
-    """Split a text at its separators, but for those within quotes around a whole piece."""
+def _split(text: str, separator: str, *, unquote: bool = False) -> list[str]:
+    """Split a text at its separators, but for those within quotes around a whole piece.
+
+    Quotes around other pieces are left out if `unquote` says so.
+    """
     if separator == "><" and _TAGGED.fullmatch(text):
         text = text.strip()[1:-1]
     pieces = text.split(separator)
@@ -381,7 +411,7 @@ def _split(text: str, separator: str) -> list[str]:
         if is_quoted and (joint.count(_QUOTE) % 2 == 1 or not joint.endswith(_QUOTE)):
             continue
         # A name in quotes alone is as it is written.
-        needs_them = is_quoted and (separator in joint or 2 * _QUOTE in joint[1:-1])
+        needs_them = is_quoted and (unquote or separator in joint or 2 * _QUOTE in joint[1:-1])
         whole.append(joint[1:-1].replace(2 * _QUOTE, _QUOTE) if needs_them else piece)
         parts = []
     # Marks of inches, say, are no quotes.
@@ -419,7 +449,12 @@ def _candidates(cells: Collection[str]) -> dict[str, bool]:
     )
     often = [mark for mark, count in counts.items() if 2 * count > len(cells)]
     others = [m for m in often if category(m)[0] in "PS" and m not in _OF_NAMES]
-    return _SEPARATORS | {mark: False for mark in sorted(others) if mark not in _SEPARATORS}
+    # "#a #b", where each has the mark in front.
+    return _SEPARATORS | {
+        mark: all(cell.startswith(mark) for cell in cells)
+        for mark in sorted(others)
+        if mark not in _SEPARATORS
+    }
 
 
 def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
@@ -454,11 +489,27 @@ def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
             head = f"tags_column: cells of {name!r} have commas, but not between tags"
         warn(f"{head}; {best!r} is taken to be it, between {found[best].n_tags} different tags")
         return best
-    seen = [other for other in candidates if 2 * found[other].cells > len(cells)]
-    maybe = best or (seen[0] if seen else None)
+    seen = [
+        other
+        for other, is_strong in candidates.items()
+        if 2 * found[other].cells > len(cells) or (is_strong and found[other].share >= _RECURRING)
+    ]
+    maybe = best or (seen[0] if seen else _recurring_between(cells))
     if maybe is not None:
         warn(f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {maybe!r} meant?")
     return wanted
+
+
+def _recurring_between(cells: Collection[str]) -> str | None:
+    """Return the punctuation, or the blank, between pieces of cells that nearly all recur."""
+    marks = Counter(mark for cell in cells for mark in set(_BETWEEN.findall(cell)))
+    found = {
+        mark: _evidence(cells, mark)
+        for mark in sorted({mark.strip() or " " for mark, count in marks.items() if count > 1})
+    }
+    likely = {m: of.share for m, of in found.items() if of.n_tags < len(cells)}
+    best = max(likely, key=lambda mark: likely[mark], default=None)
+    return best if best is not None and likely[best] >= _OFTEN_RECURRING else None
 
 
 def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
@@ -468,7 +519,7 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
     return found.share >= _OFTEN_RECURRING and 2 * found.n_tags < n_cells
 
 
-def _warn_of_second_separator(names: Collection[str], separator: str, column: str) -> None:
+def _warn_of_second_separator(names: Collection[str], separator: str | None, column: str) -> None:
     """Warn of tags that are made of other tags, with another separator between them."""
     known = set(names)
     for other in _SEPARATORS:

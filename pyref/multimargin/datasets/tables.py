@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
-from multimargin.datasets.table_cells import Cells, rise_by_one, units_of
+from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
@@ -26,16 +26,16 @@ from multimargin.datasets.table_files import (
     check_same_columns,
     frame_of,
     import_pandas,
+    is_standard_input,
     is_text,
     read_frame,
     stacked,
     stem_of,
     with_plain_names,
 )
-from multimargin.datasets.table_kinds import Kind
+from multimargin.datasets.table_kinds import Kind, is_called_a_key, marks_of
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
-from multimargin.targets.names import as_written
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +130,14 @@ def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
         yield
     except ValueError as error:
         kind = UndecidedColumns if isinstance(error, UndecidedColumns) else ValueError
-        files = " and ".join(map(str, parts.values()))
-        if files in str(error) or str(error).startswith("path: "):
+        files, message = " and ".join(map(str, parts.values())), str(error)
+        if files not in message and not message.startswith("path: "):
+            message = f"{message.removesuffix('.')} (in {files})"
+        for file in filter(is_standard_input, parts.values()):
+            message = message.replace(str(file), "standard input")
+        if message == str(error):
             raise
-        raise kind(f"{str(error).removesuffix('.')} (in {files})") from error
+        raise kind(message) from error
 
 
 def read_parts(
@@ -173,7 +177,7 @@ def table_of(
     what a column holds, by default all.
     """
     uses = uses_of_columns(frame, columns)
-    groups = None if columns.group is None else _groups_of(frame, uses["group"][0])
+    groups = None if columns.group is None else numbered_keys(frame[uses["group"][0]], "group")
     found: dict[str, Any] = {}
     min_count = check_integer("min_count", columns.min_count, at_least=1)
     if columns.tags_column is not None:
@@ -206,18 +210,6 @@ def table_of(
     return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, decimal=mark, **found)
 
 
-def _groups_of(frame: Any, column: str) -> NDArray[Any]:
-    """Return a number for each row, the same for equal values of a column."""
-    keys = frame[column].map(as_written, na_action="ignore")
-    codes: NDArray[Any] = keys.mask(keys.astype(object) == "").factorize()[0]
-    if (codes < 0).any():
-        raise ValueError(
-            f"group: the column {column!r} has no value in row {int(np.argmax(codes < 0))}; "
-            "expected one in each"
-        )
-    return codes
-
-
 def features_of(
     frame: Any, kinds: Mapping[str, str], name: str, mark: str | None = None, model_mark: str = "."
 ) -> Any:
@@ -239,15 +231,11 @@ def features_of(
 
 def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
     """Return the decimal mark of the numbers: the one given, unless only the other one fits."""
-    texts = [
-        text
-        for column, kind in kinds.items()
-        if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif"
-        for text in Cells(column, frame[column]).texts
-    ]
-    other = "," if mark == "." else "."
-    fits = {mark: units_of(texts, mark) is not None for mark in (mark, other)}
-    return other if fits[other] and not fits[mark] else mark
+    marks = {".", ","}
+    for column, kind in kinds.items():
+        if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif":
+            marks &= marks_of(Cells(column, frame[column]))
+    return mark if mark in marks or not marks else marks.pop()
 
 
 def to_pandas(frame: Any) -> Any:
@@ -270,7 +258,12 @@ def to_pandas(frame: Any) -> Any:
 def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
     """Warn of a column that numbers the rows, which says nothing of other rows."""
     for column, kind in kinds.items():
-        if kind == "number" and rise_by_one(X[column].to_numpy()):
+        if (
+            kind == "number"
+            and rise_by_one(X[column].to_numpy())
+            # Of which it was told.
+            and not is_called_a_key(column)
+        ):
             warn(
                 f"the column {column!r} numbers the rows and is taken for a feature; drop it "
                 f"({option('--drop', [column])}) if it is none"

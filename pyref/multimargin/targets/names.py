@@ -1,5 +1,6 @@
 """Names of labels: one for what looks the same, whatever it was read from."""
 
+import json
 import re
 from collections.abc import Iterable
 from decimal import Decimal
@@ -24,9 +25,16 @@ def as_written(value: Any) -> str:
             return str(value)
         number = float(value)
         return str(int(value)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=_plain)
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has for a value that it has no type for."""
+    return float(value) if isinstance(value, Decimal | np.number) else as_written(value)
 
 
 def label_name(value: Any) -> str:
@@ -49,11 +57,12 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     """Warn of names that differ by capital letters or by blanks alone."""
     alike: dict[str, list[str]] = {}
     for name in names:
-        alike.setdefault(re.sub(r"[\s_-]+", "", name.casefold()), []).append(name)
+        plain = re.sub(r"[\s_-]+|[.,:;!]+$", "", normalize("NFKC", name).casefold())
+        alike.setdefault(plain, []).append(name)
     found = [" and ".join(map(repr, some)) for some in alike.values() if len(some) > 1]
     if found:
         more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
         warn(
-            f"{what} names that differ by capital letters or blanks alone, each a label of its "
-            f"own: {'; '.join(found[:_SHOWN])}{more}"
+            f"{what} names that differ by capital letters, blanks or marks alone, each a label of "
+            f"its own: {'; '.join(found[:_SHOWN])}{more}"
         )
