@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from multimargin.checks.names import listed
-from multimargin.datasets._reading import as_utf8, not_utf8
+from multimargin.datasets._reading import as_utf8, not_utf8, pattern_of
 from multimargin.datasets.file_kinds import DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
@@ -405,25 +405,6 @@ def _columns_of(found: Any) -> list[Any]:
     *texts, last = found.to_arrow_table().columns
     # Without an object of Python for each cell.
     return [*(type(Series([""]).array)(text, dtype=of_text) for text in texts), last.to_numpy()]
-
-
-def pattern_of(path: Path) -> str:
-    """Return the pattern that DuckDB reads a path as, which finds this file alone."""
-    return re.sub(r"([*?[])", r"[\1]", str(path))
-
-
-def lines_of(file: Path) -> Iterator[str]:
-    """Yield the lines of a file, unpacked."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        rows = connection.execute(
-            "SELECT coalesce(line, '') FROM read_csv($path, auto_detect=false, header=false, "
-            "delim=$delimiter, quote='', escape='', columns={'line': 'VARCHAR'})",
-            {"path": pattern_of(file), "delimiter": _NONE},
-        )
-        while found := rows.fetchmany(10_000):
-            yield from (line for (line,) in found)
 
 
 def _refuse(

@@ -21,12 +21,18 @@ from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
-from multimargin.datasets._reading import as_utf8, opened, reading, uncompressed, unpacked
+from multimargin.datasets._reading import (
+    as_utf8,
+    opened,
+    pattern_of,
+    reading,
+    uncompressed,
+    unpacked,
+)
 from multimargin.datasets.delimited import (
     HEAD_ROWS,
     column_name,
     numbered_names,
-    pattern_of,
     read_delimited,
 )
 from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
