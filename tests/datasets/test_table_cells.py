@@ -273,3 +273,10 @@ def test_signs_for_nothing_among_numbers_are_no_numbers(sign):
 def test_a_question_mark_is_an_unknown_label_and_a_dash_is_none():
     assert stands_for_nothing("?")
     assert not stands_for_nothing("-")
+
+
+def test_answers_of_annotators_are_asked_about():
+    answers = pd.Series(["accept", "reject", "accept", "ignore"] * 5, dtype=object)
+    assert kind_of(Cells("answer", answers, as_text=True)).ask == "--drop"
+    assert not kind_of(Cells("reply", answers, as_text=True)).ask
+    assert not kind_of(Cells("answer", answers.replace("ignore", "yes"), as_text=True)).ask

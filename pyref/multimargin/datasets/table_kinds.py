@@ -56,6 +56,8 @@ _POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap
 _KEY = re.compile(
     "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
 )
+# What Prodigy writes beside the labels that it asks about.
+_ANSWERS = {"accept", "reject", "ignore"}
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 """Types of cells that list something."""
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
@@ -248,6 +250,9 @@ def _versions(cells: Cells) -> Kind | None:
 def _names_or_text(cells: Cells, mark: str) -> Kind:
     texts, n_rows = cells.texts, len(cells.values)
     count = len(texts)
+    if cells.name == "answer" and texts and {*texts} <= _ANSWERS:
+        told = f"answers of an annotator, {_some(texts)}; leave out rows with others than 'accept'"
+        return Kind("answers", told, ask="--drop")
     told = f"{count} different values in {n_rows} rows, {_some(texts)}"
     if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
         return Kind("text", told, ask="--text")
