@@ -181,3 +181,30 @@ def test_bounds_of_many_labels_meet_at_the_joint_optimum(kind, lam):
     assert -1e-9 * upper <= upper - lower <= 1e-6 * upper
     np.testing.assert_allclose([model.objective_, model.dual_objective_], [upper, lower], rtol=1e-7)
     np.testing.assert_array_equal(A, other.dual_coef_)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("lam", [1e-1, 1e-3])
+def test_a_constant_that_hides_the_kernel_in_single_precision_changes_nothing(constant, fixed, lam):
+    """Columns of Z sum to 0, so a constant drops out of Z^T K Z."""
+    X, Y = noisy_linear_problem(3, 150, 4, 5)
+    n, q = Y.shape
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    options = RelationshipOptions(fixed_covariance=np.eye(q) / q) if fixed else None
+    settings = {"kernel": "precomputed", "options": options, "max_iter": 20_000}
+    exact = MLRL(lam, tol=1e-7, **settings).fit(K, Y)
+    model = MLRL(lam, tol=1e-4, **settings).fit(K + constant, Y)
+    assert model.status_ == "converged"
+    assert model.objective_ >= exact.dual_objective_ * (1 - 1e-9)
+    assert model.dual_objective_ <= exact.objective_ * (1 + 1e-9)
+    # The certificate is that of the returned model, in double precision.
+    A, signs = model.dual_coef_, 2.0 * Y - 1.0
+    hinges = np.maximum(0.0, 1.0 - signs * (K @ A + model.intercept_)).sum() / n
+    values = np.linalg.eigvalsh(A.T @ K @ A).clip(0.0)
+    norm = q * values.sum() if fixed else np.sqrt(values).sum() ** 2
+    upper = hinges + 0.5 * lam * norm
+    # The trace norm has the square roots of what rounding leaves of eigenvalues that are 0.
+    rounding = 1e-9 + 0.1 * np.sqrt(2.0**-52 * constant)
+    assert model.objective_ == pytest.approx(upper, rel=rounding)
+    assert upper - model.dual_objective_ <= 1e-4 * (1 + rounding) * upper

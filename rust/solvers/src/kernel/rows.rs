@@ -3,58 +3,124 @@
 use crate::error::SolverError;
 use crate::kernel::check_square;
 use crate::kernel::gram::{Gram, stored_product};
-use crate::memory::{self, Purpose};
+use crate::memory::{self, Number, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use std::borrow::Cow;
+use std::ops::{Add, Div, Mul, RangeInclusive, Sub};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Kernel values whose products with one another neither overflow nor vanish in single precision.
+const SINGLE: RangeInclusive<f64> = 1e-15..=1e15;
 
 /// A symmetric kernel matrix of which rows are asked for.
 #[derive(Debug)]
 pub struct KernelRows<'a> {
     diagonal: Vec<f64>,
     source: Source<'a>,
+    /// Memory for rows, in bytes: all of it, and what is left.
+    bytes: usize,
+    room: AtomicUsize,
+    double: Kept<f64>,
+    single: Kept<f32>,
 }
 
 #[derive(Debug)]
 enum Source<'a> {
     Stored(&'a [f64]),
-    Computed(Box<Gram<'a>>, Kept),
+    Computed(Box<Gram<'a>>),
 }
 
 /// The rows that were asked for first, as many as there is room for.
-#[derive(Debug)]
-struct Kept {
-    rows: Vec<OnceLock<Vec<f64>>>,
-    room: AtomicUsize,
+type Kept<T> = Vec<OnceLock<Vec<T>>>;
+
+/// A precision in which rows are kept.
+pub trait Precision:
+    Number
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+{
+    /// Row `i`.
+    fn row<'k>(rows: &'k KernelRows<'_>, i: usize) -> Cow<'k, [Self]>;
+}
+
+impl Precision for f64 {
+    fn row<'k>(rows: &'k KernelRows<'_>, i: usize) -> Cow<'k, [Self]> {
+        rows.row(i)
+    }
+}
+
+impl Precision for f32 {
+    fn row<'k>(rows: &'k KernelRows<'_>, i: usize) -> Cow<'k, [Self]> {
+        rows.kept(&rows.single, i, || {
+            let row = match &rows.source {
+                Source::Stored(_) => rows.row(i),
+                Source::Computed(gram) => Cow::Owned(rows.computed_row(gram, i)),
+            };
+            let mut rounded = memory::zeros_for(row.len(), Purpose::KernelRows);
+            let numbers = rounded.iter_mut().zip(row.iter());
+            numbers.for_each(|(rounded, &value)| {
+                *rounded = Self::nearest(value).clamp(Self::MIN, Self::MAX);
+            });
+            rounded
+        })
+    }
 }
 
 impl<'a> KernelRows<'a> {
+    fn of(diagonal: Vec<f64>, source: Source<'a>, bytes: usize) -> Self {
+        let n = diagonal.len();
+        Self {
+            diagonal,
+            source,
+            bytes,
+            room: AtomicUsize::new(bytes),
+            double: memory::collected((0..n).map(|_| OnceLock::new())),
+            single: memory::collected((0..n).map(|_| OnceLock::new())),
+        }
+    }
+
     /// Wraps a stored symmetric `n x n` matrix.
     ///
     /// # Errors
     /// When the matrix is not square.
     pub fn stored(matrix: &'a [f64], n: usize) -> Result<Self, SolverError> {
         check_square(matrix, n)?;
-        Ok(Self {
-            diagonal: (0..n).map(|i| matrix[i * n + i]).collect(),
-            source: Source::Stored(matrix),
-        })
+        let diagonal = (0..n).map(|i| matrix[i * n + i]).collect();
+        Ok(Self::of(diagonal, Source::Stored(matrix), 0))
+    }
+
+    /// The same with memory for its rows in single precision.
+    pub fn with_room(self, bytes: usize) -> Self {
+        Self {
+            bytes,
+            room: AtomicUsize::new(bytes),
+            ..self
+        }
     }
 
     /// Computes rows of the kernel matrix of one feature matrix ([`Gram::of`]) when asked for, and keeps those asked for
     /// first in about `cache_bytes`.
     pub fn computed(gram: Gram<'a>, cache_bytes: usize) -> Self {
-        let n = gram.rows();
-        let kept = Kept {
-            rows: memory::collected((0..n).map(|_| OnceLock::new())),
-            room: AtomicUsize::new(cache_bytes / (8 * n).max(1)),
-        };
-        Self {
-            diagonal: gram.diagonal(),
-            source: Source::Computed(Box::new(gram), kept),
-        }
+        Self::of(
+            gram.diagonal(),
+            Source::Computed(Box::new(gram)),
+            cache_bytes,
+        )
+    }
+
+    /// Whether rows in single precision are quicker than those of [`Self::row`]: there is room for them, and they neither
+    /// overflow nor vanish.
+    pub fn has_single_precision(&self) -> bool {
+        let n = self.instances();
+        let all = n.saturating_mul(n).saturating_mul(size_of::<f32>());
+        let fit = matches!(self.source, Source::Computed(_)) || all <= self.bytes;
+        let moderate = |k: &f64| *k == 0.0 || SINGLE.contains(k);
+        fit && self.diagonal.iter().all(moderate)
     }
 
     /// Number of instances.
@@ -72,7 +138,7 @@ impl<'a> KernelRows<'a> {
         let n = self.instances();
         match &self.source {
             Source::Stored(_) => n,
-            Source::Computed(gram, _) => 2 * n * (gram.features() + 8),
+            Source::Computed(gram) => 2 * n * (gram.features() + 8),
         }
     }
 
@@ -81,28 +147,40 @@ impl<'a> KernelRows<'a> {
         let n = self.instances();
         match &self.source {
             Source::Stored(matrix) => Cow::Borrowed(&matrix[i * n..(i + 1) * n]),
-            Source::Computed(gram, kept) => {
-                if let Some(row) = kept.rows[i].get() {
-                    return Cow::Borrowed(row);
-                }
-                let mut row = memory::zeros_for(n, Purpose::KernelRows);
-                gram.rows_into(&[i as u32], &mut row);
-                row[i] = self.diagonal[i];
-                let less = |room: usize| room.checked_sub(1);
-                match kept.room.fetch_update(Relaxed, Relaxed, less) {
-                    Ok(_) => {
-                        let mut row = Some(row);
-                        let found = kept.rows[i].get_or_init(|| row.take().unwrap_or_default());
-                        if row.is_some() {
-                            // Another thread has computed the same row, with the same result.
-                            kept.room.fetch_add(1, Relaxed);
-                        }
-                        Cow::Borrowed(found)
-                    }
-                    Err(_) => Cow::Owned(row),
-                }
-            }
+            Source::Computed(gram) => self.kept(&self.double, i, || self.computed_row(gram, i)),
         }
+    }
+
+    fn computed_row(&self, gram: &Gram<'_>, i: usize) -> Vec<f64> {
+        let mut row = memory::zeros_for(self.instances(), Purpose::KernelRows);
+        gram.rows_into(&[i as u32], &mut row);
+        row[i] = self.diagonal[i];
+        row
+    }
+
+    /// Row `i` of those that are kept, or a new one.
+    fn kept<'k, T: Number>(
+        &self,
+        kept: &'k Kept<T>,
+        i: usize,
+        new: impl FnOnce() -> Vec<T>,
+    ) -> Cow<'k, [T]> {
+        if let Some(row) = kept[i].get() {
+            return Cow::Borrowed(row);
+        }
+        let row = new();
+        let bytes = size_of_val(&row[..]);
+        let less = |room: usize| room.checked_sub(bytes);
+        if self.room.fetch_update(Relaxed, Relaxed, less).is_err() {
+            return Cow::Owned(row);
+        }
+        let mut row = Some(row);
+        let found = kept[i].get_or_init(|| row.take().unwrap_or_default());
+        if row.is_some() {
+            // Another thread has computed the same row, with the same result.
+            self.room.fetch_add(bytes, Relaxed);
+        }
+        Cow::Borrowed(found)
     }
 
     /// `K D` for a row-major `n x m` matrix `D`; `None` when interrupted.
@@ -116,7 +194,7 @@ impl<'a> KernelRows<'a> {
         let n = self.instances();
         match &self.source {
             Source::Stored(matrix) => stored_product(matrix, n, factor, columns, threads, monitor),
-            Source::Computed(gram, _) => gram.product(factor, columns, threads, monitor),
+            Source::Computed(gram) => gram.product(factor, columns, threads, monitor),
         }
     }
 }
@@ -127,24 +205,46 @@ mod tests {
     use crate::kernel::gram::Kernel;
     use crate::linalg::features::{Dense, Features};
 
-    /// Threads that ask for the same rows at the same time take one place of the cache for each row.
+    /// Threads that ask for the same rows at the same time take the memory of each row once, in either precision.
     #[test]
-    fn a_row_takes_one_place() {
+    fn a_row_takes_its_memory_once() {
         const N: usize = 40;
         let x: Vec<f64> = (0..N * 3).map(|k| (k * k % 7) as f64).collect();
+        let features = Features::Dense(Dense::new(&x, N, 3).unwrap());
+        let gram = || Gram::of(Kernel::Rbf { gamma: 0.1 }, features);
         for _ in 0..20 {
-            let features = Features::Dense(Dense::new(&x, N, 3).unwrap());
-            let gram = Gram::of(Kernel::Rbf { gamma: 0.1 }, features);
-            let rows = KernelRows::computed(gram, 8 * N * N);
+            let rows = KernelRows::computed(gram(), 12 * N * N);
             let mut asked = [0; 4 * N];
             Threads::new(4).for_each_chunk(&mut asked, 1, |k, _| {
-                rows.row(k / 4);
+                let (double, single) = (rows.row(k / 4), f32::row(&rows, k / 4));
+                let pairs = double.iter().zip(single.iter());
+                assert!(
+                    pairs
+                        .into_iter()
+                        .all(|(&value, &rounded)| rounded == value as f32)
+                );
             });
-            let Source::Computed(_, kept) = &rows.source else {
-                panic!("no rows are computed");
-            };
-            assert!(kept.rows.iter().all(|row| row.get().is_some()));
-            assert_eq!(kept.room.load(Relaxed), 0);
+            assert!(rows.double.iter().all(|row| row.get().is_some()));
+            assert!(rows.single.iter().all(|row| row.get().is_some()));
+            assert_eq!(rows.room.load(Relaxed), 0);
+        }
+    }
+
+    #[test]
+    fn single_precision_needs_room_and_moderate_numbers() {
+        let ends = [
+            (1.0, true),
+            (0.0, true),
+            (1e16, false),
+            (1e-16, false),
+            (-1.0, false),
+        ];
+        for (value, expected) in ends {
+            let matrix = [1.0, 0.0, 0.0, value];
+            for (bytes, fits) in [(16, true), (15, false)] {
+                let rows = KernelRows::stored(&matrix, 2).unwrap().with_room(bytes);
+                assert_eq!(rows.has_single_precision(), fits && expected);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Products with a matrix of few columns, straight from the rows of the other factor, without the copy of these rows that a
 //! general product of matrices needs.
 
+use crate::linalg::vector::prefetch;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Up to so many columns this is quicker than a general product.
@@ -113,20 +114,6 @@ impl Block<'_> {
             }
         }
     }
-}
-
-/// Asks for the cache line of `values[index]`, which may lie past the end; nothing on processors other than x86-64.
-#[inline(always)]
-fn prefetch(values: &[f64], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let address = values.as_ptr().wrapping_add(index);
-        // SAFETY: A prefetch is a hint, which faults at no address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (values, index);
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub fn alternating(
     }
     let q = problem.labels();
     let even = independent(q);
-    let state = State::new(problem, Regulariser::fixed(memory::copied(&even), q)?)?;
+    let state = State::new(problem, Regulariser::fixed(memory::copied(&even), q)?, 0.0)?;
     let state = state.judged_jointly(ALTERNATION.rounds_within);
     let (mut omega, mut before): (Option<Vec<f64>>, f64) = (None, f64::INFINITY);
     drive(

@@ -33,11 +33,21 @@ impl Column {
     }
 }
 
-/// Solves every label to the tolerance, all with the kernel factor `scale`: the pair steps made, `None` when broken off.
+/// How the labels of a round are solved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    /// The factor of the kernel.
+    pub scale: f64,
+    /// See [`Limits`].
+    pub tolerance: f64,
+    /// Whether the kernel is in single precision.
+    pub single: bool,
+}
+
+/// Solves every label: the pair steps made, `None` when broken off.
 pub(super) fn solve_all(
     problem: &Problem<'_>,
-    scale: f64,
-    tolerance: f64,
+    task: Task,
     columns: &mut [Column],
     threads: &Threads,
     monitor: &mut dyn Monitor,
@@ -59,7 +69,7 @@ pub(super) fn solve_all(
             threads.for_each_chunk(some, 1, |k, chunk| {
                 let label = first * group + k;
                 for column in chunk.iter_mut().filter(|column| !column.done) {
-                    part(problem, label, scale, tolerance, column);
+                    part(problem, label, task, column);
                 }
             });
         }
@@ -68,9 +78,9 @@ pub(super) fn solve_all(
 }
 
 /// Number of steps between two checks for an interruption.
-fn part(problem: &Problem<'_>, label: usize, scale: f64, tolerance: f64, column: &mut Column) {
+fn part(problem: &Problem<'_>, label: usize, task: Task, column: &mut Column) {
     let limits = Limits {
-        tolerance,
+        tolerance: task.tolerance,
         steps: problem
             .patience()
             .min(problem.most_steps().saturating_sub(column.steps).max(1)),
@@ -79,10 +89,14 @@ fn part(problem: &Problem<'_>, label: usize, scale: f64, tolerance: f64, column:
         kernel: problem.kernel,
         signs: problem.sign(label),
         bounds: problem.bound(label),
-        scale,
+        scale: task.scale,
     };
-    let (steps, violation) =
-        solve_label(&sub_problem, &mut column.dual, &mut column.gradient, limits);
+    let solve = if task.single {
+        solve_label::<f32>
+    } else {
+        solve_label::<f64>
+    };
+    let (steps, violation) = solve(&sub_problem, &mut column.dual, &mut column.gradient, limits);
     column.steps += steps;
     column.exhausted = column.steps >= problem.most_steps() && violation > limits.tolerance;
     column.done = steps < limits.steps || column.exhausted;

@@ -151,7 +151,7 @@ impl<'a> Problem<'a> {
         for (j, z) in dual.iter().enumerate() {
             axpy(scale * z, &self.kernel.row(j), &mut gradient);
         }
-        let (steps, _) = smo::solve_label(&problem, dual, &mut gradient, limits);
+        let (steps, _) = smo::solve_label::<f64>(&problem, dual, &mut gradient, limits);
         Ok((gradient, steps))
     }
 

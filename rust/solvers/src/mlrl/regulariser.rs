@@ -6,6 +6,8 @@ use super::tuning::SPLITTING;
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
 use crate::memory;
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
 
 /// `phi(X)^T A` as `A` and the scores `K A`, both by label.
 #[derive(Debug)]
@@ -61,6 +63,35 @@ impl Weights {
             expansion: mix(&self.expansion),
             scores: mix(&self.scores),
         }
+    }
+
+    /// Computes the scores of some anew; false when interrupted.
+    pub fn renew<const M: usize>(
+        weights: [&mut Self; M],
+        problem: &Problem<'_>,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        let n = problem.instances();
+        let width = M * problem.labels();
+        let mut factor = memory::matrix(n, width);
+        let columns = weights.iter().flat_map(|own| own.expansion.chunks_exact(n));
+        for (at, column) in columns.enumerate() {
+            let places = factor[at..].iter_mut().step_by(width);
+            places.zip(column).for_each(|(place, &z)| *place = z);
+        }
+        let products = problem.kernel.product(&factor, width, threads, monitor);
+        let Some(products) = products else {
+            return false;
+        };
+        let columns = weights
+            .into_iter()
+            .flat_map(|own| own.scores.chunks_exact_mut(n));
+        for (at, column) in columns.enumerate() {
+            let products = products[at..].iter().step_by(width);
+            column.iter_mut().zip(products).for_each(|(f, &g)| *f = g);
+        }
+        true
     }
 
     pub fn gram(&self, n: usize) -> Vec<f64> {

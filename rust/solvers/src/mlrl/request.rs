@@ -64,12 +64,15 @@ impl Request<'_> {
                         return Ok(None);
                     };
                     matrix = values;
-                    KernelRows::stored(&matrix, n)?
+                    let left = self.cache_bytes - size_of_val(&matrix[..]);
+                    KernelRows::stored(&matrix, n)?.with_room(left)
                 } else {
                     KernelRows::computed(gram, self.cache_bytes)
                 }
             }
-            (None, Features::Dense(values)) => KernelRows::stored(values.data(), n)?,
+            (None, Features::Dense(values)) => {
+                KernelRows::stored(values.data(), n)?.with_room(self.cache_bytes)
+            }
             (None, Features::Sparse(_)) => {
                 return Err(refused("X", "a sparse precomputed kernel", "a dense one"));
             }

@@ -12,14 +12,16 @@
 //! Where we deviate: a step costs O(n), since only the gradient of its own label is kept current (update (36) is
 //! applied to that label alone).
 
-use crate::kernel::rows::KernelRows;
-use crate::linalg::vector::by_lanes;
+use crate::kernel::rows::{KernelRows, Precision};
+use crate::linalg::vector::{by_lanes, prefetch};
 use multiversion::multiversion;
 
 /// Replaces a curvature that is not positive: tau of (33).
 const SMALLEST_CURVATURE: f64 = 1e-12;
 /// Partial results that the loops over instances keep side by side, for the vector units.
 const LANES: usize = 8;
+/// A row is new to the cache, and too short for the processor to foresee: it is asked for so many blocks ahead.
+const AHEAD: usize = 64;
 
 /// The problem of one label; see the head of this file.
 #[derive(Clone, Copy, Debug)]
@@ -44,17 +46,19 @@ pub struct Limits {
 }
 
 /// Solves one label from the feasible start `dual`, whose gradient `c K z - p` is in `gradient`. Both are brought to
-/// the point reached. Returns the steps made and `F_low - F_up`, at most the tolerance at an accepted point.
-pub fn solve_label(
+/// the point reached. Returns the steps made and the violation `F_low - F_up` where that is positive, at most the tolerance at
+/// an accepted point. The kernel's rows are those of the precision `T`, as if they were the kernel.
+pub fn solve_label<T: Precision>(
     problem: &LabelProblem<'_>,
     dual: &mut [f64],
     gradient: &mut [f64],
     limits: Limits,
 ) -> (usize, f64) {
     let (kernel, scale) = (problem.kernel, problem.scale);
-    let diagonal = kernel.diagonal();
+    let diagonal: Vec<T> = kernel.diagonal().iter().map(|&k| T::nearest(k)).collect();
+    let smallest = T::nearest(SMALLEST_CURVATURE / scale);
     let bounds = |i: usize| bounds(problem.signs[i], problem.bounds[i]);
-    let within = |inside: bool, otherwise: f64| if inside { 0.0 } else { otherwise };
+    let within = |inside: bool, otherwise: f64| T::nearest(if inside { 0.0 } else { otherwise });
     let boxes = problem.signs.iter().zip(problem.bounds);
     let places = dual
         .iter()
@@ -62,30 +66,30 @@ pub fn solve_label(
     // 0 where a variable can grow, or shrink, else a number that keeps it from being chosen.
     let can_grow = |(z, (_, upper)): (&f64, (f64, f64))| within(*z < upper, f64::INFINITY);
     let can_shrink = |(z, (lower, _)): (&f64, (f64, f64))| within(*z > lower, f64::NEG_INFINITY);
-    let mut grows: Vec<f64> = places.clone().map(can_grow).collect();
-    let mut shrinks: Vec<f64> = places.map(can_shrink).collect();
+    let mut grows: Vec<T> = places.clone().map(can_grow).collect();
+    let mut shrinks: Vec<T> = places.map(can_shrink).collect();
     let mut steps = 0;
     // The scan after a step of length 0.
-    let mut first = advance(gradient, diagonal, diagonal, 0.0, &shrinks);
+    let mut first = advance(gradient, &diagonal, &diagonal, 0.0, &shrinks);
     loop {
-        let low = first.value;
-        let (mut up, mut pair) = (f64::INFINITY, None);
+        let (mut violation, mut pair) = (0.0, None);
         if let Some(j) = first.index {
-            let row = kernel.row(j);
-            let scan = best_partner(gradient, &grows, diagonal, &row, (low, diagonal[j], scale));
-            (up, pair) = (scan.0, scan.1.map(|k| (j, row, k)));
+            let row = T::row(kernel, j);
+            let first = (first.value, diagonal[j], smallest);
+            let scan = best_partner(gradient, &grows, &diagonal, &row, first);
+            (violation, pair) = (scan.0.into(), scan.1.map(|k| (j, row, k)));
         }
-        let pair = pair.filter(|_| low - up > limits.tolerance && steps < limits.steps);
+        let pair = pair.filter(|_| violation > limits.tolerance && steps < limits.steps);
         let Some((j, row_j, k)) = pair else {
             if steps > 0 {
                 repair(problem, dual);
             }
-            return (steps, low - up);
+            return (steps, violation);
         };
-        let row_k = kernel.row(k);
+        let row_k = T::row(kernel, k);
         // The pair moves by (35) or (37). A variable that reaches its bound is set to it: the sets A and B compare exactly.
         let (lower, upper) = (bounds(j).0, bounds(k).1);
-        let curvature = scale * (diagonal[j] + diagonal[k] - 2.0 * row_j[k]);
+        let curvature = scale * (diagonal[j].into() + diagonal[k].into() - 2.0 * row_j[k].into());
         let wanted = (gradient[j] - gradient[k]) / curvature.max(SMALLEST_CURVATURE);
         let (room_j, room_k) = (dual[j] - lower, upper - dual[k]);
         let step = wanted.min(room_j).min(room_k);
@@ -99,7 +103,7 @@ pub fn solve_label(
         } else {
             dual[k] + step
         };
-        (grows[j], shrinks[k]) = (0.0, 0.0);
+        (grows[j], shrinks[k]) = (T::default(), T::default());
         shrinks[j] = within(dual[j] > lower, f64::NEG_INFINITY);
         grows[k] = within(dual[k] < upper, f64::INFINITY);
         first = advance(gradient, &row_j, &row_k, scale * step, &shrinks);
@@ -150,44 +154,57 @@ fn total(numbers: &[f64]) -> f64 {
 
 /// The largest of some numbers and where it is.
 #[derive(Clone, Copy, Debug)]
-struct Largest {
-    value: f64,
+struct Largest<T> {
+    value: T,
     index: Option<usize>,
 }
 
-/// The largest of the lanes' values, the first one on ties; nothing where all are minus infinity.
+/// The largest of the lanes' values, the first one on ties; nothing where all are `none`.
 #[inline(never)]
-fn merge(values: &[f64; LANES], blocks: &[u64; LANES]) -> Largest {
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let value = values.iter().copied().fold(f64::NEG_INFINITY, larger);
-    let mut first = u64::MAX;
+fn merge<T: Precision>(values: &[T; LANES], blocks: &[u32; LANES], none: T) -> Largest<T> {
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let value = values.iter().copied().fold(none, larger);
+    let mut first = usize::MAX;
     for lane in 0..LANES {
-        let index = blocks[lane] * LANES as u64 + lane as u64;
+        let index = blocks[lane] as usize * LANES + lane;
         let candidate = if values[lane] == value {
             index
         } else {
-            u64::MAX
+            usize::MAX
         };
         first = first.min(candidate);
     }
     Largest {
         value,
-        index: (value > f64::NEG_INFINITY).then_some(first as usize),
+        index: (value > none).then_some(first),
     }
 }
 
-/// `F_up`, and the instance that, paired with `j`, promises the largest decrease (31). `first` is `(f_j, K_jj, c)`.
+/// `F_low - F_up` where that is positive, and the instance that, paired with `j`, promises the largest decrease (31), up to a
+/// factor. `first` is `(f_j, K_jj, the smallest curvature)`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn best_partner(
+fn best_partner<T: Precision>(
     gradient: &[f64],
-    penalties: &[f64],
-    diagonal: &[f64],
-    row: &[f64],
-    first: (f64, f64, f64),
-) -> (f64, Option<usize>) {
-    let (f_j, k_jj, scale) = first;
-    let (mut values, mut blocks) = ([0.0_f64; LANES], [0_u64; LANES]);
-    let mut ups = [f64::INFINITY; LANES];
+    penalties: &[T],
+    diagonal: &[T],
+    row: &[T],
+    first: (f64, T, T),
+) -> (T, Option<usize>) {
+    let (f_j, k_jj, smallest) = first;
+    let zero = T::default();
+    let promise = |f_t: f64, penalty: T, k_tt: T, k_jt: T| {
+        let slope = T::nearest(f_j - f_t) - penalty;
+        let slope = if slope > zero { slope } else { zero };
+        let curvature = k_jj + k_tt - (k_jt + k_jt);
+        let curvature = if curvature > smallest {
+            curvature
+        } else {
+            smallest
+        };
+        (slope, slope * slope / curvature)
+    };
+    let (mut values, mut blocks) = ([zero; LANES], [0_u32; LANES]);
+    let mut steepest = [zero; LANES];
     let whole = gradient.len() / LANES;
     for (block, (((f, penalty), k_tt), k_jt)) in gradient
         .chunks_exact(LANES)
@@ -196,31 +213,25 @@ fn best_partner(
         .zip(row.chunks_exact(LANES))
         .enumerate()
     {
+        prefetch(row, (block + AHEAD) * LANES);
         for lane in 0..LANES {
-            let f_t = f[lane] + penalty[lane];
-            ups[lane] = if f_t < ups[lane] { f_t } else { ups[lane] };
-            let slope = f_j - f_t;
-            let slope = if slope > 0.0 { slope } else { 0.0 };
-            let curvature = scale * (k_jj + k_tt[lane] - 2.0 * k_jt[lane]);
-            let curvature = if curvature > SMALLEST_CURVATURE {
-                curvature
+            let (slope, decrease) = promise(f[lane], penalty[lane], k_tt[lane], k_jt[lane]);
+            steepest[lane] = if slope > steepest[lane] {
+                slope
             } else {
-                SMALLEST_CURVATURE
+                steepest[lane]
             };
-            let decrease = slope * slope / curvature;
             let better = decrease > values[lane];
             values[lane] = if better { decrease } else { values[lane] };
-            blocks[lane] = if better { block as u64 } else { blocks[lane] };
+            blocks[lane] = if better { block as u32 } else { blocks[lane] };
         }
     }
-    let mut best = merge(&values, &blocks);
-    let mut up = ups.iter().fold(f64::INFINITY, |a, &b| a.min(b));
+    let mut best = merge(&values, &blocks, zero);
+    let steeper = |a: T, b: T| if b > a { b } else { a };
+    let mut violation = steepest.iter().copied().fold(zero, steeper);
     for t in whole * LANES..gradient.len() {
-        let f_t = gradient[t] + penalties[t];
-        up = up.min(f_t);
-        let slope = (f_j - f_t).max(0.0);
-        let curvature = (scale * (k_jj + diagonal[t] - 2.0 * row[t])).max(SMALLEST_CURVATURE);
-        let decrease = slope * slope / curvature;
+        let (slope, decrease) = promise(gradient[t], penalties[t], diagonal[t], row[t]);
+        violation = steeper(violation, slope);
         if decrease > best.value {
             best = Largest {
                 value: decrease,
@@ -228,19 +239,19 @@ fn best_partner(
             };
         }
     }
-    (up, best.index.filter(|_| best.value > 0.0))
+    (violation, best.index)
 }
 
 /// `f += amount (K_k - K_j)`, and the largest `f_i + penalty_i` afterwards, the first one on ties.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn advance(
+fn advance<T: Precision>(
     gradient: &mut [f64],
-    row_j: &[f64],
-    row_k: &[f64],
+    row_j: &[T],
+    row_k: &[T],
     amount: f64,
-    penalties: &[f64],
-) -> Largest {
-    let (mut values, mut blocks) = ([f64::NEG_INFINITY; LANES], [0_u64; LANES]);
+    penalties: &[T],
+) -> Largest<f64> {
+    let (mut values, mut blocks) = ([f64::NEG_INFINITY; LANES], [0_u32; LANES]);
     let whole = gradient.len() / LANES;
     for (block, (((f, k_j), k_k), penalty)) in gradient
         .chunks_exact_mut(LANES)
@@ -249,18 +260,19 @@ fn advance(
         .zip(penalties.chunks_exact(LANES))
         .enumerate()
     {
+        prefetch(row_k, (block + AHEAD) * LANES);
         for lane in 0..LANES {
-            f[lane] += amount * (k_k[lane] - k_j[lane]);
-            let value = f[lane] + penalty[lane];
+            f[lane] += amount * (k_k[lane].into() - k_j[lane].into());
+            let value = f[lane] + penalty[lane].into();
             let better = value > values[lane];
             values[lane] = if better { value } else { values[lane] };
-            blocks[lane] = if better { block as u64 } else { blocks[lane] };
+            blocks[lane] = if better { block as u32 } else { blocks[lane] };
         }
     }
-    let mut best = merge(&values, &blocks);
+    let mut best = merge(&values, &blocks, f64::NEG_INFINITY);
     for i in whole * LANES..gradient.len() {
-        gradient[i] += amount * (row_k[i] - row_j[i]);
-        let value = gradient[i] + penalties[i];
+        gradient[i] += amount * (row_k[i].into() - row_j[i].into());
+        let value = gradient[i] + penalties[i].into();
         if value > best.value {
             best = Largest {
                 value,

@@ -23,7 +23,7 @@
 //! This replaces the published alternation ([`super::alternating`]), which stalls above the joint optimum.
 
 use super::certificate::{best_multiple, loss_and_bias, rounding};
-use super::columns::{Column, solve_all};
+use super::columns::{Column, Task, solve_all};
 use super::regulariser::{Regulariser, Weights};
 use super::symmetric::{Eigen, covariance_step, eigenvalues};
 use super::tuning::SPLITTING;
@@ -71,7 +71,7 @@ fn solve(
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
-    let state = State::new(problem, regulariser)?;
+    let state = State::new(problem, regulariser, settings.tolerance)?;
     let round = |state: &mut State, monitor: &mut dyn Monitor| {
         let finished = state.round(problem, threads, monitor)?;
         Ok(Made {
@@ -124,9 +124,10 @@ pub(super) fn drive(
         };
         let found = objectives.ending(settings.tolerance, || 0.0);
         let used_up = (rounds == settings.max_epochs).then_some(Status::MaxIterations);
-        let last = made.stalled.then_some(Status::Stalled).or(used_up);
+        let stalled = made.stalled.then_some(Status::Stalled);
+        let last = stalled.filter(|_| !state.single).or(used_up);
         let last = last.or_else(|| monitor.poll().is_out_of_time().then_some(Status::TimeLimit));
-        if found.is_some() || last.is_some() {
+        if found.is_some() || stalled.is_some() || last.is_some() {
             if !state.recompute(problem, threads, monitor) {
                 break (Status::Interrupted, None);
             }
@@ -137,6 +138,9 @@ pub(super) fn drive(
                 break (status, Some(point));
             }
             state.correct(&point);
+            if !state.leave_single_precision(problem, threads, monitor) {
+                break (Status::Interrupted, None);
+            }
         }
         // A round with nothing left to do has not polled.
         if monitor.poll().is_interrupted() {
@@ -208,6 +212,8 @@ pub(super) struct State {
     /// its `phi(X)^T Z`.
     joint: Option<(f64, Weights)>,
     rho: f64,
+    /// Whether rows of the kernel are in single precision.
+    single: bool,
     columns: Vec<Column>,
     /// `phi(X)^T Z`
     pushed: Weights,
@@ -231,13 +237,19 @@ pub(super) struct State {
 }
 
 impl State {
-    pub fn new(problem: &Problem<'_>, regulariser: Regulariser) -> Result<Self, SolverError> {
+    /// At zero. Rounds that lead to a gap of `tolerance` take rows in single precision where that is accurate enough.
+    pub fn new(
+        problem: &Problem<'_>,
+        regulariser: Regulariser,
+        tolerance: f64,
+    ) -> Result<Self, SolverError> {
         let (n, q) = (problem.instances(), problem.labels());
         let zero = || Weights::zero(n * q);
         let mut state = Self {
             regulariser: Regulariser::TraceNorm,
             joint: None,
             rho: 0.0,
+            single: tolerance >= SPLITTING.single && problem.kernel.has_single_precision(),
             columns: memory::collected((0..q).map(|_| Column::zero(n))),
             pushed: zero(),
             sum: zero(),
@@ -380,7 +392,12 @@ impl State {
         let tolerance =
             (self.accuracy * self.gap * loss).clamp(SPLITTING.tightest, SPLITTING.loosest);
         let columns = &mut self.columns;
-        let solved = solve_all(problem, 1.0 / total, tolerance, columns, threads, monitor);
+        let task = Task {
+            scale: 1.0 / total,
+            tolerance,
+            single: self.single,
+        };
+        let solved = solve_all(problem, task, columns, threads, monitor);
         let expansions = self.pushed.expansion.chunks_exact_mut(n);
         for ((label, column), z) in self.columns.iter().enumerate().zip(expansions) {
             z.copy_from_slice(&column.dual);
@@ -483,30 +500,31 @@ impl State {
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> bool {
-        let (n, q) = (problem.instances(), problem.labels());
-        let model = &mut self.best.model;
         let dual = match &mut self.joint {
             Some((_, dual)) => dual,
             None => &mut self.best.dual,
         };
-        let mut factor = memory::matrix(n, 2 * q);
-        let columns = [&model.expansion, &dual.expansion];
-        let columns = columns.into_iter().flat_map(|own| own.chunks_exact(n));
-        for (at, column) in columns.enumerate() {
-            let places = factor[at..].iter_mut().step_by(2 * q);
-            places.zip(column).for_each(|(place, &z)| *place = z);
+        let weights = [&mut self.best.model, dual];
+        Weights::renew(weights, problem, threads, monitor)
+    }
+
+    /// Goes on in double precision, from scores that are computed anew; false when interrupted.
+    fn leave_single_precision(
+        &mut self,
+        problem: &Problem<'_>,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        if !self.single {
+            return true;
         }
-        let products = problem.kernel.product(&factor, 2 * q, threads, monitor);
-        let Some(products) = products else {
-            return false;
+        self.single = false;
+        self.patience = Patience {
+            earlier: f64::INFINITY,
+            ..Patience::default()
         };
-        let columns = [&mut model.scores, &mut dual.scores];
-        let columns = columns.into_iter().flat_map(|own| own.chunks_exact_mut(n));
-        for (at, column) in columns.enumerate() {
-            let products = products[at..].iter().step_by(2 * q);
-            column.iter_mut().zip(products).for_each(|(f, &g)| *f = g);
-        }
-        true
+        let weights = [&mut self.pushed, &mut self.v, &mut self.sum];
+        Weights::renew(weights, problem, threads, monitor)
     }
 
     /// Replaces what the rounds found the best points to be worth.

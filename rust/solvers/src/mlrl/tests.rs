@@ -29,7 +29,9 @@ fn settings(tolerance: f64) -> Settings {
 fn threads_change_no_bit() {
     for (seed, q) in [(0, 4), (1, 4), (2, 4), (3, 4), (4, 80)] {
         let (kernel, signs) = data(seed, q);
-        let kernel = KernelRows::stored(&kernel, N).unwrap();
+        let room = if seed % 2 == 0 { 4 * N * N } else { 0 };
+        let kernel = KernelRows::stored(&kernel, N).unwrap().with_room(room);
+        assert_eq!(kernel.has_single_precision(), room > 0);
         let bounds = vec![1.0 / N as f64; N * q];
         let problem = Problem::new(&kernel, &signs, &bounds, 0.1).unwrap();
         let [alone, together] = [1, 3].map(|threads| {

@@ -32,6 +32,9 @@ numbers! {
         loosest: f64 = 0.1,
         /// See `loosest`.
         tightest: f64 = 1e-12,
+        /// Rows of the kernel are in single precision for tolerances from this one on, until a gap in double precision differs:
+        /// half the bytes for the pair steps.
+        single: f64 = 1e-4,
         /// The penalty changes when one relative residual is this many times the other.
         unbalanced: f64 = 2.0,
         /// A residual of `W` counts by this share where `W` takes less time than `V`: a smaller penalty means fewer rounds and
