@@ -14,7 +14,7 @@ OLDEST := .venv-oldest
 WHEEL := .venv-wheel
 WHEEL_TARGETS ?= $(shell rustup target list --installed 2>/dev/null || rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: demo test test-all coverage test-oldest wheel verify lint format bench race-main docs paper clean
+.PHONY: demo test test-all coverage test-oldest wheel verify lint lint-rust lint-python format bench race-main docs paper clean
 
 demo: $(VENV)/.package
 	$(BIN)/python examples/start/tags_for_software.py demo.png
@@ -74,14 +74,18 @@ wheel: $(VENV)/.created
 verify: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python -m tests.campaign --count $(N) --seed $(SEED)
 
-lint: $(VENV)/.package $(VENV)/.dev
+lint: lint-rust lint-python
+
+lint-rust:
+	cargo fmt --all --check
+	cargo clippy --release --workspace --all-targets -- -D warnings
+
+lint-python: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest multimargin._rust
 	$(BIN)/python -m pytest -q style
-	cargo fmt --all --check
-	cargo clippy --release --workspace --all-targets -- -D warnings
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -118,7 +122,8 @@ $(VENV)/.package: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
 	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras exact,cli,plots,stats,dask
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.created pyproject.toml
+# After the package, lest both install at the same time.
+$(VENV)/.dev: $(VENV)/.created pyproject.toml | $(VENV)/.package
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
