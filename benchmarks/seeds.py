@@ -24,15 +24,13 @@ from common import load_official, print_table
 from meaning import texts_and_labels
 from multimargin import LabelRankerCV
 from multimargin.baselines import WithOneClassLabels
-from multimargin.blocks import LabelForest
+from multimargin.blocks.by_name import BLOCKS, Data
 from multimargin.datasets import load_digit_attributes
 from multimargin.embeddings import StaticEmbedding
 from multimargin.measures import macro_f1, micro_f1, ranking_average_precision, ranking_loss
 
 SETS = ("emotions", "birds", "digits", "yeast", "scene", "vectors")
 MEASURES = ("ranking loss", "average precision", "micro-F1", "macro-F1")
-# Of so many labels trees grow on projections of them.
-MANY_LABELS = 24
 
 
 def parts(name: str) -> tuple[Any, Any, Any, Any]:
@@ -48,10 +46,11 @@ def parts(name: str) -> tuple[Any, Any, Any, Any]:
     return scaler.transform(X), scaler.transform(X_test), y, y_test
 
 
-def stack_of(trees: int, n_labels: int, seed: int) -> list[Any]:
-    """Return the blocks of the default, with another number of trees."""
-    projections = 8 if n_labels >= MANY_LABELS else None
-    forest = LabelForest(trees, min_samples_leaf=2, n_projections=projections, random_state=seed)
+def stack_of(X: Any, n_labels: int, seed: int, trees: int | None = None) -> list[Any]:
+    """Return the blocks of the full stack, or of the default with another number of trees."""
+    forest = BLOCKS["forest"](Data(X, n_labels, seed, full=trees is None))
+    if trees is not None:
+        forest.set_params(n_estimators=trees)
     return [("forest", forest), "neighbours", "lift"]
 
 
@@ -74,7 +73,7 @@ def by_trees(names: list[str], n_seeds: int) -> None:
         for trees in (100, 200, 400):
             found = np.array(
                 [
-                    measured(stack_of(trees, data[2].shape[1], seed), seed, data)
+                    measured(stack_of(data[0], data[2].shape[1], seed, trees), seed, data)
                     for seed in range(n_seeds)
                 ]
             )
@@ -95,7 +94,7 @@ def with_boosting(names: list[str], n_seeds: int) -> None:
             order = np.random.default_rng(seed).permutation(len(X))
             train, test = order[:n], order[n:]
             data = X[train], X[test], y[train], y[test]
-            full = stack_of(150 if y.shape[1] >= MANY_LABELS else 300, y.shape[1], seed)
+            full = stack_of(X[train], y.shape[1], seed)
             boosting = HistGradientBoostingClassifier(
                 max_iter=60, max_leaf_nodes=8, random_state=seed
             )

@@ -13,7 +13,7 @@ from multimargin.datasets.table_cells import Cells, is_nothing
 DATE_PARTS = ("year", "month", "day", "weekday", "hour")
 """What becomes of a date."""
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
+_MONTH = f"(?:{'|'.join(_MONTHS)})[a-z]*[.]?"
 _CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\ ?[ap]m)?"
 _ZONE = r"\ ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})"
 # Those whose day and month cannot be taken for each other: 2024-01-31, 31.1.2024, 31 January 2024.
@@ -33,7 +33,7 @@ _OTHER_DATE = re.compile(
 _YEAR = re.compile("0000|(?:19|20)[0-9]{2}")
 # How words within dates begin: months and weekdays in several languages, and what joins them.
 _OF_DATES = re.compile(
-    "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|mär|mai|okt|dez|fév"
+    f"{'|'.join(_MONTHS)}|mon|tue|wed|thu|fri|sat|sun|mär|mai|okt|dez|fév"
     "|avr|jui|aoû|déc|ene|abr|mayo|ago|set|out|dic|fev|gen|mag|giu|lug|ott|mrt|mei|uhr"
     "|(?:[twqzhg]|st|nd|rd|th|of|de|am|pm|utc|gmt|[cempw]e?s?[dt]|年|月|日)$"
 )

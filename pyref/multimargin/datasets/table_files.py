@@ -270,11 +270,11 @@ def _imported(package: str, what: str) -> Any:
 
 def _read_file(file: Path, blank_rows: bool) -> Any:
     existing_file(file, "path")
-    if uncompressed(file).suffix.lower() not in TABLE_KINDS:
+    kind = uncompressed(file).suffix.lower()
+    if kind not in TABLE_KINDS:
         raise ValueError(f"path: {file} is no table, which ends in {', '.join(TABLE_KINDS)}")
     what = f"tables such as {file.name}"
     pandas = import_pandas(what)
-    kind = uncompressed(file).suffix.lower()
     with reading(file, "path"), unpacked(file) as plain:
         if kind == ".xlsx":
             _imported("python_calamine", what)

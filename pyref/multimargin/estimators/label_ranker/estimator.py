@@ -348,8 +348,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         self.scoring_ = plan.scoring
         fit = begun(plan, clock)
         try:
-            choose(fit, {"tol": self.tol, "random_state": task.seed})
-            stack(fit, calibration=self.calibration)
+            choose(fit)
+            stack(fit)
             if fit.has_time:
                 self._learn(fit)
             else:

@@ -23,7 +23,7 @@ from multimargin.estimators.label_ranker.settings import (
     losses_of,
     top_ks_of,
 )
-from multimargin.estimators.label_ranker.task import Fold, Task, has_many_empty
+from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.measures.scorers import scorer_of
 from multimargin.thresholds import Threshold, make_threshold
 
@@ -51,7 +51,7 @@ class Plan:
         """The measure to select by."""
         if not is_auto(self.model.scoring):
             return self.model.scoring
-        return _ACROSS_ROWS if has_many_empty(self.task.targets) else WITHIN_ROWS
+        return _ACROSS_ROWS if self.task.has_many_empty else WITHIN_ROWS
 
     def judge(self, folds: list[Fold]) -> Any:
         """Return what judges settings by the scores of the rows that the folds hold out."""

@@ -12,9 +12,7 @@ from multimargin.checks.parameters import check_choice, check_integer, check_rea
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.label_ranker.task import (
     Task,
-    has_many_empty,
     has_many_pairs,
-    is_mostly_empty,
 )
 from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.estimators.mlodm import MLODM
@@ -165,9 +163,9 @@ def losses_of(loss: Any, task: Task) -> tuple[str, ...]:
     """Return the losses that a parameter means for the data of a fit."""
     losses = check_losses(loss)
     if not losses:
-        few = has_many_pairs(task.targets) or is_mostly_empty(task)
+        few = has_many_pairs(task.targets) or task.is_mostly_empty
         losses = _LOSSES[:1] if few else _LOSSES
-        some_empty = task.empty_label and has_many_empty(task.targets)
+        some_empty = task.empty_label and task.has_many_empty
         return (*losses, ZERO_LABEL) if some_empty else losses
     if ZERO_LABEL in losses and not task.empty_label:
         raise ValueError(
@@ -223,7 +221,7 @@ def Cs_of(Cs: Any) -> tuple[float, ...]:
 def class_weights_of(class_weight: Any, task: Task) -> tuple[Any, ...]:
     """Return the weights of labels that a parameter means, with their mean for a further label."""
     if is_auto(class_weight):
-        return _CLASS_WEIGHTS[:1] if is_mostly_empty(task) else _CLASS_WEIGHTS
+        return _CLASS_WEIGHTS[:1] if task.is_mostly_empty else _CLASS_WEIGHTS
     found = []
     for value in values_of("class_weight", class_weight):
         one = value

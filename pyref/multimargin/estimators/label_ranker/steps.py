@@ -90,9 +90,10 @@ def begun(plan: Plan, clock: Clock) -> Fit:
     return fit
 
 
-def choose(fit: Fit, options: dict[str, Any]) -> None:
+def choose(fit: Fit) -> None:
     """Choose the ranker of each view, score the rows that are held out, and fit it to all rows."""
     task, members = fit.task, fit.members
+    options = {"tol": fit.plan.model.tol, "random_state": task.seed}
     for member in members:
         member.search.run(member.grid)
     # The calibration looks at the ranks of the first.
@@ -110,9 +111,9 @@ def choose(fit: Fit, options: dict[str, Any]) -> None:
         member.fit_ranker(task, options | {"max_time": left})
 
 
-def stack(fit: Fit, *, calibration: bool) -> None:
+def stack(fit: Fit) -> None:
     """Fit the blocks of each view, as far as there is time for them and the calibration."""
-    if calibration:
+    if fit.plan.model.calibration:
         fit.price = fit.search_judge.price_of_calibration(fit.judge)
     for member in fit.members:
         left_out = member.stack.fit(member.planned, reserve=fit.price * (1 + fit.lifted))

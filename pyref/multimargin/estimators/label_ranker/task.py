@@ -79,6 +79,20 @@ class Task:
         return bool(self.learned.indicator.shape[1] > self.targets.indicator.shape[1])
 
     @cached_property
+    def _share_of_empty(self) -> float:
+        return _share_of_empty(self.targets)
+
+    @property
+    def has_many_empty(self) -> bool:
+        """True if so many rows have no label that rows are compared."""
+        return self._share_of_empty >= _MANY_EMPTY
+
+    @property
+    def is_mostly_empty(self) -> bool:
+        """True if most rows have no label but one of their own: other pairs teach little."""
+        return self.empty_label and self._share_of_empty >= _MOSTLY_EMPTY
+
+    @cached_property
     def rows(self) -> Any:
         """The features of all views side by side."""
         return self.views.side_by_side(self.parts)
@@ -105,16 +119,6 @@ def with_empty(targets: Targets, *, calibration: bool) -> Targets:
     if calibration and _share_of_empty(targets) >= _FEWEST_EMPTY:
         indicator = with_empty_label(indicator)
     return Targets(indicator, np.arange(indicator.shape[1]), True, None)
-
-
-def has_many_empty(targets: Targets) -> bool:
-    """Return whether so many rows have no label that rows are compared."""
-    return _share_of_empty(targets) >= _MANY_EMPTY
-
-
-def is_mostly_empty(task: Task) -> bool:
-    """Return whether most rows have no label but one of their own: other pairs teach little."""
-    return task.empty_label and _share_of_empty(task.targets) >= _MOSTLY_EMPTY
 
 
 def _share_of_empty(targets: Targets) -> float:
