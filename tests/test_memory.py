@@ -84,7 +84,8 @@ def pairwise(parameters="", model="RankSVM", data="X"):
 LINEAR, TALL = "kernel='linear'", (20000, 40, 30)
 WORK = {
     "rbf, stored": ((1500, 10, 12), pairwise()),
-    "rbf, cached": ((3000, 10, 12), pairwise("cache_size=40")),
+    "rbf, single precision": ((3000, 10, 12), pairwise("cache_size=40")),
+    "rbf, cached": ((3000, 10, 12), pairwise("cache_size=20")),
     "linear": (TALL, pairwise(LINEAR)),
     "linear, sparse": (TALL, pairwise(LINEAR, data="S")),
     "linear, threads": (TALL, pairwise(f"{LINEAR}, n_jobs=3", "RankLSVM")),
@@ -141,7 +142,7 @@ def test_the_error_says_how_much_for_what_and_what_helps():
     program = PROGRAM.format(shape=(60_000, 2, 3), work=work, mega="[1000]", shown=True)
     child = run(program)
     assert child.stdout.endswith("outcomes 1\n"), child.stdout + child.stderr
-    assert "cannot allocate 28.800 GB for the kernel matrix" in child.stdout
+    assert "cannot allocate 14.400 GB for the kernel matrix" in child.stdout
     assert "a smaller cache_size" in child.stdout
 
 

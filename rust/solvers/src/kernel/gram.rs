@@ -3,19 +3,26 @@
 use crate::error::{SolverError, refused};
 use crate::linalg::columns::Columns;
 use crate::linalg::features::Features;
-use crate::linalg::matmul::{View, multiply, multiply_add, multiply_rows, multiply_strided};
+use crate::linalg::matmul::{View, multiply, multiply_add, multiply_rows};
 use crate::linalg::vector;
-use crate::memory::{self, Purpose};
+use crate::memory::{self, Number, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Columns of a kernel block that are computed together: they stay in the second-level cache.
 const DENSE_CHUNK: usize = 256;
 
 /// The same of sparse features: the sums of a row stay in the first-level cache.
 const SPARSE_CHUNK: usize = 4096;
+
+/// By how much a multiplication of sparse rows takes longer than one of a product of dense matrices.
+const SPARSE: usize = 6;
+
+/// Kernel rows of sparse features that are computed before they are stored.
+const SPARSE_ROWS: usize = 4;
 
 /// Kernel rows that are computed together.
 const ROWS: usize = 64;
@@ -69,7 +76,7 @@ pub struct Gram<'a> {
     /// The largest of the right norms.
     largest_norm: f64,
     /// The right features by columns, when they are sparse.
-    right_columns: Option<Columns>,
+    right_columns: Option<Arc<Columns>>,
     /// Whether both sides are one matrix, so that the diagonal is `k(x_i, x_i)`.
     same: bool,
 }
@@ -117,7 +124,7 @@ pub(crate) fn stored_product(
 }
 
 /// Copies the upper half of an `n x n` matrix to the lower half, by tiles that stay in the cache. False when interrupted.
-fn mirror(matrix: &mut [f64], n: usize, monitor: &mut dyn Monitor) -> bool {
+fn mirror<T: Copy>(matrix: &mut [T], n: usize, monitor: &mut dyn Monitor) -> bool {
     for top in (0..n).step_by(ROWS) {
         if monitor.poll().is_interrupted() {
             return false;
@@ -177,7 +184,7 @@ impl<'a> Gram<'a> {
             right_norms,
             right_columns: match &right {
                 Features::Dense(_) => None,
-                Features::Sparse(matrix) => Some(Columns::of(matrix)),
+                Features::Sparse(matrix) => Some(Arc::new(Columns::of(matrix))),
             },
             same,
         }
@@ -196,6 +203,17 @@ impl<'a> Gram<'a> {
     /// Number of features.
     pub fn features(&self) -> usize {
         self.left.columns()
+    }
+
+    /// About how many multiplications a value takes, in those of a product of dense matrices.
+    pub fn work_per_value(&self) -> usize {
+        match &self.right_columns {
+            None => self.features(),
+            Some(columns) => {
+                let values = self.rows().max(1) * self.columns().max(1);
+                SPARSE * columns.products_of_all() / values
+            }
+        }
     }
 
     /// `k(x_i, x_i)` of every left row.
@@ -270,21 +288,12 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// Kernel values of the chosen left rows (with their panel) with the right rows `range`: a row-major matrix whose
-    /// rows are `stride` apart.
-    pub fn block(
-        &self,
-        rows: &[u32],
-        panel: &[f64],
-        range: Range<usize>,
-        out: &mut [f64],
-        stride: usize,
-    ) {
+    /// Kernel values of the chosen left rows (with their panel) with the right rows `range`, row-major.
+    pub fn block(&self, rows: &[u32], panel: &[f64], range: Range<usize>, out: &mut [f64]) {
         let length = range.len();
         match (&self.left, &self.right, &self.right_columns) {
             (Features::Sparse(left), _, Some(columns)) => {
-                for (&i, products) in rows.iter().zip(out.chunks_mut(stride.max(1))) {
-                    let products = &mut products[..length];
+                for (&i, products) in rows.iter().zip(out.chunks_mut(length.max(1))) {
                     columns.products(left.row(i as usize), range.start, products);
                 }
             }
@@ -292,14 +301,14 @@ impl<'a> Gram<'a> {
                 let d = right.columns();
                 let right = View::rows(&right.data()[range.start * d..range.end * d], d);
                 let (shape, left) = ((rows.len(), d, length), View::rows(panel, d));
-                multiply_strided(shape, left, right.transposed(), out, stride, false);
+                multiply(shape, left, right.transposed(), out);
             }
             // The constructors admit no other combination.
             _ => out.fill(0.0),
         }
         let norms = self.right_norms.get(range.clone()).unwrap_or(&[]);
-        for (&i, values) in rows.iter().zip(out.chunks_mut(stride.max(1))) {
-            self.values(i, range.clone(), norms, &mut values[..length]);
+        for (&i, values) in rows.iter().zip(out.chunks_mut(length.max(1))) {
+            self.values(i, range.clone(), norms, values);
         }
     }
 
@@ -333,12 +342,27 @@ impl<'a> Gram<'a> {
     }
 
     /// The values with the right rows `within`, row-major with an entry for every right row.
-    fn rows_within(&self, rows: &[u32], within: Range<usize>, out: &mut [f64]) {
-        let mut panel = Vec::new();
+    fn rows_within<T: Number>(&self, rows: &[u32], within: Range<usize>, out: &mut [T]) {
+        let (m, mut panel) = (self.columns(), Vec::new());
         self.panel(rows, &mut panel);
+        // Rows of sparse features have nothing to share.
+        let together = match self.right_columns {
+            None => rows.len().max(1),
+            Some(_) => SPARSE_ROWS,
+        };
         for start in within.clone().step_by(self.chunk()) {
             let range = start..(start + self.chunk()).min(within.end);
-            self.block(rows, &panel, range, &mut out[start..], self.columns());
+            for (rows, out) in rows.chunks(together).zip(out.chunks_mut(together * m)) {
+                with_scratch(rows.len() * range.len(), |values| {
+                    self.block(rows, &panel, range.clone(), values);
+                    let values = values.chunks_exact(range.len());
+                    for (out, values) in out.chunks_mut(m).zip(values) {
+                        for (out, &value) in out[range.clone()].iter_mut().zip(values) {
+                            *out = T::nearest(value);
+                        }
+                    }
+                });
+            }
         }
     }
 
@@ -349,7 +373,11 @@ impl<'a> Gram<'a> {
     }
 
     /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
-    pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+    pub fn matrix<T: Number>(
+        &self,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Vec<T>> {
         let mut matrix = memory::zeros_for(
             self.rows().saturating_mul(self.columns()),
             Purpose::KernelMatrix,
@@ -360,9 +388,9 @@ impl<'a> Gram<'a> {
 
     /// Writes the whole matrix, row-major `rows x columns`; false when interrupted. The matrix of one side with itself
     /// is symmetric to the last bit.
-    pub fn matrix_into(
+    pub fn matrix_into<T: Number>(
         &self,
-        matrix: &mut [f64],
+        matrix: &mut [T],
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> bool {
@@ -377,7 +405,7 @@ impl<'a> Gram<'a> {
                 let end = first + out.len() / m;
                 let rows: Vec<u32> = (first as u32..end as u32).collect();
                 if !self.same {
-                    return self.rows_into(&rows, out);
+                    return self.rows_within(&rows, 0..m, out);
                 }
                 // The square on the diagonal by fewer rows at a time, of which less lies below it; of sparse features, for
                 // which nothing is arranged, all.
@@ -392,7 +420,7 @@ impl<'a> Gram<'a> {
             return false;
         }
         if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {
-            (0..n).for_each(|i| matrix[i * m + i] = 1.0);
+            (0..n).for_each(|i| matrix[i * m + i] = T::nearest(1.0));
         }
         true
     }
@@ -420,7 +448,7 @@ impl<'a> Gram<'a> {
                 for start in (0..m).step_by(self.chunk()) {
                     let range = start..(start + self.chunk()).min(m);
                     with_scratch(rows.len() * range.len(), |values| {
-                        self.block(&rows, &panel, range.clone(), values, range.len());
+                        self.block(&rows, &panel, range.clone(), values);
                         let left = View::rows(values, range.len());
                         let right = View::rows(&factor[range.start * q..range.end * q], q);
                         multiply_add((rows.len(), range.len(), q), left, right, out);

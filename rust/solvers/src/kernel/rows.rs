@@ -3,6 +3,7 @@
 use crate::error::SolverError;
 use crate::kernel::check_square;
 use crate::kernel::gram::{Gram, stored_product};
+use crate::linalg::vector::mean;
 use crate::memory::{self, Number, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -13,6 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Kernel values whose products with one another neither overflow nor vanish in single precision.
 const SINGLE: RangeInclusive<f64> = 1e-15..=1e15;
+
+/// Numbers of a matrix that one chunk of work rounds.
+const CHUNK: usize = 1 << 16;
+
+/// Rows that tell the mean of a matrix.
+const SAMPLE: usize = 64;
 
 /// A symmetric kernel matrix of which rows are asked for.
 #[derive(Debug)]
@@ -63,12 +70,32 @@ impl Precision for f32 {
             };
             let mut rounded = memory::zeros_for(row.len(), Purpose::KernelRows);
             let numbers = rounded.iter_mut().zip(row.iter());
-            numbers.for_each(|(rounded, &value)| {
-                *rounded = Self::nearest(value).clamp(Self::MIN, Self::MAX);
-            });
+            numbers.for_each(|(rounded, &value)| *rounded = nearest_finite(value));
             rounded
         })
     }
+}
+
+/// The nearest number of single precision that is finite.
+fn nearest_finite(value: f64) -> f32 {
+    f32::nearest(value).clamp(f32::MIN, f32::MAX)
+}
+
+/// Whether the values of a kernel with this diagonal neither overflow nor vanish in single precision.
+pub fn is_moderate(diagonal: &[f64]) -> bool {
+    let moderate = |k: &f64| *k == 0.0 || SINGLE.contains(k);
+    diagonal.iter().all(moderate)
+}
+
+/// A matrix in single precision.
+pub fn rounded(matrix: &[f64], threads: &Threads) -> Vec<f32> {
+    let mut rounded = memory::zeros_for(matrix.len(), Purpose::KernelMatrix);
+    threads.for_each_chunk(&mut rounded, CHUNK, |chunk, rounded| {
+        let values = &matrix[chunk * CHUNK..][..rounded.len()];
+        let pairs = rounded.iter_mut().zip(values);
+        pairs.for_each(|(rounded, &value)| *rounded = nearest_finite(value));
+    });
+    rounded
 }
 
 impl<'a> KernelRows<'a> {
@@ -119,8 +146,43 @@ impl<'a> KernelRows<'a> {
         let n = self.instances();
         let all = n.saturating_mul(n).saturating_mul(size_of::<f32>());
         let fit = matches!(self.source, Source::Computed(_)) || all <= self.bytes;
-        let moderate = |k: &f64| *k == 0.0 || SINGLE.contains(k);
-        fit && self.diagonal.iter().all(moderate)
+        fit && is_moderate(&self.diagonal)
+    }
+
+    /// The whole matrix; `None` when interrupted.
+    pub fn into_matrix(
+        self,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Cow<'a, [f64]>> {
+        match self.source {
+            Source::Stored(matrix) => Some(Cow::Borrowed(matrix)),
+            Source::Computed(gram) => gram.matrix(threads, monitor).map(Cow::Owned),
+        }
+    }
+
+    /// The whole matrix in single precision; `None` when interrupted.
+    pub fn rounded(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f32>> {
+        match &self.source {
+            Source::Computed(gram) => gram.matrix(threads, monitor),
+            Source::Stored(matrix) => Some(rounded(matrix, threads)),
+        }
+    }
+
+    /// What is left of the mean of the diagonal beside the mean of the matrix, as a share of it, by a few rows.
+    pub fn share_beside_mean(&self) -> f64 {
+        let n = self.instances();
+        let rows = (0..n).step_by(n.div_ceil(SAMPLE).max(1));
+        let means: Vec<f64> = rows.map(|i| mean(&self.row(i))).collect();
+        1.0 - mean(&means) / mean(&self.diagonal)
+    }
+
+    /// About how many multiplications a value takes in a product with the matrix, beside those of the product.
+    pub fn work_per_value(&self) -> usize {
+        match &self.source {
+            Source::Computed(gram) => gram.work_per_value(),
+            Source::Stored(_) => 0,
+        }
     }
 
     /// Number of instances.

@@ -53,6 +53,12 @@ impl Columns {
         rows.zip(self.values[self.part(f)].iter().copied())
     }
 
+    /// Multiplications in all inner products among the rows.
+    pub fn products_of_all(&self) -> usize {
+        let sizes = (1..self.starts.len()).map(|f| self.part(f - 1).len());
+        sizes.map(|size| size * size).sum()
+    }
+
     /// Inner products of a sparse row with the rows of this matrix from `first` on, as many as `out` has room for.
     pub fn products(&self, (indices, values): (&[i32], &[f64]), first: usize, out: &mut [f64]) {
         out.fill(0.0);

@@ -6,9 +6,9 @@ use multiversion::target::target_cfg_f;
 
 /// `y += a x`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-pub fn axpy<T: Number>(a: f64, x: &[f64], y: &mut [T]) {
+pub fn axpy<T: Number, U: Number>(a: f64, x: &[U], y: &mut [T]) {
     for (y, &x) in y.iter_mut().zip(x) {
-        *y = T::nearest((*y).into() + a * x);
+        *y = T::nearest((*y).into() + a * x.into());
     }
 }
 

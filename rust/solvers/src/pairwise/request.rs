@@ -14,6 +14,7 @@ use super::setup::{Bias, Solution};
 use super::solve::{solve_deflated, solve_fixed};
 use crate::error::SolverError;
 use crate::kernel::gram::{Gram, Kernel};
+use crate::kernel::rows::{KernelRows, is_moderate};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::rows::CompactRows;
@@ -37,6 +38,16 @@ pub enum Geometry<'a> {
 /// A matrix of more numbers than this is large.
 const LARGE: usize = 1 << 26;
 
+/// So is the kernel of more instances than this: its matrix is read from memory.
+const LARGE_KERNEL: usize = 2048;
+
+/// Exact scores are cheap up to so many multiplications for a value of the kernel, times the labels and some.
+const CHEAP: usize = 4;
+const CHEAP_LABELS: usize = 16;
+
+/// With less than this beside its mean direction, a kernel without that is less than its rounding before.
+const ALIKE: f64 = 1e-2;
+
 /// Single precision of the weights is far below a tolerance of this much, and of so much for each unit of `c_i K_ii`.
 const ROUGH: f64 = 1e-4;
 const ROUGH_OF_STEEP: f64 = 1e-7;
@@ -56,6 +67,25 @@ pub enum Storage {
     Single,
     /// `Single` where the weights are large, `Compact` where the dual matrix is.
     BySize,
+}
+
+/// How the matrix of a kernel is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KernelStorage {
+    /// In double precision,
+    Double,
+    /// and a copy in single precision where the epochs are many.
+    Both,
+    /// In single precision, which is read at twice the speed: certificates take exact scores from the kernel itself.
+    Single,
+    /// Not: its rows are computed when needed.
+    Blocks,
+}
+
+impl KernelStorage {
+    fn of_double(fits: bool) -> Self {
+        if fits { Self::Double } else { Self::Blocks }
+    }
 }
 
 /// A matrix of an answer, row-major.
@@ -111,7 +141,9 @@ impl Request<'_> {
         let threads = Arc::clone(&self.setup.threads);
         match self.geometry {
             Geometry::Matrix(matrix) => {
-                self.answer_with_matrix(loss, StoredKernel::new(matrix, n, q)?, monitor)
+                let exact = KernelRows::stored(matrix, n)?;
+                let storage = self.storage_of(&exact, false);
+                self.answer_with_kernel(loss, exact, storage, monitor)
             }
             Geometry::Kernel(Kernel::Linear, Features::Dense(x)) => {
                 let mut scores = LinearDense::new(x, q);
@@ -142,29 +174,77 @@ impl Request<'_> {
             }
             Geometry::Kernel(kernel, x) => {
                 let gram = Gram::of(kernel, x);
-                if !gram.fits(self.cache_bytes) {
+                let exact = KernelRows::computed(gram.clone(), 0);
+                let storage = self.storage_of(&exact, true);
+                if storage == KernelStorage::Blocks {
                     let mut scores = KernelBlocks::new(gram, q, self.cache_bytes);
                     return self.answer(loss, &mut scores, monitor);
                 }
-                match gram.matrix(&threads, monitor) {
-                    Some(matrix) => {
-                        self.answer_with_matrix(loss, StoredKernel::new(matrix, n, q)?, monitor)
-                    }
-                    None => Ok(Answer::interrupted(&self.labels)),
-                }
+                self.answer_with_kernel(loss, exact, storage, monitor)
             }
         }
     }
 
     /// Whether single precision of the weights is far below the tolerance.
     fn allows_single(&self, x: Sparse<'_>) -> bool {
+        let norms = Features::Sparse(x).squared_norms();
+        let moderate = |kappa: &f64| *kappa == 0.0 || MODERATE.contains(kappa);
+        norms.iter().all(moderate) && self.is_rough(&norms)
+    }
+
+    /// Whether single precision is far below the tolerance, with these `K_ii`.
+    fn is_rough(&self, diagonal: &[f64]) -> bool {
         let tolerance = self.setup.settings.tolerance;
-        let mut norms = Features::Sparse(x).squared_norms().into_iter().zip(0..);
-        let allows = |(kappa, i): (f64, usize)| {
-            let steepness = kappa * self.labels.weight_of_pairs_of(i);
-            kappa == 0.0 || MODERATE.contains(&kappa) && tolerance >= ROUGH_OF_STEEP * steepness
+        let mut each = diagonal.iter().enumerate();
+        let steepness = |(i, kappa)| kappa * self.labels.weight_of_pairs_of(i);
+        tolerance >= ROUGH && each.all(|one| tolerance >= ROUGH_OF_STEEP * steepness(one))
+    }
+
+    /// How a kernel is stored that takes memory in double precision, or is there already.
+    fn storage_of(&self, exact: &KernelRows<'_>, takes_memory: bool) -> KernelStorage {
+        let values = exact.instances().saturating_mul(exact.instances());
+        let fits = |bytes: usize| values.saturating_mul(bytes) <= self.cache_bytes;
+        let double = if takes_memory { size_of::<f64>() } else { 0 };
+        let single = size_of::<f32>();
+        let diagonal = exact.diagonal();
+        let rough = self.by.is_none() && is_moderate(diagonal) && self.is_rough(diagonal);
+        if !(rough && fits(single)) {
+            return KernelStorage::of_double(fits(double));
+        }
+        let work = CHEAP * (CHEAP_LABELS + self.labels.count());
+        let cheap = exact.work_per_value() <= work && exact.instances() > LARGE_KERNEL;
+        if (cheap || !fits(double)) && exact.share_beside_mean() > ALIKE {
+            KernelStorage::Single
+        } else if fits(double + single) {
+            KernelStorage::Both
+        } else {
+            KernelStorage::of_double(fits(double))
+        }
+    }
+
+    /// With a kernel's matrix.
+    fn answer_with_kernel<L: Loss>(
+        self,
+        loss: L,
+        exact: KernelRows<'_>,
+        storage: KernelStorage,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Answer, SolverError> {
+        let (n, q) = (self.labels.instances(), self.labels.count());
+        let threads = Arc::clone(&self.setup.threads);
+        let scores = if storage == KernelStorage::Single {
+            StoredKernel::rounded(exact, q, &threads, monitor)
+        } else if let Some(matrix) = exact.into_matrix(&threads, monitor) {
+            let scores = StoredKernel::new(matrix, n, q)?;
+            let both = storage == KernelStorage::Both;
+            Some(if both { scores.may_round() } else { scores })
+        } else {
+            None
         };
-        tolerance >= ROUGH && norms.all(allows)
+        match scores {
+            Some(scores) => self.answer_with_matrix(loss, scores, monitor),
+            None => Ok(Answer::interrupted(&self.labels)),
+        }
     }
 
     /// The answer with a compact dual matrix, and weights as `stored` says.
@@ -247,7 +327,8 @@ impl Request<'_> {
         let at_hand = !(slow && monitor.poll().hurries());
         let scores_of_model = at_hand.then(|| {
             let mut whole = scores::all(scores, &threads);
-            deflation.inspect(|taken| taken.add_to(&mut whole, &solution.dual, labels.count()));
+            deflation
+                .inspect(|taken| taken.add_to(1.0, &mut whole, &solution.dual, labels.count()));
             whole
         });
         if let Some(taken) = deflation {

@@ -6,8 +6,9 @@ use super::iterate::{Checkpoint, Iterate, Moves};
 use super::shortlist::Shortlists;
 use super::step::Step;
 use crate::labels::Labels;
+use crate::memory::Number;
 use crate::pairwise::loss::{Loss, prompt_rows};
-use crate::pairwise::scores::Scores;
+use crate::pairwise::scores::{KernelValues, Scores};
 use crate::parallel::threads::CHUNK;
 use crate::report::{Monitor, ROUNDING, Settings, rounding_of};
 
@@ -209,8 +210,10 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             let Some(row) = self.iterate.scores().stored_row(rest[0]) else {
                 return;
             };
-            let size = |i: &u32| row[*i as usize].abs();
-            rest[1..].select_nth_unstable_by(length - 2, |i, j| size(j).total_cmp(&size(i)));
+            match row {
+                KernelValues::Double(row) => choose_largest(row, &mut rest[1..], length - 1),
+                KernelValues::Single(row) => choose_largest(row, &mut rest[1..], length - 1),
+            }
             rest = &mut rest[length..];
         }
     }
@@ -335,6 +338,12 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         }
         self.wake_all();
     }
+}
+
+/// Brings the instances with the largest values in a row of the kernel, so many, to the front.
+fn choose_largest<T: Number>(row: &[T], instances: &mut [u32], count: usize) {
+    let size = |i: &u32| row[*i as usize].into().abs();
+    instances.select_nth_unstable_by(count - 1, |i, j| size(j).total_cmp(&size(i)));
 }
 
 #[cfg(test)]

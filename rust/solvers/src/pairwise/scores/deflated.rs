@@ -15,6 +15,7 @@
 
 use crate::linalg::rows::{Rows, weighted_sum};
 use crate::linalg::vector::{axpy, mean};
+use crate::memory::Number;
 use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::ROUNDING;
 use crate::tuning::Deflating;
@@ -88,12 +89,12 @@ impl Deflation {
     }
 
     /// Takes it out of a kernel matrix.
-    pub fn take_from(&self, matrix: &mut [f64], threads: &Threads) {
+    pub fn take_from<T: Number>(&self, matrix: &mut [T], threads: &Threads) {
         let n = self.u.len();
         threads.for_each_chunk(matrix, CHUNK * n, |chunk, rows| {
             for (row, i) in rows.chunks_exact_mut(n).zip(chunk * CHUNK..) {
                 for ((value, u), w) in row.iter_mut().zip(&self.u).zip(&self.w) {
-                    *value -= self.u[i] * w + self.w[i] * u;
+                    *value = T::nearest((*value).into() - (self.u[i] * w + self.w[i] * u));
                 }
             }
         });
@@ -106,12 +107,12 @@ impl Deflation {
         }
     }
 
-    /// What it adds to the scores at `B`: `u (w^T B) + w (u^T B)`.
-    pub fn add_to(&self, scores: &mut [f64], dual: &impl Rows, q: usize) {
+    /// Adds to the scores at `B`, so many times, what it has of them: `u (w^T B) + w (u^T B)`.
+    pub fn add_to(&self, times: f64, scores: &mut [f64], dual: &impl Rows, q: usize) {
         for (left, right) in [(&self.u, &self.w), (&self.w, &self.u)] {
             let (sum, _) = weighted_sum(dual, right, q);
-            for (row, &factor) in scores.chunks_exact_mut(q).zip(left) {
-                axpy(factor, &sum, row);
+            for (row, factor) in scores.chunks_exact_mut(q).zip(left) {
+                axpy(times * factor, &sum, row);
             }
         }
     }
@@ -164,7 +165,7 @@ mod tests {
                     .collect()
             };
             let mut scores = product(&left);
-            deflation.add_to(&mut scores, &dual, 1);
+            deflation.add_to(1.0, &mut scores, &dual, 1);
             for (i, (found, expected)) in scores.iter().zip(product(&given)).enumerate() {
                 assert!((found - expected).abs() < 1e-12);
                 assert!((left[i * N + i] - diagonal[i]).abs() < 1e-12);

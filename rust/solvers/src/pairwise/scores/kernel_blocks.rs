@@ -1,6 +1,6 @@
 //! Scores with a kernel that is computed in blocks: no `n x n` matrix exists.
 
-use super::{Moved, Scores, copy_rows};
+use super::{KernelValues, Moved, Scores, copy_rows};
 use crate::kernel::gram::{Gram, with_scratch};
 use crate::linalg::matmul::{View, multiply_add};
 use crate::memory::{self, Purpose};
@@ -105,7 +105,7 @@ impl<'a> KernelBlocks<'a> {
                     row.copy_from_slice(&cache[start..start + length]);
                 }
                 let range = first..first + length;
-                gram.block(&instances[kept..], panel, range, computed, length);
+                gram.block(&instances[kept..], panel, range, computed);
                 let left = View::rows(block, length).transposed();
                 multiply_add(
                     (length, instances.len(), q),
@@ -148,9 +148,9 @@ impl Scores for KernelBlocks<'_> {
         }
     }
 
-    fn stored_row(&self, i: u32) -> Option<&[f64]> {
+    fn stored_row(&self, i: u32) -> Option<KernelValues<'_>> {
         let (n, row) = (self.diagonal.len(), self.cached[i as usize]);
-        (row != ABSENT).then(|| &self.cache[row as usize * n..][..n])
+        (row != ABSENT).then(|| KernelValues::Double(&self.cache[row as usize * n..][..n]))
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {

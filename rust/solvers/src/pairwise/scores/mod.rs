@@ -47,6 +47,25 @@ pub struct Moved<'a> {
     pub nonzeros: Option<&'a [u32]>,
 }
 
+/// Kernel values in memory.
+#[derive(Clone, Copy, Debug)]
+pub enum KernelValues<'a> {
+    /// In double precision.
+    Double(&'a [f64]),
+    /// In single precision.
+    Single(&'a [f32]),
+}
+
+impl KernelValues<'_> {
+    /// So many of them from `first` on.
+    fn part(self, first: usize, count: usize) -> Self {
+        match self {
+            Self::Double(values) => Self::Double(&values[first..][..count]),
+            Self::Single(values) => Self::Single(&values[first..][..count]),
+        }
+    }
+}
+
 /// Scores of some labels at a time, without the bias, for less than those of all.
 pub trait Few: Sync {
     /// Writes the scores of some labels of instance `i`.
@@ -106,7 +125,7 @@ pub trait Scores: Sync {
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>);
 
     /// A row of the kernel, where that is in memory.
-    fn stored_row(&self, _i: u32) -> Option<&[f64]> {
+    fn stored_row(&self, _i: u32) -> Option<KernelValues<'_>> {
         None
     }
 
