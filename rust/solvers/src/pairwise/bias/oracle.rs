@@ -25,6 +25,7 @@ use crate::network::{Network, STEPS, Steps};
 use crate::pairwise::tuning::REPAIR;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
+use multiversion::multiversion;
 
 /// Pairs so near the margin may have any share of their weight at no cost worth mentioning: they have the less the farther up
 /// they are, so that rounding makes no difference where their margin is 1.
@@ -180,24 +181,63 @@ struct Arc {
     capacity: f64,
 }
 
-/// Writes the best dual row of row `i` at its scores, those with the bias: pairs below the margin have their weight, those
-/// above it 0. Calls `visit` for its pairs that are within the band of either label around the margin.
-fn best_row(
-    labels: &Labels,
+/// The pairs of a row at its scores, those with the bias.
+struct Row<'a> {
+    labels: &'a Labels,
     i: usize,
-    scores: &[f64],
-    bands: &[f64],
-    best: &mut [f64],
-    mut visit: impl FnMut(Arc),
-) {
-    best.fill(0.0);
-    labels.each_pair(i, |m, l, weight| {
-        let excess = scores[m] - 1.0 - scores[l];
-        let share = (0.5 - 0.5 * excess / FINEST).clamp(0.0, 1.0);
-        best[m] += weight * share;
-        best[l] -= weight * share;
+    scores: &'a [f64],
+    bands: &'a [f64],
+}
+
+/// Scores of irrelevant labels that are compared together.
+const LANES: usize = 8;
+
+impl Row<'_> {
+    /// Writes the best dual row: pairs below the margin have their weight, those above it 0. Calls `visit` for its pairs that
+    /// are within the band of either label around the margin. `known` is memory for as many numbers.
+    fn best(&self, best: &mut [f64], known: &mut [f64], mut visit: impl FnMut(Arc)) {
+        best.fill(0.0);
+        let (labels, i) = (self.labels, self.i);
+        if labels.has_zero_label() {
+            labels.each_pair(i, |m, l, weight| {
+                let share = share(self.scores[m] - 1.0 - self.scores[l]);
+                best[m] += weight * share;
+                best[l] -= weight * share;
+                self.visit_near(m, l, weight, &mut visit);
+            });
+            return;
+        }
+        if !labels.has_pairs(i) {
+            return;
+        }
+        let relevant = labels.relevant(i);
+        let count = labels.gather(i, self.scores, known).len();
+        let irrelevant: Vec<usize> = labels.irrelevant(i).collect();
+        let widest = self.bands.iter().copied().fold(0.0, f64::max);
+        let (scores, shares) = known.split_at_mut(count);
+        let (scores, shares) = (&scores[relevant.len()..], &mut shares[..irrelevant.len()]);
+        shares.fill(0.0);
+        for &m in relevant {
+            let (weight, m) = (labels.pair_weight(i, m), m as usize);
+            let mut near = |first: usize, count: usize| {
+                for &l in &irrelevant[first..first + count] {
+                    self.visit_near(m, l, weight, &mut visit);
+                }
+            };
+            best[m] =
+                weight * add_shares(self.scores[m], widest, weight, scores, shares, &mut near);
+        }
+        for (&l, share) in irrelevant.iter().zip(shares) {
+            best[l] = -*share;
+        }
+    }
+
+    /// Calls `visit` with the pair if it is within the band of either label.
+    fn visit_near(&self, m: usize, l: usize, weight: f64, visit: &mut impl FnMut(Arc)) {
+        let excess = self.scores[m] - 1.0 - self.scores[l];
         let cost = excess.abs();
-        if cost <= bands[m].max(bands[l]) {
+        if cost <= self.bands[m].max(self.bands[l]) {
+            let share = share(excess);
             for (tail, head, share) in [(m, l, 1.0 - share), (l, m, share)] {
                 if share > 0.0 {
                     let capacity = weight * share;
@@ -210,7 +250,50 @@ fn best_row(
                 }
             }
         }
-    });
+    }
+}
+
+/// The share of its weight that a pair has whose margin exceeds 1 by so much.
+#[inline(always)]
+fn share(excess: f64) -> f64 {
+    (0.5 - 0.5 * excess / FINEST).clamp(0.0, 1.0)
+}
+
+/// Adds `weight` times the shares of the pairs of a label with the given score, and irrelevant ones, to those of the others.
+/// Calls `near` with the first and the number of consecutive labels of which some may be within the band. Returns the sum of
+/// the shares.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn add_shares(
+    score: f64,
+    band: f64,
+    weight: f64,
+    others: &[f64],
+    shares: &mut [f64],
+    near: &mut dyn FnMut(usize, usize),
+) -> f64 {
+    let (wholes, rest) = others.as_chunks::<LANES>();
+    let (own_wholes, own_rest) = shares.as_chunks_mut::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (block, (others, own)) in wholes.iter().zip(own_wholes).enumerate() {
+        let mut least = [f64::INFINITY; LANES];
+        for lane in 0..LANES {
+            let excess = score - 1.0 - others[lane];
+            let share = share(excess);
+            own[lane] += weight * share;
+            sums[lane] += share;
+            least[lane] = excess.abs();
+        }
+        if least.iter().any(|&excess| excess <= band) {
+            near(block * LANES, LANES);
+        }
+    }
+    for (other, own) in rest.iter().zip(own_rest) {
+        let share = share(score - 1.0 - other);
+        *own += weight * share;
+        sums[0] += share;
+    }
+    near(others.len() - rest.len(), rest.len());
+    sums.iter().sum()
 }
 
 /// What is known of the pairs within the bands at the scores, those with the bias, for the diagonal `K_ii`; `None` when
@@ -238,11 +321,17 @@ pub(super) fn summary(
         }
         let end = n.min(first + between_polls);
         let parts = threads.map((first..end).step_by(together), |_, start| {
-            let (mut arcs, mut best) = (Vec::new(), vec![0.0; q]);
+            let (mut arcs, mut best, mut known) = (Vec::new(), vec![0.0; q], vec![0.0; 2 * q]);
             let (mut sum, mut distance) = (vec![0.0; q], 0.0);
             for (i, kappa) in (start..).zip(&diagonal[start..end.min(start + together)]) {
                 let range = i * q..(i + 1) * q;
-                best_row(labels, i, &scores[range.clone()], bands, &mut best, |arc| {
+                let row = Row {
+                    labels,
+                    i,
+                    scores: &scores[range.clone()],
+                    bands,
+                };
+                row.best(&mut best, &mut known, |arc| {
                     arcs.push((steps.place(q, arc.tail, arc.head, arc.cost), arc.capacity));
                 });
                 axpy(1.0, &best, &mut sum);
@@ -274,10 +363,16 @@ pub(super) fn mix(
     let (q, steps) = (labels.count(), steps(&flow.bands));
     threads.for_each_chunk(dual, ROWS_TOGETHER * q, |chunk, rows| {
         let (mut best, mut change) = (vec![0.0; q], vec![0.0; q]);
+        let mut known = vec![0.0; 2 * q];
         for (i, beta) in (chunk * ROWS_TOGETHER..).zip(rows.chunks_exact_mut(q)) {
             change.fill(0.0);
-            let scores = &scores[i * q..(i + 1) * q];
-            best_row(labels, i, scores, &flow.bands, &mut best, |arc| {
+            let row = Row {
+                labels,
+                i,
+                scores: &scores[i * q..(i + 1) * q],
+                bands: &flow.bands,
+            };
+            row.best(&mut best, &mut known, |arc| {
                 let difference = flow.prices[arc.tail] - flow.prices[arc.head];
                 if difference > 0.0 {
                     let share = steps.share(arc.cost, difference);
@@ -388,5 +483,53 @@ mod tests {
             }
         }
         assert!(mixtures > 20, "{mixtures}");
+    }
+
+    /// Many labels at a time or one pair after the other: the same row, and the same pairs within the bands.
+    #[test]
+    fn best_rows_are_those_of_their_pairs() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for problem in 0..200 {
+            let q = random.usize(2..60);
+            let indicator: Vec<u8> = (0..q).map(|_| random.u8(0..3)).collect();
+            let mut labels = Labels::new(&indicator, q, 3.0).unwrap();
+            match problem % 3 {
+                1 => {
+                    let weights: Vec<f64> = (0..q).map(|_| 0.5 + random.f64()).collect();
+                    labels = labels.with_label_weights(&weights).unwrap();
+                }
+                2 => labels = labels.with_zero_label(2.0, None).unwrap(),
+                _ => {}
+            }
+            let q = labels.count();
+            let scores: Vec<f64> = (0..q).map(|_| 1.5 * random.f64()).collect();
+            let bands: Vec<f64> = (0..q).map(|_| 0.2 * random.f64()).collect();
+            let (mut expected, mut arcs) = (vec![0.0; q], Vec::new());
+            labels.each_pair(0, |m, l, weight| {
+                let excess = scores[m] - 1.0 - scores[l];
+                let share = (0.5 - 0.5 * excess / FINEST).clamp(0.0, 1.0);
+                expected[m] += weight * share;
+                expected[l] -= weight * share;
+                if excess.abs() <= bands[m].max(bands[l]) {
+                    arcs.push((m, l, weight * (1.0 - share)));
+                    arcs.push((l, m, weight * share));
+                }
+            });
+            arcs.retain(|arc| arc.2 > 0.0);
+            let row = Row {
+                labels: &labels,
+                i: 0,
+                scores: &scores,
+                bands: &bands,
+            };
+            let (mut best, mut known, mut found) = (vec![7.0; q], vec![7.0; 2 * q], Vec::new());
+            row.best(&mut best, &mut known, |arc| {
+                found.push((arc.tail, arc.head, arc.capacity));
+            });
+            assert_eq!(found, arcs);
+            for (found, expected) in best.iter().zip(&expected) {
+                assert!((found - expected).abs() < 1e-12);
+            }
+        }
     }
 }
