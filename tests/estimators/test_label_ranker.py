@@ -343,7 +343,7 @@ def test_weights_of_labels_by_name():
     by_array = LabelRankerCV([10.0], **{**options, "class_weight": weights}).fit(X, y)
     np.testing.assert_array_equal(by_name.predict_proba(X), by_array.predict_proba(X))
     np.testing.assert_array_equal(by_name.ranker_.class_weight, weights)
-    with pytest.raises(ValueError, match="class_weight has a weight of 'z', which is no label"):
+    with pytest.raises(ValueError, match="class_weight has a weight for 'z', which is not a label"):
         LabelRankerCV([10.0], class_weight=[None, {"z": 1.0}]).fit(X, frame)
 
 
@@ -455,7 +455,7 @@ def test_a_setting_without_a_value_is_not_the_best():
 def test_a_measure_that_no_fold_has_is_an_error():
     X, y = problem(3)
     y[:, 2] = 0
-    message = "scoring has nothing to measure in the rows that the folds hold out: it is NaN"
+    message = "scoring has nothing to measure in the held-out rows of the folds: it is NaN"
     with pytest.raises(ValueError, match=message):
         LabelRankerCV([1.0], scoring="roc_auc", **QUICK).fit(X, y)
 

@@ -145,9 +145,9 @@ def test_a_frame_where_a_column_of_texts_is_expected_is_refused():
     model = make_pipeline(TfidfVectorizer(), RankLSVM(kernel="linear", random_state=0))
     model.fit(frame.about, tags)
     for ask in (predict_names, predict_top, lambda *given: predict_names(*given, top=2)):
-        with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, of which .* makes 2"):
+        with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, for which .* returns 2"):
             ask(model, frame)
-    with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, of which .* makes 2"):
+    with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, for which .* returns 2"):
         explain(model, frame, "image")
 
 

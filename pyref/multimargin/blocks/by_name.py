@@ -63,7 +63,7 @@ def blocks_of(stack: Any, data: Data) -> tuple[Named, dict[str, str]]:
     found = [name for name, _ in blocks]
     if len(set(found)) < len(found) or {"ranker", "lift"} & set(found):
         raise ValueError(
-            f"stack has {found}; expected each name once, and no classifier 'ranker' or 'lift'."
+            f"stack has {found}; expected unique names, and no classifier 'ranker' or 'lift'."
         )
     return blocks, {}
 

@@ -69,8 +69,8 @@ class Stack:
             self._fit(name, estimator)
         if left_out:
             warn(
-                f"stack is left without {', '.join(left_out)}, for lack of time; a larger max_time "
-                "has room for more, stack=None needs none."
+                f"stack leaves out {', '.join(left_out)} for lack of time: increase max_time, or "
+                "use stack=None."
             )
         return left_out
 

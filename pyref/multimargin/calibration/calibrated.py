@@ -259,9 +259,9 @@ def _calibrated(
     seen = sum(int(np.count_nonzero(own)) for own, others in folds if others is None)
     if seen:
         warn(
-            f"cv holds out rows of which {seen} of {len(odds)} leave no others to learn from: "
-            "their own labels reach the calibration that the threshold is chosen by. Expected more "
-            "rows that are held out."
+            f"cv holds out too few rows: for {seen} of {len(odds)} no calibration can be learned "
+            "from the others alone, so the threshold is chosen from odds that have seen their "
+            "labels. Expected more held-out rows."
         )
     if not lift:
         return first, odds

@@ -194,7 +194,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         estimators = named_estimators(self.estimator)
         if len(estimators) > 1 and not self._of_odds:
             raise TypeError(
-                "estimator is a list; expected one classifier: only a calibration stacks."
+                "estimator is a list; expected one classifier: only CalibratedClassifier stacks."
             )
         check_choice("response_method", self.response_method, ("auto", *RESPONSES))
         targets = read_targets(y, unknown="take")
@@ -253,8 +253,8 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             return {name: check_method_params(X, routed[name].fit) for name, _ in estimators}
         if params:
             raise TypeError(
-                f"fit is given {', '.join(sorted(params))}; expected sample_weight and groups "
-                "alone, unless metadata routing is enabled: "
+                f"fit is given {', '.join(sorted(params))}; expected only sample_weight and "
+                "groups, unless metadata routing is enabled: "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )
         return {name: weights_for(estimator, weights) for name, estimator in estimators}
@@ -377,8 +377,8 @@ def named_estimators(estimator: Any, parameter: str = "estimator") -> Named:
         or not all(isinstance(name, str) and hasattr(one, "fit") for name, one in found)
     ):
         raise TypeError(
-            f"{parameter} is {estimator!r}; expected a classifier with `fit`, or a list of such or "
-            "of pairs of a name and such, each name once."
+            f"{parameter} is {estimator!r}; expected a classifier with `fit`, or a list of "
+            "classifiers or of pairs of a unique name and a classifier."
         )
     return found
 
@@ -398,7 +398,7 @@ def weights_for(estimator: Any, sample_weight: Matrix | None) -> dict[str, Any]:
         last = last[-1]
     if not has_fit_parameter(last, "sample_weight"):
         raise TypeError(
-            f"sample_weight is given, but fit of {type(last).__name__} takes none; expected None."
+            f"sample_weight is given, but {type(last).__name__}.fit takes none; expected None."
         )
     return {name: sample_weight}
 

@@ -319,7 +319,7 @@ def _supports(selector: Any, q: int, d: int) -> NDArray[np.bool_]:
             supports = np.asarray([selector.get_support(label=k) for k in range(q)])
         except (AttributeError, TypeError) as error:
             raise TypeError(
-                f"selector is {selector!r}, which names no features of single labels; expected "
+                f"selector is {selector!r}, which names no features for each label; expected "
                 "one with label_specific_features_ or get_support(label=...) after fit."
             ) from error
     if supports.shape != (q, d) or supports.dtype != np.bool_:

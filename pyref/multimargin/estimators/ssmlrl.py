@@ -252,8 +252,7 @@ def split_targets(
     labelled = ~_unlabelled(given)
     if labelled.size and not labelled.any():
         raise ValueError(
-            "y has no labelled row: it is -1 or unknown everywhere; expected one, and a warning "
-            "says where labels are unknown."
+            "y has no labelled row: all of its labels are -1 or unknown; expected at least one."
         )
     if not labelled.all():
         given = given.take(np.flatnonzero(labelled))
@@ -280,7 +279,7 @@ def _unlabelled(given: Given) -> NDArray[np.bool_]:
     mixed = np.flatnonzero(marked.any(axis=1) & ~unlabelled)
     if mixed.size:
         raise ValueError(
-            f"y has -1 beside other values, first in row {mixed[0]}; expected rows of 0 and 1 "
+            f"y mixes -1 with other values, first in row {mixed[0]}; expected rows of 0 and 1 "
             "or, for an unlabelled row, -1 everywhere. (Labels coded as -1 and +1 are "
             "converted by (y > 0).astype(int).)"
         )

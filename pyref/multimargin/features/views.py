@@ -259,7 +259,7 @@ def named_views(views: Any) -> Triples:
     for name, transformer, _ in views:
         if not (hasattr(transformer, "transform") or transformer == "passthrough"):
             raise TypeError(
-                f"views: {name!r} is made by {transformer!r}; expected a transformer with `fit` "
+                f"views has {transformer!r} for {name!r}; expected a transformer with `fit` "
                 "and `transform`, or 'passthrough'."
             )
     return [tuple(one) for one in views]
@@ -294,7 +294,7 @@ def _of_view(name: str, transform: Any, X: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"views: the transformer of {name!r} does not return a matrix of finite numbers with "
-            f"a row for each of X and at least one column: {error}"
+            f"a row for each row of X and at least one column: {error}"
         ) from error
 
 

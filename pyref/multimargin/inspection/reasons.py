@@ -233,6 +233,6 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")
         raise TypeError(
             f"model is {kind}, whose features have no weights; expected a linear model, with "
-            "`coef_`, such as one of kernel='linear'"
+            "`coef_`, such as one with kernel='linear'"
         )
     return X, features, model, shares

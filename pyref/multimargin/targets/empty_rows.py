@@ -35,8 +35,7 @@ def warn_of_empty_rows(indicator: Any, sample_weight: NDArray[np.float64] | None
     share = share_of_empty_rows(indicator, sample_weight)
     if share >= _MANY:
         warn(
-            f"y has no label in {100 * share:.0f} % of the rows, which have no pair of labels and "
-            "teach a ranker nothing; RankSVMz and LabelRankerCV learn from them. If that is meant, "
-            "ignore EmptyRowsWarning.",
+            f"y has no label in {100 * share:.0f} % of the rows, from which a ranker learns "
+            "nothing; RankSVMz and LabelRankerCV do. If this is intended, ignore EmptyRowsWarning.",
             EmptyRowsWarning,
         )

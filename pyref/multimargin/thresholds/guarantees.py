@@ -35,9 +35,9 @@ class Guarantee(CommonThreshold):
         super().check()
         if not held_out:
             raise ValueError(
-                f"threshold is {self!r}, which would be learned from the rows of the fit, whose "
-                "scores promise nothing of new rows; expected it in ThresholdedClassifier, "
-                "CalibratedClassifier or LabelRankerCV, which learn it from held-out rows."
+                f"threshold is {self!r}, which cannot be guaranteed when it is learned from "
+                "training rows; expected it in ThresholdedClassifier, CalibratedClassifier or "
+                "LabelRankerCV, which learn it from held-out rows."
             )
         if sample_weight is None:
             return
@@ -45,7 +45,7 @@ class Guarantee(CommonThreshold):
         if positive.size and np.ptp(positive) > 0.0:
             raise ValueError(
                 "sample_weight has different positive weights; expected 0 or one other value: a "
-                "guarantee is for exchangeable rows."
+                "guarantee assumes exchangeable rows."
             )
 
 
@@ -117,7 +117,7 @@ class RecallGuarantee(Guarantee):
         counts = np.count_nonzero(relevant, axis=1)
         self.n_rows_ = int(np.count_nonzero(counts))
         if self.n_rows_ == 0:
-            raise ValueError("y has no relevant label; expected some to be found.")
+            raise ValueError("y has no relevant label; expected some.")
         rows, labels = np.nonzero(relevant)
         order = np.argsort(scores[rows, labels], kind="stable")
         found = scores[rows, labels][order].astype(np.float64)
@@ -133,7 +133,7 @@ class RecallGuarantee(Guarantee):
             least = int(np.ceil(1.0 / share - _ROUNDING)) - 1
             warn(
                 f"a recall of {self.recall:g} needs {least} rows with a relevant label to learn "
-                f"from; found {self.n_rows_}, so that it is not guaranteed."
+                f"from; found {self.n_rows_}, so it is not guaranteed."
             )
         return self
 
@@ -229,8 +229,8 @@ class PrecisionGuarantee(Guarantee):
         if not self.guaranteed_:
             warn(
                 f"no threshold has a precision of {self.precision:g} with confidence "
-                f"{self.confidence:g} on the {self.n_rows_} rows to learn from; the highest that "
-                "was tried is taken, without a guarantee."
+                f"{self.confidence:g} on the {self.n_rows_} rows to learn from; the highest "
+                "one tried is used, without a guarantee."
             )
         return self
 

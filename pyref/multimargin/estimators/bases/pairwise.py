@@ -88,14 +88,14 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_top_k(self.top_k)
         if self.top_k is not None and self.solver != "bcd":
             raise ValueError(
-                f"top_k is {self.top_k!r}; expected None with solver={self.solver!r}: 'bcd' alone "
+                f"top_k is {self.top_k!r}; expected None with solver={self.solver!r}: only 'bcd' "
                 "ranks against the highest irrelevant labels."
             )
         threshold = make_threshold(self.threshold)
         threshold.check(held_out=False)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
-                "threshold is 'features', but kernel='precomputed' shows no features; expected "
+                "threshold is 'features', but kernel='precomputed' has no features; expected "
                 "'auto', 'scores', 'micro', 'macro', 'samples', 'count' or a number."
             )
 

@@ -99,7 +99,7 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
         if covariance.shape != (q, q):
             raise ValueError(
                 f"options.fixed_covariance has shape {covariance.shape}; expected ({q}, {q}), one "
-                "row and column a label."
+                "row and column per label."
             )
         scale = float(np.abs(covariance).max())
         symmetric = np.isfinite(scale) and np.allclose(
@@ -107,8 +107,8 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
         )
         if not symmetric or is_indefinite(covariance) or scale == 0.0:
             raise ValueError(
-                "options.fixed_covariance is not a symmetric positive semidefinite matrix other "
-                "than 0; expected one, such as the label_covariance_ of a fitted model."
+                "options.fixed_covariance is not a nonzero symmetric positive semidefinite matrix; "
+                "expected one, such as the label_covariance_ of a fitted model."
             )
         return covariance
 

@@ -148,7 +148,7 @@ class Judge:
                 refused = error
         if refused is not None and np.isnan(values).all():
             raise ValueError(
-                f"scoring has nothing to measure in the rows that the folds hold out: {refused}"
+                f"scoring has nothing to measure in the held-out rows of the folds: {refused}"
             ) from refused
         return values
 

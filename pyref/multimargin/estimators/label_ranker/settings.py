@@ -169,9 +169,8 @@ def losses_of(loss: Any, task: Task) -> tuple[str, ...]:
         return (*losses, ZERO_LABEL) if some_empty else losses
     if ZERO_LABEL in losses and not task.empty_label:
         raise ValueError(
-            f"loss has {ZERO_LABEL!r}, which takes the place of a label that a row has none; "
-            "expected others where fewer rows than one in a hundred have no label, or "
-            "calibration=True."
+            f"loss has {ZERO_LABEL!r}, which needs calibration=True and one row in a hundred "
+            "without labels; expected other losses."
         )
     return losses
 

@@ -87,7 +87,7 @@ def check_for_shortlists(model: Any, targets: Targets) -> None:
         raise ValueError(
             f"y has one class for each of {n} rows, {q} classes in all, more than {MOST_SCORES} "
             "pairs; expected labels, or fewer: RankSVM(kernel='linear', bias='penalized', "
-            "top_k=20) takes as many classes."
+            "top_k=20) takes that many classes."
         )
 
 
