@@ -23,8 +23,8 @@ class LabelForest(LabelBlock):
     """Extra trees whose leaves have the shares of all labels.
 
     scikit-learn's `ExtraTreesRegressor` grows the trees, on the indicator of the labels, or on few
-    random projections of it where labels are many (Joly et al. 2014); the leaves keep the share of
-    each label among their rows. The trees are kept as plain arrays: a model file of them can be
+    random projections of it if there are many labels (Joly et al. 2014); the leaves keep the share
+    of each label among their rows. The trees are kept as plain arrays: a model file of them can be
     read without trust, and they can be written in other forms.
 
     Parameters

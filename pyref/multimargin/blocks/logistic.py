@@ -84,7 +84,7 @@ class LabelLogistic(OddsBlock):
         X : array-like or CSR matrix of shape (n, d)
             Features.
         y : array-like of shape (n, q)
-            Label indicator of 0 and 1; NaN for unknown labels, without which each is learned.
+            Label indicator of 0 and 1; NaN for unknown labels, which are left out.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None gives each row the weight 1.
         """

@@ -37,7 +37,7 @@ class CalibratedClassifier(HeldOutClassifier):
 
     The classifiers are fitted without each fold in turn and score the rows of the fold. From these
     scores one logistic regression for all labels learns probabilities
-    (`multimargin.calibration.PooledCalibration`), and cuts of the probabilities are chosen by F1.
+    (`multimargin.calibration.PooledCalibration`), and a threshold is chosen by F1.
     Then the classifiers are fitted on all rows.
 
     Parameters
@@ -49,8 +49,9 @@ class CalibratedClassifier(HeldOutClassifier):
     threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
         Threshold above which labels are predicted: "micro" and "samples", the one whose micro- or
         example-averaged F1 is largest on the held-out rows; "macro", one per
-        label, shrunken to the common one (`multimargin.thresholds.ShrunkenThreshold`). A number
-        between 0 and 1 is a probability; a `Threshold` is learned from the logarithms of the odds.
+        label, shrunken towards the common one (`multimargin.thresholds.ShrunkenThreshold`). A
+        number between 0 and 1 is a probability; a `Threshold` is learned from the logarithms of the
+        odds.
     at_least_one : bool, default=False
         If True, the best label of a row is always predicted.
     C : float, default=1.0
@@ -58,7 +59,7 @@ class CalibratedClassifier(HeldOutClassifier):
     lift : bool, default=False
         If True, a second calibration also weighs what the other labels of the row make likely, by
         how often pairs of labels occur together (`multimargin.calibration.LiftedCalibration`). It
-        ranks better where labels are many.
+        ranks better with many labels.
     empty_label : bool, default=False
         If True, the classifiers learn a further, last label, that a row has none, and the
         calibration uses its scores.
@@ -92,17 +93,17 @@ class CalibratedClassifier(HeldOutClassifier):
     label_names_in_ : ndarray of shape (q,)
         Column names of `y`, when it was a data frame with string names.
     n_features_in_ : int
-        Number of features, if the classifier tells.
+        Number of features, if the classifier has it.
 
     Notes
     -----
-    The cut is chosen on probabilities that come from a calibration without the row itself: for the
-    rows of each fold it is learned on the other folds. Rows count by their weights; of unknown
-    labels nothing is learned. A label with one value only keeps a probability near what the other
-    labels' scores are worth, moved by its shrunken correction.
+    The threshold is chosen on probabilities that come from a calibration without the row itself:
+    for the rows of each fold it is learned on the other folds. Rows count by their weights; of
+    unknown labels nothing is learned. A label with one value only keeps a probability near what the
+    other labels' scores are worth, moved by its shrunken correction.
 
     `decision_function` ranks by the probabilities and not by the scores of `estimator_`, which
-    usually ranks better where labels are many: scores of rare labels mean less.
+    usually ranks better with many labels: scores of rare labels mean less.
 
     Examples
     --------

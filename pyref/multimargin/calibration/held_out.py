@@ -144,12 +144,12 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """Return which metadata this classifier hands on, as scikit-learn asks for it.
+        """Return the metadata routing of this classifier, for scikit-learn.
 
         Returns
         -------
         MetadataRouter
-            `fit` hands `sample_weight` and others to each estimator's `fit`, and `groups` to the
+            `fit` passes `sample_weight` and others to each estimator's `fit`, and `groups` to the
             splitter.
         """
         router = MetadataRouter(owner=self).add_self_request(self)
@@ -178,7 +178,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
 
     @property
     def n_features_in_(self) -> int:
-        """Number of features, if the classifier tells."""
+        """Number of features, if the classifier has it."""
         return int(self.estimator_.n_features_in_)
 
     @property
@@ -278,8 +278,8 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifiers take
             them.
         sample_weight : array-like of shape (n,), default=None
-            Weights of the rows, in the classifiers' fits, which must take them, and in what is
-            learned from the scores. A pipeline hands them to its last step.
+            Weights of the rows in the classifiers' fits, which must take them, and in what is
+            learned from the scores. A pipeline passes them to its last step.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
         **params : dict

@@ -31,9 +31,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
     Scores of different labels come from different amounts of data: a margin of a rare label means
     less than that of a frequent one. One logistic regression over all labels, with a shrunken
-    correction for each, maps scores to probabilities, so that labels with few rows borrow from the
-    others. The same regression weights the scores of several models, *blocks*, equally for all
-    labels up to a shrunken correction for each.
+    correction for each, maps scores to probabilities, so that labels with few rows borrow strength
+    from the others. The same regression weights the scores of several models, *blocks*, equally for
+    all labels up to a shrunken correction for each.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     norm of all weights but the common intercept. This is Platt's scaling with partial pooling.
     Labels below the `n_best` get their probability from the same formula.
 
-    Learn it from held-out scores; `CalibratedClassifier` does.
+    Learn it from held-out scores, as `CalibratedClassifier` does.
 
     Examples
     --------

@@ -216,7 +216,7 @@ def _base_rates(
 
 
 class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A ranker and others beside it, whose scores of the best labels of each row are calibrated.
+    """A ranker and other classifiers, whose scores of the best labels of each row are calibrated.
 
     The ranker lists the 50 best labels of a row. Their probabilities come from its scores and those
     of the others, as in `CalibratedClassifier`; those of all other labels are base rates: how often

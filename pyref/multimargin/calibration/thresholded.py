@@ -59,7 +59,7 @@ class ThresholdedClassifier(HeldOutClassifier):
     label_names_in_ : ndarray of shape (q,)
         Column names of `y`, when it was a data frame with string names.
     n_features_in_ : int
-        Number of features, if the classifier tells.
+        Number of features, if the classifier has it.
 
     Notes
     -----

@@ -162,7 +162,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
 
 @dataclass(repr=False, eq=False)
 class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
-    """One binary classifier a label, each on its own features (LLSF-BSVM).
+    """One binary classifier per label, each on its own features (LLSF-BSVM).
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from multimargin.thresholds import Threshold
 class MLODM(PairwiseClassifier):
     """Multi-label optimal margin distribution machine.
 
-    Draws the margins of all label pairs towards 1 from both sides: a margin below 1 - theta costs
+    Pulls the margins of all label pairs towards 1 from both sides: a margin below 1 - theta costs
     the square of what it lacks, one above 1 + theta the square of its excess, with weight mu. So
     the margins' mean is large and their variance small. There is no bias.
 

@@ -52,7 +52,7 @@ class RankCVM(PairwiseClassifier):
         from the scores of the training rows; `ThresholdedClassifier` learns it from those of
         held-out rows.
     options : FrankWolfeOptions or None, default=None
-        The published stop rule of ``solver="frank-wolfe"``. None stops it by `tol`.
+        The published stopping rule of ``solver="frank-wolfe"``. None stops by `tol`.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"

@@ -33,8 +33,8 @@ _CHUNK = 512
 class RankHLapSVM(PairwiseClassifier):
     """Rank-HLapSVM: Rank-SVM with hypergraph regularisation.
 
-    `RankSVM` with a penalized bias and a further regulariser: instances that share labels, most of
-    all labels whose instances lie close together, are drawn to similar scores.
+    `RankSVM` with a penalized bias and a further regulariser: instances that share labels, above
+    all labels whose instances are close together, are pulled towards similar scores.
 
     Parameters
     ----------
@@ -46,16 +46,15 @@ class RankHLapSVM(PairwiseClassifier):
         (`benchmarks/defaults.py`).
     lam : float, default=1e-4
         Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``. It
-        multiplies a sum over the rows: at 0.25 it drowns the loss of several hundred of them (the
-        guide, "Which method?").
-        Where it dwarfs the loss, the scores of an accurate solution differ by little: decrease
-        `tol`.
+        multiplies a sum over the rows: at 0.25 it dominates the loss of several hundred of them
+        (the guide, "Which method?"). Where it dominates the loss, the scores of an accurate
+        solution differ by little: decrease `tol`.
     nu : float or "scale", default="scale"
         Rate at which a label's weight falls with the mean squared distance between its instances,
-        at least 0 (the paper's nu). "scale" takes 1 / (mean squared distance between all training
+        at least 0 (the paper's nu). "scale" is 1 / (mean squared distance between all training
         rows), so that the weights lie around exp(-1) whatever the scale of the features; with a
-        number, every weight underflows to 0 on features of large scale, and the regulariser is
-        gone. Distances are those of the features whatever the kernel (eq. (30) is about the
+        number, every weight underflows to 0 on features of large scale, and the regulariser
+        vanishes. Distances are those of the features whatever the kernel (eq. (30) is about the
         instances); a precomputed kernel has those that it implies.
     top_k : int, float or None, default=None
         Number of irrelevant labels that each relevant label is compared with: those with the

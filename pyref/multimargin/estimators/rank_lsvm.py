@@ -14,7 +14,7 @@ class RankLSVM(PairwiseClassifier):
     """Rank-LSVM: label ranking with the squared hinge.
 
     Like `RankSVM`, but a label pair that misses the margin of 1 costs the square of what it lacks:
-    the dual problem is strictly convex, without upper bounds, and quick to solve.
+    the dual problem is strictly convex, without upper bounds, and fast to solve.
 
     Parameters
     ----------

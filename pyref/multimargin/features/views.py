@@ -36,7 +36,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     Parameters
     ----------
     views : list of (str, transformer, columns) or None, default=None
-        Names of views, what makes numbers of them and the columns that it takes, as for
+        Names, transformers and columns of the views, as for
         `sklearn.compose.ColumnTransformer`. None is one view, X itself.
     unit_length : {"auto"} or bool, default="auto"
         If True, the rows of each view are divided by their Euclidean norm; "auto" does so for views

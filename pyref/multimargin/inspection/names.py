@@ -219,8 +219,8 @@ def check_rows(X: Any, answered: int) -> None:
     n = num_samples(X)
     if n != answered:
         raise ValueError(
-            f"X is a {type(X).__name__} of {n} rows, for which the model returns {answered}; expected "
-            "what it was fitted to, such as a column of texts instead of the data frame."
+            f"X is a {type(X).__name__} of {n} rows, for which the model returns {answered}; "
+            "expected what it was fitted to, such as a column of texts instead of the data frame."
         )
 
 

@@ -172,8 +172,8 @@ def _check_zero_one(values: NDArray[Any], name: str, unknown: bool) -> NDArray[n
         else:
             raise ValueError(
                 f"{name} has NaN, which stands for an unknown label; expected 0 or 1 everywhere "
-                "(leave rows with unknown labels out, or write 0): only the pairwise methods, MLRL, "
-                "SSMLRL and thresholds support unknown labels."
+                "(leave rows with unknown labels out, or write 0): only the pairwise methods, "
+                "MLRL, SSMLRL and thresholds support unknown labels."
             )
     shown = ", ".join(f"{value:g}" for value in other[:_MAX_VALUES_SHOWN])
     more = ", ..." if other.size > _MAX_VALUES_SHOWN else ""

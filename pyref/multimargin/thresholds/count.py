@@ -17,7 +17,7 @@ from multimargin.typing import Vector
 
 @dataclass(repr=False, eq=False)
 class CountThreshold(Threshold):
-    """Threshold that lets the r highest-scored labels of each row pass (RCut).
+    """Threshold that predicts the r labels of each row with the highest scores (RCut).
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class CountThreshold(Threshold):
     RCut: Yang 2001. The threshold of a row is the middle between its r-th and its next score, or
     one unit beyond the last score for r = 0 and r = q. Labels with equal scores are treated alike:
     where the r-th and the next score are equal, all labels with this score pass or none, whichever
-    comes nearer to r labels; none if both come equally near. The ranking of the labels stays.
+    comes nearer to r labels; none if both come equally near. The ranking does not change.
 
     Examples
     --------

@@ -167,7 +167,7 @@ class PrecisionGuarantee(Guarantee):
     Notes
     -----
     For scores that are logarithms of odds, as those of `CalibratedClassifier` and `LabelRankerCV`.
-    The share of wrong labels is not monotone in the threshold, so that it is tested: from the
+    The share of wrong labels is not monotone in the threshold, so it is tested: from the
     probability 0.995 down in steps of 0.005, as long as the hypothesis that the share is above
     1 - `precision` is rejected at level 1 - `confidence` (Angelopoulos et al. 2021, "Learn then
     test"; the p-values are those of Hoeffding and Bentkus, Bates et al. 2021). On rows like those

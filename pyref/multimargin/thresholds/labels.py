@@ -40,7 +40,7 @@ _MEASURES: dict[str, Callable[[Counts, Counts, float, float], Vector]] = {
 
 @dataclass(repr=False, eq=False)
 class LabelsThreshold(Threshold):
-    """Threshold of its own for each label (SCut), learned from the scores of the label.
+    """One threshold per label (SCut), learned from the scores of the label.
 
     Parameters
     ----------

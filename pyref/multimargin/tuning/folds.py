@@ -196,7 +196,9 @@ def _rows_of(chosen: Any, n: int) -> Rows:
     if rows.size == 0:
         raise ValueError("a part of a fold has no row")
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise ValueError(f"a part of a fold is neither a list of row numbers nor a mask of {n} rows")
+        raise ValueError(
+            f"a part of a fold is neither a list of row numbers nor a mask of {n} rows"
+        )
     outside = rows[(rows < -n) | (rows >= n)]
     if outside.size:
         raise ValueError(f"a fold has row {outside[0]}, and there are {n}")

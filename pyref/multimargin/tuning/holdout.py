@@ -89,5 +89,7 @@ def held_out_rows(
         splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)
         train, test = (np.sort(rows) for rows in next(splitter.split(relevant, groups=groups)))
     if not (train.size and test.size):
-        raise ValueError(f"test_size is {share:g}; expected one that leaves rows in both parts of {n}.")
+        raise ValueError(
+            f"test_size is {share:g}; expected one that leaves rows in both parts of {n}."
+        )
     return train, test

@@ -15,7 +15,7 @@ Parameters = dict[str, Any]
 
 
 class LazySearchCV(GridSearchCV):  # type: ignore[misc]
-    """Search over one parameter at a time, the others held fixed.
+    """Search over one parameter at a time, with the others fixed.
 
     The first parameter of the grid is tuned at the start values of the others, then held at its
     best value while the next is tuned, and so on: the number of fits is the sum of the lengths of

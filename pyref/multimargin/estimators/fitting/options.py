@@ -24,9 +24,9 @@ class FrankWolfeOptions(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     epsilon : float or None, default=None
-        The published stop rule in the place of `tol`: an absolute bound on the distance of the
+        The published stopping rule instead of `tol`: an absolute bound on the distance of the
         objective to the optimum, positive. Xu 2013 has 1e-3, which is often more than the optimum
-        itself. None stops by the relative gap `tol`.
+        itself. None stops at the relative gap `tol`.
 
     Examples
     --------
@@ -59,8 +59,8 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
         For ``solver="alternating"``: each sub-problem is solved with (1 - ridge) Omega +
         ridge I/q, so that a singular Omega stays usable. Between 0 and 1.
     keep_rows : bool, default=False
-        With a linear kernel, keep the training rows of the expansion and the dual variables beside
-        the weights.
+        With a linear kernel, keep the training rows of the expansion and the dual variables as well
+        as the weights.
 
     Examples
     --------

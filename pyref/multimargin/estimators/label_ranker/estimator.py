@@ -103,7 +103,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         20,000 rows, or where the first epochs of "rbf" would take half of `max_time`; else "rbf"
         and "linear" are both tried.
     gamma : float, str or list of these, default=None
-        Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times what "scale" is.
+        Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times "scale".
     loss : {"auto", "hinge", "squared_hinge", "margin_distribution", "zero_label"} or list of \
             these, default="auto"
         The loss of a pair of labels, that of `RankSVM`, `RankLSVM`, `MLODM` or `RankSVMz`. "auto"
@@ -143,9 +143,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     unit_length : {"auto"} or bool, default="auto"
         If True, rows are divided by their Euclidean norm first; "auto" does so for sparse features.
     views : list of (str, transformer, columns), default=None
-        Several views of the rows, words and their embeddings, say: the name of each, a transformer
-        or "passthrough", and the columns that it takes, as for `sklearn.compose.ColumnTransformer`.
-        Each view has a ranker and classifiers of its own, and the calibration weighs all. The
+        Several views of the rows, such as words and their embeddings: the name of each, a
+        transformer or "passthrough", and its columns, as for `sklearn.compose.ColumnTransformer`.
+        Each view has its own ranker and classifiers, and the calibration weighs all. The
         transformers are fitted to all rows once, without labels. None is one view, `X`.
     tol : float, default=1e-3
         Relative duality gap of the fit on all rows.
@@ -171,16 +171,16 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         "stack", a `CalibratedClassifier` of the ranker and the classifiers stacked with it, or a
         `multimargin.calibration.ShortlistClassifier`.
     ranker_ : RankSVM, RankLSVM or MLODM
-        The ranker that was chosen, fitted on all rows (of unit length, if `unit_length_`); with
+        The chosen ranker, fitted on all rows (of unit length, if `unit_length_`); with
         `views`, that of the view whose ranker is best by itself, as are `best_params_`, `kernel_`,
         `unit_length_` and the certificate.
     rankers_ : dict of str to estimator
         The ranker of each view; "" is the name of `X` itself.
     blocks_ : tuple of str
-        Names of what the calibration weighs: "ranker", and those of the stack; of several views
-        with the name of the view before, as in "words__ranker".
+        Names of what the calibration weighs: "ranker", and those of the stack; with several views
+        after the name of the view, as in "words__ranker".
     left_out_ : dict of str to str
-        Names of what `stack` means and the fit left out, with the reason.
+        Names of what `stack` includes and the fit left out, with the reason.
     best_params_ : dict
         The ranker's loss, kernel, gamma, class_weight, top_k and C.
     best_score_ : float
@@ -188,12 +188,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         of that fold, whose labels none of their models has seen, so that it is not optimistic; the
         calibration of `best_estimator_` learns from more rows.
     scoring_ : str or callable
-        The measure by which the fit selected: `scoring`, or what "auto" means for the data.
+        The measure that the fit selected by: `scoring`, or what "auto" means for the data.
     best_index_ : int
-        The place of `best_params_` in `cv_results_`.
+        The row of `best_params_` in `cv_results_`.
     cv_results_ : dict of ndarray
-        Settings of the ranker that were tried, as in `GridSearchCV`, in the order of the search;
-        scores are after a calibration of all held-out rows.
+        The settings of the ranker that were tried, as in `GridSearchCV`, in the order of the
+        search; scores are calibrated on all held-out rows.
     calibration_ : PooledCalibration or LiftedCalibration
         The calibration, with its own gap.
     threshold_ : Threshold
@@ -203,12 +203,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     unit_length_ : bool
         True if rows are divided by their norm.
     empty_label_ : bool
-        True if the ranker, the stack and the calibration have a further, last label: that a row has
-        none.
+        True if the ranker, the stack and the calibration have a further, last label: that of rows
+        without labels.
     n_splits_ : int
         Number of folds that were held out.
     shortlisted_ : bool
-        True if the best labels of each row alone are scored, see the notes.
+        True if only the best labels of each row are scored, see the notes.
     base_rates_ : ndarray of shape (q,)
         With shortlists, the probabilities of labels that are not listed: how often each applies
         where it is not.
@@ -232,8 +232,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     For each loss the search starts in the middle of `Cs` and climbs to larger or smaller values
     while they are better by a thousandth, from warm starts; with the better loss, a further kernel
     likewise. Then kernel width, class weights and top_k are changed one after the other at the best
-    C, and C again where that is better by as much. Settings are compared by their calibrated
-    scores, without the stack: the calibration changes who ranks best.
+    C, and C again if that is better by as much. Settings are compared by their calibrated
+    scores, without the stack: the calibration changes which ranks best.
 
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
     out neighbours where labels outnumber rows, a forest of more than a million pairs of a row and
@@ -245,8 +245,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     within 1 % of the best is taken. Of more than a million pairs, where `cv` is a number, the first
     fold alone is held out.
 
-    A row without labels has no pair of labels to learn from. Where they are at least one in a
-    hundred, they get a label of their own for the fit: a high score means that no label applies,
+    A row without labels has no pair of labels to learn from. If at least one in a hundred has none,
+    such rows get a label of their own for the fit: a high score means that no label applies,
     and the calibration uses it. The zero label of `RankSVMz`, the loss "zero_label", takes the
     place of that label.
 
@@ -254,11 +254,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and
     C alone is searched for, by precision at 5. It lists the 50 best labels of each row
     (`shortlists`); calibration and threshold learn from these. The 20 nearest neighbours score
-    them, too, and are weighed, with corrections for each label, where that is more precise on the
-    rows that are held out; else the order of the ranker is kept. All other labels have base rates
-    (`base_rates_`). `predict` and `predict_proba`
-    return sparse matrices, `score` is precision at 5, and there is no `decision_function`, nor
-    `label_scores`: `predict_top` and `predict_names` rank. Other kernels, losses, measures,
+    them, too, and are weighed, with corrections for each label, if that is more precise on the
+    held-out rows; else the order of the ranker is kept. All other labels have base rates
+    (`base_rates_`). `predict` and `predict_proba` return sparse matrices, `score` is precision at
+    5, and there is no `decision_function` or `label_scores`: `predict_top` and `predict_names`
+    rank. Other kernels, losses, measures,
     thresholds and blocks, several views, classes and ``calibration=False`` are refused.
 
     Dask collections are not supported; `multimargin.dask.fit` fits a single method.
@@ -325,11 +325,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Raises
         ------
         ValueError
-            If an argument is malformed, or does not go with shortlists where rows times labels are
-            more than 67 million.
+            If an argument is malformed, or not supported with shortlists, where rows times labels
+            are more than 67 million.
         KeyboardInterrupt
-            If interrupted. With a setting tried, the best so far is kept, as the model of one fold,
-            with the rough calibration by which settings are compared.
+            If interrupted. The best setting so far is kept, if any, as the model of one fold, with
+            the rough calibration by which settings are compared.
 
         Warns
         -----
@@ -513,7 +513,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     @property
     def base_rates_(self) -> NDArray[np.float64]:
-        """Probabilities of labels that a model of shortlists does not list."""
+        """Probabilities of labels that a model with shortlists does not list."""
         rates: NDArray[np.float64] = self.best_estimator_[-1].base_rates_
         return rates
 
@@ -533,7 +533,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features.
         y : array-like, sparse matrix or data frame of shape (n, q), or list of n lists of names
-            Label indicator or classes, as in `fit`. A name that the model does not have is left
+            Label indicator or classes, as in `fit`. A name that the model does not know is left
             out, with a warning.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None gives each row the weight 1.
@@ -541,7 +541,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Returns
         -------
         float
-            Larger is better. With shortlists precision at 5 among the listed labels.
+            Larger is better. With shortlists, precision at 5 among the listed labels.
         """
         check_is_fitted(self)
         rows, stack = self._rows(X), self.best_estimator_[-1]
@@ -580,7 +580,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     @available_if(lambda self: self.shortlisted_)  # type: ignore[untyped-decorator]
     def shortlists(self, X: MatrixLike) -> tuple[NDArray[np.intp], Matrix]:
-        """Return the best labels of each row, of a model of shortlists.
+        """Return the best labels of each row, for a model with shortlists.
 
         Parameters
         ----------

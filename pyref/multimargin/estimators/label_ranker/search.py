@@ -119,8 +119,8 @@ class Search:
                 self._climb(replace(setting, C=self.best.setting.C), grid.Cs, rival=self.best)
         if np.isnan(self.best.values).all():
             raise ValueError(
-                "scoring has nothing to measure in the held-out rows of the folds: it is NaN on each "
-                "fold of each setting, as when a label has only one value."
+                "scoring has nothing to measure in the held-out rows of the folds: it is NaN on "
+                "each fold of each setting, as when a label has only one value."
             )
 
     def _climb(self, setting: Setting, Cs: Sequence[float], rival: Tried | None = None) -> None:
