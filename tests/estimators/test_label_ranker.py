@@ -23,8 +23,9 @@ from multimargin import (
 )
 from multimargin.calibration import PooledCalibration, calibrated
 from multimargin.calibration.held_out import HeldOut
+from multimargin.estimators.label_ranker import fit as fitting
 from multimargin.estimators.label_ranker import search as searching
-from multimargin.estimators.label_ranker import settings, steps, task
+from multimargin.estimators.label_ranker import settings, task
 from multimargin.measures import (
     get_scorer,
     micro_average_precision,
@@ -210,7 +211,7 @@ def test_rows_without_labels_get_a_label():
 def test_lines_and_warnings(capsys):
     X, y = problem(9)
     model = LabelRankerCV([1e-4, 1e-3], kernel="linear", verbose=1, **QUICK)
-    with pytest.warns(UserWarning, match=r"The best C, 0.001, is the largest of Cs; others"):
+    with pytest.warns(UserWarning, match=r"The best C, 0.001, is the largest of Cs; larger values"):
         model.fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
@@ -502,7 +503,7 @@ def test_a_loss_that_is_asked_for_is_the_only_one():
     labelled = y.any(axis=1)
     for rows, calibration in ((labelled, True), (slice(None), False)):
         refused = LabelRankerCV(loss=["hinge", "zero_label"], calibration=calibration, **shared)
-        with pytest.raises(ValueError, match="loss has 'zero_label', which takes the place"):
+        with pytest.raises(ValueError, match="loss has 'zero_label', which needs calibration=True"):
             refused.fit(X[rows], y[rows])
 
 
@@ -757,7 +758,7 @@ def test_ctrl_c_after_the_search_of_many_rows_keeps_the_cheapest_model_with_its_
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(steps.Member, "fit_ranker", interrupted)
+    monkeypatch.setattr(fitting.Member, "fit_ranker", interrupted)
     model = LabelRankerCV([1.0, 10.0, 100.0], kernel="linear", **QUICK)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

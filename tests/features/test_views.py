@@ -296,10 +296,10 @@ def test_ctrl_c_in_the_search_of_the_second_view_keeps_the_first(
     X, y = tables()
     run = Search.run
 
-    def interrupted(search: Search, grid: Any) -> None:
+    def interrupted(search: Search) -> None:
         if search.view == "numbers":
             raise KeyboardInterrupt
-        run(search, grid)
+        run(search)
 
     monkeypatch.setattr(Search, "run", interrupted)
     found = model()

@@ -179,7 +179,9 @@ def linear_world(n, seed):
 @pytest.mark.parametrize("method", BY_NAME)
 def test_rows_of_the_fit_promise_nothing(method, threshold):
     X, y = linear_world(60, 0)
-    with pytest.raises(ValueError, match="cannot be guaranteed when it is learned from training rows"):
+    with pytest.raises(
+        ValueError, match="cannot be guaranteed when it is learned from training rows"
+    ):
         method(threshold=threshold).fit(X, y)
 
 

@@ -12,7 +12,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.calibration.held_out import Named
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import (
     check_choice,
@@ -25,20 +24,16 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.bases.nested import NestedEstimators
 from multimargin.estimators.fitting.time_limit import check_max_time
-from multimargin.estimators.label_ranker.member import Member
-from multimargin.estimators.label_ranker.plan import WITHIN_ROWS, Plan, threshold_of
+from multimargin.estimators.label_ranker.fit import WITHIN_ROWS, Fit
+from multimargin.estimators.label_ranker.judging import threshold_of
 from multimargin.estimators.label_ranker.search import results_of
-from multimargin.estimators.label_ranker.settings import (
-    check_losses,
-    is_auto,
-)
+from multimargin.estimators.label_ranker.settings import check_losses, is_auto
 from multimargin.estimators.label_ranker.shortlists import (
-    ShortlistPlan,
+    ShortlistFit,
     check_for_shortlists,
     needs_shortlists,
     one_part,
 )
-from multimargin.estimators.label_ranker.steps import Fit, begun, choose, stack
 from multimargin.estimators.label_ranker.task import (
     Clock,
     Task,
@@ -76,9 +71,9 @@ class of_all_labels:
     def __get__(self, model: Any, owner: Any = None) -> Any:
         if getattr(model, "shortlisted_", False):
             raise AttributeError(
-                f"{type(model).__name__} has no {self._name} of {model.classes_.size} labels, of "
-                "which only the best of each row have scores; predict and predict_proba are "
-                "sparse, predict_top and predict_names rank, shortlists has the odds."
+                f"{type(model).__name__} has no {self._name} here: it scores only the best of its "
+                f"{model.classes_.size} labels for each row. predict and predict_proba are sparse, "
+                "predict_top and predict_names rank, shortlists has the odds."
             )
         return self._method.__get__(model, owner)
 
@@ -343,26 +338,24 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         self._check_parameters()
         task = self._task(X, y, sample_weight, groups)
         self.shortlisted_ = needs_shortlists(task.targets)
-        plan = (ShortlistPlan if self.shortlisted_ else Plan)(self, task)
+        fit = (ShortlistFit if self.shortlisted_ else Fit)(self, task, clock)
         self.n_splits_, self.empty_label_ = len(task.folds), task.empty_label
-        self.scoring_ = plan.scoring
-        fit = begun(plan, clock)
+        self.scoring_ = fit.scoring
         try:
-            choose(fit)
-            stack(fit)
-            if fit.has_time:
-                self._learn(fit)
-            else:
-                self._keep_roughly(fit, "time_limit")
+            fit.choose()
+            fit.stack()
+            in_time = fit.has_time
+            self._keep(fit, *(fit.learned() if in_time else fit.rough()))
         except KeyboardInterrupt:
             if not fit.keep_the_best():
                 raise
-            self._keep_roughly(fit, "interrupted")
+            self._keep(fit, *fit.rough())
+            self.status_ = "interrupted"
             is_whole(self)
             raise
-        if any(member.search.out_of_time for member in fit.members):
+        if not in_time or any(member.search.out_of_time for member in fit.members):
             self.status_ = "time_limit"
-        self._warn_of_edges(fit.members)
+        self._warn_of_edges(fit)
         return self
 
     def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
@@ -394,24 +387,6 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         warn_of_rare_labels(targets, len(folds))
         return Task(views, parts, targets, learned, weights, groups, folds, searched, seed)
 
-    def _learn(self, fit: Fit) -> None:
-        """Learn calibration and threshold from the held-out scores of the whole stack."""
-        stacked: Named = fit.fitted
-        held_out: Any = fit.held_out
-        model = fit.plan.learner(stacked, lifted=fit.lifted)
-        odds = model.fit_held_out(stacked, held_out, fit.task.targets, fit.task.rows)
-        if self.shortlisted_ and not model.stacked_:
-            held_out = held_out.alone
-            kept = "the ranker alone is as precise at 5 on the held-out rows"
-            fit.left_out |= {name: kept for name, _ in stacked[1:]}
-        self._keep(fit, model)
-        self.best_score_ = fit.members[0].best.mean
-        if len(fit.task.folds) == 1:
-            # Each odds are of other rows of the only fold.
-            self.best_score_ = fit.judge.mean(odds)
-        elif fit.clock.left >= fit.price * (1 + fit.lifted):
-            self.best_score_ = fit.judge.score(held_out, lift=fit.lifted)
-
     def _checked_features(self, X: Any, *, reset: bool) -> Any:
         # What transformers of views take is theirs to check.
         return X if self.views is not None else super()._checked_features(X, reset=reset)
@@ -438,14 +413,17 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return X, targets, weights
 
     def _check_parameters(self) -> None:
-        check_real("tol", self.tol, above=0.0)
-        check_real("cv_tol", self.cv_tol, above=0.0)
-        check_flag("calibration", self.calibration)
-        check_flag("at_least_one", self.at_least_one)
-        if not self.calibration and self.stack not in (None, "auto"):
+        for name in ("tol", "cv_tol"):
+            check_real(name, getattr(self, name), above=0.0)
+        for name in ("calibration", "at_least_one"):
+            check_flag(name, getattr(self, name))
+        weighed = "" if self.stack in (None, "auto") else f"stack is {self.stack!r}"
+        if self.views is not None and len(named_views(self.views)) > 1:
+            weighed = f"views has {len(self.views)} views"
+        if weighed and not self.calibration:
             raise ValueError(
-                f'stack is {self.stack!r} with calibration=False; expected None or "auto": the '
-                "calibration weighs the classifiers of a stack."
+                f"{weighed} with calibration=False; expected calibration=True, which weighs the "
+                "classifiers of a stack and of views, or the default."
             )
         check_max_time(self.max_time)
         check_verbosity(self.verbose)
@@ -454,49 +432,31 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
                 "kernel", self.kernel, ("auto", *(k for k in KERNELS if k != "precomputed"))
             )
         check_unit_length(self.unit_length)
-        several = self.views is not None and len(named_views(self.views)) > 1
-        if several and not self.calibration:
-            raise ValueError(
-                f"views has {len(self.views)} views with calibration=False; expected one, or None: "
-                "the calibration weighs them."
-            )
         threshold_of(self)
         scorer_of(WITHIN_ROWS if is_auto(self.scoring) else self.scoring)
         check_losses(self.loss)
 
-    def _keep(self, fit: Fit, model: Any) -> None:
+    def _keep(self, fit: Fit, stack: Any, score: float) -> None:
         """Keep what was chosen, and how the fit of the first ranker ended."""
-        members, views = fit.members, fit.task.views
+        first, views = fit.members[0], fit.task.views
         self._store_targets(fit.task.targets)
         copy_names(views, self)
-        first = members[0]
+        self.best_score_, self.left_out_ = score, fit.left_out
         self.best_params_ = first.best.setting.parameters()
-        in_order = sorted(members, key=lambda member: member.place)
+        in_order = sorted(fit.members, key=lambda member: member.search.place)
         tried = [one for member in in_order for one in member.search.tried]
         self.best_index_ = tried.index(first.best)
         self.cv_results_ = results_of(tried)
         self.kernel_, self.ranker_ = self.best_params_["kernel"], first.ranker
-        self.rankers_ = {views.names_[one.place]: one.ranker for one in in_order}
-        lifted = ("lift",) if getattr(model, "lift", False) else ()
-        self.blocks_ = (*(name for name, _ in model.estimators_), *lifted)
-        self.left_out_ = fit.left_out
-        self.unit_length_ = views.unit_length_[first.place]
-        self.best_estimator_ = Pipeline([("views", views), ("stack", model)])
-        kept = ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "status_", "history_")
-        for name in kept:
+        self.rankers_ = {member.search.view: member.ranker for member in in_order}
+        lifted = ("lift",) if getattr(stack, "lift", False) else ()
+        self.blocks_ = (*(name for name, _ in stack.estimators_), *lifted)
+        self.unit_length_ = views.unit_length_[first.search.place]
+        self.best_estimator_ = Pipeline([("views", views), ("stack", stack)])
+        for name in ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "history_"):
             setattr(self, name, getattr(first.ranker, name))
-        ends = (one.ranker.status_ for one in in_order)
+        ends = (member.ranker.status_ for member in in_order)
         self.status_ = next((end for end in ends if end != "converged"), "converged")
-
-    def _keep_roughly(self, fit: Fit, status: str) -> None:
-        """Keep a ranker with the rough calibration by which settings were compared."""
-        only = fit.members[0]
-        alone = [fit.task.views.on_its_view(only.place, "ranker", only.ranker)]
-        model, search = fit.plan.learner(alone, lifted=False), only.search
-        head = search.judge.rough_head(search.scores, search.calibration)
-        model.take(alone, *head, targets=fit.task.targets)
-        self._keep(fit, model)
-        self.best_score_, self.status_ = only.best.mean, status
 
     @property
     def calibration_(self) -> Any:
@@ -517,13 +477,13 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         rates: NDArray[np.float64] = self.best_estimator_[-1].base_rates_
         return rates
 
-    def _warn_of_edges(self, members: list[Member]) -> None:
-        for member in members:
-            Cs, C = member.grid.Cs, member.best.setting.C
+    def _warn_of_edges(self, fit: Fit) -> None:
+        for search in (member.search for member in fit.members):
+            Cs, C = search.grid.Cs, self.rankers_[search.view].C
             if len(Cs) > 1 and C in (Cs[0], Cs[-1]):
-                edge = "smallest" if Cs[0] == C else "largest"
-                of = f" of the view {member.search.view!r}" if member.search.view else ""
-                warn(f"The best C{of}, {C:g}, is the {edge} of Cs; others beyond it may be better.")
+                edge, others = ("largest", "larger") if Cs[-1] == C else ("smallest", "smaller")
+                of = f" of the view {search.view!r}" if search.view else ""
+                warn(f"The best C{of}, {C:g}, is the {edge} of Cs; {others} values may be better.")
 
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the measure of `scoring`, which the fit selected by.

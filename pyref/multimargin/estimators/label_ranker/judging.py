@@ -1,7 +1,8 @@
-"""Measures of the held-out scores of a setting."""
+"""The values of settings and stacks on held-out rows."""
 
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,127 +11,173 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.calibration import PooledCalibration
-from multimargin.calibration.calibrated import odds_within_folds
+from multimargin.calibration.calibrated import make_odds_threshold, odds_within_folds
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker.task import Fold, Task
-from multimargin.measures.scorers import Answers, as_measured, rows_to_measure
+from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.targets.indicator import check_indicator
-from multimargin.thresholds import Threshold
+from multimargin.thresholds import Threshold, make_threshold
 from multimargin.typing import Matrix
 
 # Of calibrations that compare settings.
 _N_BEST, _TOLERANCE = 30, 1e-4
-FITS = 2.5
-"""How many times as long a fit to full precision takes, from zero."""
+# How many times as long a fit to full precision takes, from zero.
+_FITS = 2.5
 
 
-def roughly_calibrated(
-    held_out: HeldOut, indicator: NDArray[np.uint8], before: PooledCalibration | None
-) -> PooledCalibration:
-    """Return a calibration that tells settings apart, fitted from one before."""
-    calibration = PooledCalibration(n_best=_N_BEST)
-    pairs = calibration.pairs_of(held_out.blocks, indicator, held_out.listed)
-    return calibration.fit_pairs(pairs, held_out.sample_weight, before, _TOLERANCE)
+def threshold_of(model: Any) -> Threshold:
+    """Return the threshold that the parameters of a `LabelRankerCV` mean."""
+    if not model.calibration and not isinstance(model.threshold, str | Threshold):
+        return make_threshold(model.threshold)
+    return make_odds_threshold(model.threshold)
 
 
-class Judge:
-    """Scores settings by a scorer of scikit-learn, on scores that were held out."""
+def _odds_of(held_out: HeldOut, calibration: PooledCalibration | None) -> Matrix:
+    if calibration is None:
+        return held_out.blocks[0]
+    return calibration.odds(held_out.blocks, listed=held_out.listed)
 
-    # Rankers start from those of the C before
-    warm_start = True
 
-    def __init__(
-        self,
-        task: Task,
-        folds: list[Fold],
-        *,
-        scorer: Callable[..., float],
-        make_threshold: Callable[[], Threshold] | None,
-        at_least_one: bool,
-        calibration: bool,
-    ) -> None:
-        self._X, self.held_out = task.rows, task.held_out(folds)
-        self._scorer, self._make_threshold = scorer, make_threshold
-        self._at_least_one, self._calibration = at_least_one, calibration
-        held_out = self.held_out
-        self._labels = held_out.labels[:, : task.targets.indicator.shape[1]]
-        self._indicator = check_indicator(held_out.labels, "y", unknown=True)
-        rows = rows_to_measure(self._labels, scorer, held_out.sample_weight)
-        self._measured = [rows[held_out.folds[rows] == fold] for fold in range(len(folds))]
+class Judge(ABC):
+    """Compares settings by their scores on held-out rows, after a rough calibration of these."""
+
+    # Whether rankers start from those of the C before
+    warm_start: bool
+
+    def __init__(self, model: Any, task: Task, folds: list[Fold]) -> None:
+        self._model, self._rows = model, task.held_out(folds)
+        self._n_labels, self._n_folds = task.targets.indicator.shape[1], len(folds)
         # The rough calibration of the scores that were judged last
         self.last: PooledCalibration | None = None
         # What the slowest judgement took
         self.seconds = 0.0
 
-    def scores_of(self, ranker: Any, X: Any) -> Matrix:
+    @abstractmethod
+    def scores_of(self, ranker: Any, X: Any) -> Any:
         """Return the scores of rows by a ranker."""
-        scores: Matrix = ranker.label_scores(X)
-        return scores
 
-    def joined(self, parts: Sequence[Matrix]) -> Matrix:
+    @abstractmethod
+    def joined(self, parts: Sequence[Any]) -> Any:
         """Return the scores of all folds."""
-        return np.vstack(parts)
 
-    def __call__(self, scores: Matrix) -> Matrix:
-        """Return the value of each fold, by one calibration of all held-out rows."""
-        odds, start = scores, time.monotonic()
-        if self._calibration:
-            self.last = self._roughly_calibrated(scores)
-            odds = self.last.odds([scores])
-        values = self.values(odds)
-        self.seconds = max(self.seconds, time.monotonic() - start)
-        return values
+    @abstractmethod
+    def with_blocks(self, blocks: list[Any]) -> HeldOut:
+        """Return held-out scores of all classifiers of a stack, the ranker's first."""
 
-    def _roughly_calibrated(self, scores: Matrix) -> PooledCalibration:
-        return roughly_calibrated(self.with_blocks([scores]), self._indicator, self.last)
-
-    def price_of_calibration(self, other: "Judge") -> float:
-        """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
-        # As many pairs more are learned from, to full precision, by each part of the rows anew.
-        n, q = other._indicator.shape
-        pairs = n * min(q, PooledCalibration().best_of(n))
-        rough = len(self._indicator) * min(q, _N_BEST)
-        return float(self.seconds * pairs / rough * FITS * (1 + len(other._measured)))
-
-    def with_blocks(self, blocks: list[Matrix]) -> HeldOut:
-        """Return held-out scores of all classifiers of a stack."""
-        return replace(self.held_out, blocks=blocks)
-
-    def score(self, held_out: HeldOut, *, lift: bool) -> float:
-        """Return the mean value of the folds, of odds and thresholds that have not seen the row."""
-        odds = held_out.blocks[0]
-        if self._calibration:
-            odds = odds_within_folds(held_out, lift=lift)
-        return self.mean(odds)
-
-    def mean(self, odds: Matrix) -> float:
-        """Return the mean value of the folds, by thresholds of other folds."""
-        return float(np.nanmean(self.values(odds, apart=True)))
-
-    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> tuple[Head]:
-        """Return the head of a rough calibration, with the best threshold for its odds."""
-        q = self._labels.shape[1]
-        if calibration is None and self._calibration:
-            calibration = self._roughly_calibrated(scores)
-        odds = scores if calibration is None else calibration.odds([scores])
-        threshold = None
-        if self._make_threshold is not None:
-            threshold = self.held_out.learn(self._make_threshold(), odds[:, :q], self._X)
-        return (Head(calibration, threshold, q, self._at_least_one),)
-
-    def values(self, odds: Matrix, *, apart: bool = False) -> Matrix:
+    @abstractmethod
+    def values(self, odds: Matrix, held_out: HeldOut, *, apart: bool = False) -> Matrix:
         """Return the value of each fold; NaN where a fold has no row to measure on.
 
         Label sets are those of a threshold of all rows, or, `apart`, of one of the other folds.
         """
-        odds = odds[:, : self._labels.shape[1]]
-        weights = self.held_out.sample_weight
+
+    @abstractmethod
+    def _learned_threshold(self, odds: Matrix, held_out: HeldOut) -> Threshold | None: ...
+
+    @abstractmethod
+    def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]: ...
+
+    @abstractmethod
+    def _size(self, n_best: int | None) -> int:
+        """Return how much a calibration by `n_best` labels of each row learns from."""
+
+    def __call__(self, scores: Any) -> Matrix:
+        """Return the value of each fold, by one calibration of all held-out rows."""
+        start, held_out = time.monotonic(), self.with_blocks([scores])
+        if self._model.calibration:
+            self.last = self._roughly_calibrated(held_out)
+        values = self.values(_odds_of(held_out, self.last), held_out)
+        self.seconds = max(self.seconds, time.monotonic() - start)
+        return values
+
+    def _roughly_calibrated(self, held_out: HeldOut) -> PooledCalibration:
+        """Return a calibration that tells settings apart, fitted from the last one."""
+        calibration, labels = PooledCalibration(n_best=_N_BEST), self._checked_labels(held_out)
+        pairs = calibration.pairs_of(held_out.blocks, labels, held_out.listed)
+        return calibration.fit_pairs(pairs, held_out.sample_weight, self.last, _TOLERANCE)
+
+    def rough_head(self, scores: Any, calibration: PooledCalibration | None) -> tuple[Any, ...]:
+        """Return the head of a rough calibration, and what else its classifier takes."""
+        head, _ = self._rough_head(scores, calibration)
+        return (head,)
+
+    def _rough_head(
+        self, scores: Any, calibration: PooledCalibration | None
+    ) -> tuple[Head, HeldOut]:
+        held_out = self.with_blocks([scores])
+        if calibration is None and self._model.calibration:
+            calibration = self._roughly_calibrated(held_out)
+        threshold = self._learned_threshold(_odds_of(held_out, calibration), held_out)
+        return Head(calibration, threshold, self._n_labels, self._model.at_least_one), held_out
+
+    def score(self, held_out: HeldOut, *, lift: bool) -> float:
+        """Return the mean value of the folds, of odds and thresholds that have not seen the row."""
+        odds = held_out.blocks[0]
+        if self._model.calibration:
+            odds = odds_within_folds(held_out, lift=lift)
+        return self.mean(odds, held_out)
+
+    def mean(self, odds: Matrix, held_out: HeldOut) -> float:
+        """Return the mean value of the folds, by thresholds of other folds."""
+        return float(np.nanmean(self.values(odds, held_out, apart=True)))
+
+    def price_of_calibration(self, other: "Judge") -> float:
+        """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
+        # To full precision, by each part of the rows anew.
+        larger = other._size(None) / self._size(_N_BEST)
+        return float(self.seconds * larger * _FITS * (1 + other._n_folds))
+
+
+class JudgeOfScores(Judge):
+    """Compares settings by a scorer of scikit-learn, on the scores of all labels."""
+
+    warm_start = True
+
+    def __init__(self, model: Any, task: Task, folds: list[Fold], scoring: Any) -> None:
+        super().__init__(model, task, folds)
+        self._X, self._multilabel = task.rows, task.targets.multilabel
+        self._scorer = scorer_of(scoring)
+        self._indicator = check_indicator(self._rows.labels, "y", unknown=True)
+        self._labels = self._rows.labels[:, : self._n_labels]
+        rows = rows_to_measure(self._labels, self._scorer, self._rows.sample_weight)
+        self._measured = [rows[self._rows.folds[rows] == fold] for fold in range(len(folds))]
+
+    def scores_of(self, ranker: Any, X: Any) -> Any:
+        """Return the scores of rows by a ranker."""
+        return ranker.label_scores(X)
+
+    def joined(self, parts: Sequence[Any]) -> Any:
+        """Return the scores of all folds."""
+        return np.vstack(parts)
+
+    def with_blocks(self, blocks: list[Any]) -> HeldOut:
+        """Return held-out scores of all classifiers of a stack, the ranker's first."""
+        return replace(self._rows, blocks=blocks)
+
+    def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]:
+        return self._indicator
+
+    def _size(self, n_best: int | None) -> int:
+        n, q = self._indicator.shape
+        return int(n * min(q, PooledCalibration(n_best=n_best).best_of(n)))
+
+    def _learned_threshold(self, odds: Matrix, held_out: HeldOut) -> Threshold | None:
+        if not self._multilabel:
+            return None
+        return held_out.learn(threshold_of(self._model), odds[:, : self._n_labels], self._X)
+
+    def values(self, odds: Matrix, held_out: HeldOut, *, apart: bool = False) -> Matrix:
+        """Return the value of each fold; NaN where a fold has no row to measure on.
+
+        Label sets are those of a threshold of all rows, or, `apart`, of one of the other folds.
+        """
+        odds, weights = odds[:, : self._n_labels], held_out.sample_weight
 
         @cache
         def predicted() -> NDArray[np.intp]:
             """Most scorers take the ranking alone."""
-            return self._label_sets(odds, apart=apart)
+            return self._label_sets(odds, held_out, apart=apart)
 
         values = np.full(len(self._measured), np.nan)
         refused: ValueError | None = None
@@ -152,18 +199,17 @@ class Judge:
             ) from refused
         return values
 
-    def _label_sets(self, odds: Matrix, *, apart: bool) -> NDArray[np.intp]:
+    def _label_sets(self, odds: Matrix, held_out: HeldOut, *, apart: bool) -> NDArray[np.intp]:
         """Return the label sets (m, q) of held-out rows by their odds."""
-        held_out, found = self.held_out, np.empty(odds.shape, dtype=np.intp)
-        if self._make_threshold is None:
-            return Head(None, None, odds.shape[1]).label_sets(odds)
-        folds = np.unique(held_out.folds) if apart else np.empty(0, dtype=np.intp)
-        places = [np.flatnonzero(held_out.folds == fold) for fold in folds]
-        if len(places) < 2:
-            places = [np.arange(len(odds))]
-        for own in places:
-            others = np.setdiff1d(np.arange(len(odds)), own) if len(places) > 1 else own
-            threshold = held_out.at(others).learn(self._make_threshold(), odds[others], self._X)
-            head = Head(None, threshold, odds.shape[1], self._at_least_one)
+        if not self._multilabel:
+            return Head(None, None, self._n_labels).label_sets(odds)
+        folds = np.unique(held_out.folds)
+        everywhere = np.arange(len(odds))
+        places = [np.flatnonzero(held_out.folds == fold) for fold in folds if apart]
+        found = np.empty(odds.shape, dtype=np.intp)
+        for own in places if len(places) > 1 else [everywhere]:
+            others = np.setdiff1d(everywhere, own) if own.size < everywhere.size else own
+            threshold = self._learned_threshold(odds[others], held_out.at(others))
+            head = Head(None, threshold, self._n_labels, self._model.at_least_one)
             found[own] = head.label_sets(odds[own], self._X[held_out.rows[own]])
         return found

@@ -32,16 +32,18 @@ _WIDTHS = (1.0, 0.25, 4.0)
 # Of a second, as a bound from below: what an epoch takes is foretold by it.
 _OPERATIONS = 4e9
 
-LOSSES: dict[str, type[PairwiseClassifier]] = {
-    "hinge": RankSVM,
-    "squared_hinge": RankLSVM,
-    "margin_distribution": MLODM,
-    "zero_label": ZeroLabelRanker,
+ZERO_LABEL = "zero_label"
+"""The loss with a zero label, for rows of which some have no label."""
+# The method of each loss, and what its parameters are besides those of a setting. The bias beside
+# a zero label is free: rows without labels all pull it one way.
+LOSSES: dict[str, tuple[type[PairwiseClassifier], dict[str, Any]]] = {
+    "hinge": (RankSVM, {"bias": "penalized", "threshold": 0.0}),
+    "squared_hinge": (RankLSVM, {"threshold": 0.0}),
+    "margin_distribution": (MLODM, {"threshold": 0.0}),
+    ZERO_LABEL: (ZeroLabelRanker, {}),
 }
 # What "auto" tries, the first alone where labels are many or few of them apply.
 _LOSSES, _CLASS_WEIGHTS = ("squared_hinge", "margin_distribution"), (None, "sqrt", "balanced")
-ZERO_LABEL = "zero_label"
-"""The loss beside a zero label, for rows of which some have no label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,21 +59,14 @@ class Setting:
 
     def make(self, **further: Any) -> PairwiseClassifier:
         """Return an unfitted estimator, with further parameters."""
-        estimator = LOSSES[self.loss](C=self.C, kernel=self.kernel, gamma=self.gamma)
-        known = estimator.get_params()
-        further |= {
-            name: getattr(self, name) for name in ("class_weight", "top_k") if name in known
-        }
-        if self.loss == ZERO_LABEL:
-            # Its bias is free, as it is by default: rows without labels all pull it one way.
-            if isinstance(self.class_weight, np.ndarray):
-                further["class_weight"] = self.class_weight[:-1]
-        else:
-            further["threshold"] = 0.0
-            if "bias" in known:
-                further["bias"] = "penalized"
-        estimator.set_params(**further)
-        return estimator
+        method, fixed = LOSSES[self.loss]
+        weights = self.class_weight
+        if self.loss == ZERO_LABEL and isinstance(weights, np.ndarray):
+            weights = weights[:-1]
+        if takes_top_k(self.loss):
+            further["top_k"] = self.top_k
+        own = {"C": self.C, "kernel": self.kernel, "gamma": self.gamma, "class_weight": weights}
+        return method(**own, **fixed, **further)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters by name."""
