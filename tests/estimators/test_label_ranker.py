@@ -767,7 +767,7 @@ def test_ctrl_c_after_the_search_of_many_rows_keeps_the_cheapest_model_with_its_
     # Calibration and cut are learned from the rows that this ranker has not seen.
     _, held_out = next(iter(MultilabelStratifiedKFold(3).split(X, y)))
     scores = model.ranker_.label_scores(X[held_out])
-    rough = PooledCalibration(n_best=30).fit(scores, y[held_out])
+    rough = PooledCalibration(top_k=30).fit(scores, y[held_out])
     np.testing.assert_allclose(
         model.predict_proba(X), rough.predict_proba(model.ranker_.label_scores(X)), atol=1e-2
     )

@@ -279,7 +279,7 @@ NONSENSE = [
     CountThreshold(6),
     CountThreshold(1.5),
     LabelsThreshold("recall"),
-    LabelsThreshold(cv=1),
+    LabelsThreshold(n_splits=1),
     LabelsThreshold(fbr=2.0),
     ShrunkenThreshold(strengths=()),
     ShrunkenThreshold(reach=0.0),

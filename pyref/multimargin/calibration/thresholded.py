@@ -37,7 +37,7 @@ class ThresholdedClassifier(HeldOutClassifier):
         and "micro" above.
     at_least_one : bool, default=False
         If True, the best label of a row is always predicted.
-    cv : int, splitter or iterable of (train, test), default=5
+    cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
@@ -85,7 +85,7 @@ class ThresholdedClassifier(HeldOutClassifier):
     threshold: str | float | Threshold = "macro"
     _: KW_ONLY
     at_least_one: bool = False
-    cv: Any = 5
+    cv: Any = 3
     response_method: str = "auto"
     n_jobs: int | None = None
 

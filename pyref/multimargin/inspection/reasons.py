@@ -56,7 +56,7 @@ class Reasons:
         return f"{shown} (log odds: {blocks})" if blocks else shown
 
 
-def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> Any:
+def explain(model: Any, X: MatrixLike, label: Any = None, *, k: int = 10) -> Any:
     """Return the features that support or oppose a label, by a linear model.
 
     Parameters
@@ -69,7 +69,7 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> A
     label : object, default=None
         The name of a label, or its number where labels have no names. None explains the labels that
         are predicted for each row.
-    top : int, default=10
+    k : int, default=10
         Largest number of features to name, those with the largest contributions of either sign.
 
     Returns
@@ -98,11 +98,11 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> A
     >>> texts = ["plays audio", "edits audio", "edits photos", "shows photos"]
     >>> tags = [["sound"], ["sound", "editor"], ["image", "editor"], ["image"]]
     >>> tagger = make_pipeline(TfidfVectorizer(), RankSVM(kernel="linear", random_state=0))
-    >>> explain(tagger.fit(texts, tags), None, "sound", top=3).features
+    >>> explain(tagger.fit(texts, tags), None, "sound", k=3).features
     ('audio', 'plays', 'photos')
     """
     check_is_fitted(model)
-    check_integer("top", top, at_least=1)
+    check_integer("k", k, at_least=1)
     names = label_names_of_model(model).tolist()
     of_predicted = label is None and None not in names
     if of_predicted and X is None:
@@ -114,7 +114,7 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> A
     if X is not None:
         check_rows(given, num_samples(X))
     if of_predicted:
-        return _of_predicted(model, X, features, names, top)
+        return _of_predicted(model, X, features, names, k)
     place = names.index(label)
     if X is None:
         _, features, linear, _ = _linear_part(model, None, features)
@@ -122,9 +122,9 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> A
         difference = weights[place] - weights.mean(axis=0, dtype=np.float64)
         places = np.arange(difference.size)
         named = places if features is None else features
-        return _reasons(label, named, places, difference, 0.0, top)
+        return _reasons(label, named, places, difference, 0.0, k)
     rows = _Rows.of(model, X, features, len(names))
-    return [rows.reasons(row, place, label, top) for row in range(rows.X.shape[0])]
+    return [rows.reasons(row, place, label, k) for row in range(rows.X.shape[0])]
 
 
 def _last_step(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
@@ -137,13 +137,13 @@ def _last_step(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
 
 
 def _of_predicted(
-    model: Any, X: Any, features: Any, names: list[Any], top: int
+    model: Any, X: Any, features: Any, names: list[Any], k: int
 ) -> list[list[Reasons]]:
     """Return the reasons of the labels that are predicted for each row, the best label first."""
     rows = _Rows.of(model, X, features, len(names))
     labels, _ = predicted_labels(model, X)
     return [
-        [rows.reasons(row, int(place), names[place], top) for place in best]
+        [rows.reasons(row, int(place), names[place], k) for place in best]
         for row, best in enumerate(labels)
     ]
 
@@ -175,23 +175,23 @@ class _Rows:
             shares,
         )
 
-    def reasons(self, row: int, place: int, label: Any, top: int) -> Reasons:
+    def reasons(self, row: int, place: int, label: Any, k: int) -> Reasons:
         """Return the reasons of a label in a row."""
         entries = slice(self.X.indptr[row], self.X.indptr[row + 1])
         places = self.X.indices[entries]
         differences = self.weights[place][places] - self.mean[places]
         contributions = self.X.data[entries] * differences
         found = _reasons(
-            label, self.features, places, contributions, float(self.intercept[place]), top
+            label, self.features, places, contributions, float(self.intercept[place]), k
         )
         shares = ((name, float(of[row, place])) for name, of in self.shares.items())
         return replace(found, blocks=tuple(shares))
 
 
 def _reasons(
-    label: Any, features: Any, places: Any, contributions: Any, constant: float, top: int
+    label: Any, features: Any, places: Any, contributions: Any, constant: float, k: int
 ) -> Reasons:
-    strongest = np.argsort(-np.abs(contributions), kind="stable")[:top]
+    strongest = np.argsort(-np.abs(contributions), kind="stable")[:k]
     strongest = strongest[contributions[strongest] != 0.0]
     strongest = strongest[np.argsort(-contributions[strongest], kind="stable")]
     chosen = contributions[strongest]

@@ -191,7 +191,7 @@ def test_predictions_and_tools(tmp_path):
     named, scores = predict_names(model, X_test, return_scores=True)
     assert [sorted(row) for row in named] == [row.indices.tolist() for row in predicted]
     assert all(row == sorted(row, reverse=True) for row in scores)
-    assert predict_names(model, X_test, top=5) == [row.tolist() for row in best]
+    assert predict_names(model, X_test, k=5) == [row.tolist() for row in best]
     reasons = explain(model, X_test[:5])
     assert [len(row) for row in reasons] == [len(row) for row in named[:5]]
     assert pickle.loads(pickle.dumps(model)).score(X_test, Y_test) == model.score(X_test, Y_test)
@@ -430,7 +430,7 @@ def test_time():
     assert model.blocks_ == ("ranker",)
     assert len(model.cv_results_["params"]) == 1
     assert model.predict(X_test).shape == (80, 90)
-    assert predict_names(model, X_test, top=3)
+    assert predict_names(model, X_test, k=3)
     assert LabelRankerCV(**QUICK, max_time=1e6).fit(X, Y).status_ == "converged"
 
 

@@ -21,7 +21,7 @@ from multimargin.thresholds import Threshold, make_threshold
 from multimargin.typing import Matrix
 
 # Of calibrations that compare settings.
-_N_BEST, _TOLERANCE = 30, 1e-4
+_TOP_K, _TOLERANCE = 30, 1e-4
 # How many times as long a fit to full precision takes, from zero.
 _FITS = 2.5
 
@@ -79,8 +79,8 @@ class Judge(ABC):
     def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]: ...
 
     @abstractmethod
-    def _size(self, n_best: int | None) -> int:
-        """Return how much a calibration by `n_best` labels of each row learns from."""
+    def _size(self, top_k: int | None) -> int:
+        """Return how much a calibration by `top_k` labels of each row learns from."""
 
     def __call__(self, scores: Any) -> Matrix:
         """Return the value of each fold, by one calibration of all held-out rows."""
@@ -93,7 +93,7 @@ class Judge(ABC):
 
     def _roughly_calibrated(self, held_out: HeldOut) -> PooledCalibration:
         """Return a calibration that tells settings apart, fitted from the last one."""
-        calibration, labels = PooledCalibration(n_best=_N_BEST), self._checked_labels(held_out)
+        calibration, labels = PooledCalibration(top_k=_TOP_K), self._checked_labels(held_out)
         pairs = calibration.pairs_of(held_out.blocks, labels, held_out.listed)
         return calibration.fit_pairs(pairs, held_out.sample_weight, self.last, _TOLERANCE)
 
@@ -125,7 +125,7 @@ class Judge(ABC):
     def price_of_calibration(self, other: "Judge") -> float:
         """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
         # To full precision, by each part of the rows anew.
-        larger = other._size(None) / self._size(_N_BEST)
+        larger = other._size(None) / self._size(_TOP_K)
         return float(self.seconds * larger * _FITS * (1 + other._n_folds))
 
 
@@ -158,9 +158,9 @@ class JudgeOfScores(Judge):
     def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]:
         return self._indicator
 
-    def _size(self, n_best: int | None) -> int:
+    def _size(self, top_k: int | None) -> int:
         n, q = self._indicator.shape
-        return int(n * min(q, PooledCalibration(n_best=n_best).best_of(n)))
+        return int(n * min(q, PooledCalibration(top_k=top_k).best_of(n)))
 
     def _learned_threshold(self, odds: Matrix, held_out: HeldOut) -> Threshold | None:
         if not self._multilabel:

@@ -197,7 +197,7 @@ class JudgeOfLists(Judge):
     def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]:
         return check_indicator(held_out.labels, "y", unknown=True)
 
-    def _size(self, n_best: int | None) -> int:
+    def _size(self, top_k: int | None) -> int:
         return int(self._rows.rows.size)
 
     def values(self, odds: Matrix, held_out: Any, *, apart: bool = False) -> Matrix:
