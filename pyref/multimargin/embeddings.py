@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -112,7 +112,7 @@ class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             np.divide(found, norms, out=found, where=norms > 0.0)
         return found
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the features.
 
         Parameters

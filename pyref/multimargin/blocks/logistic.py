@@ -15,7 +15,7 @@ from multimargin.blocks.base import OddsBlock
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector
 from multimargin.whole_fits import whole_or_unchanged
 
 # The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
@@ -174,7 +174,7 @@ def without_traces(X: Any) -> Any:
 
 
 def _gap(
-    X: Any, relevant: NDArray[np.bool_], costs: Vector, weights: Vector, intercept: float
+    X: Features, relevant: NDArray[np.bool_], costs: Vector, weights: Vector, intercept: float
 ) -> float:
     """Return the relative duality gap of a logistic regression with a penalised intercept."""
     signs = np.where(relevant, 1.0, -1.0)

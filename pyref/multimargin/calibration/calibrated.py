@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
 
@@ -24,7 +24,7 @@ from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.shrunken import ShrunkenThreshold
-from multimargin.typing import Matrix, MatrixLike
+from multimargin.typing import Folds, Indicator, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 # Pieces of the rows of a fold that no other fold complements.
@@ -127,7 +127,7 @@ class CalibratedClassifier(HeldOutClassifier):
     C: float = 1.0
     lift: bool = False
     empty_label: bool = False
-    cv: Any = 3
+    cv: Folds = 3
     response_method: str = "auto"
     n_jobs: int | None = None
 
@@ -141,14 +141,19 @@ class CalibratedClassifier(HeldOutClassifier):
 
     @whole_or_unchanged
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         X = sliceable(X)
         self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
         return self
 
     def fit_held_out(
-        self, estimators: Named, held_out: HeldOut, targets: Targets, X: Any
+        self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike
     ) -> Matrix:
         """Learn from held-out scores that are there, of fitted classifiers; return their odds."""
         calibrated = calibrate(held_out, C=self.C, lift=self.lift)
@@ -298,7 +303,7 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
     return odds
 
 
-def with_empty_label(indicator: Any) -> Any:
+def with_empty_label(indicator: Indicator) -> Any:
     """Append a label of the rows that have none."""
     empty = count_labels(indicator, axis=1)[1] == indicator.shape[1]
     if sparse.issparse(indicator):

@@ -35,7 +35,7 @@ from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.folds import Rows, folds_of
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Folds, LabelsLike, Matrix, MatrixLike
 
 Named = list[tuple[str, Any]]
 
@@ -66,7 +66,7 @@ class HeldOut:
         labels: NDArray[Any],
         sample_weight: Matrix | None,
         folds: Sequence[tuple[Rows, Rows]],
-        groups: Any = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Return what belongs to scores of all folds, by the labels and weights of all rows."""
         rows = np.concatenate([np.asarray(test) for _, test in folds])
@@ -97,7 +97,7 @@ class HeldOut:
         """The groups of the rows, or where there are none the rows themselves."""
         return self.rows if self.groups is None else self.groups
 
-    def learn(self, threshold: Threshold, scores: Matrix, X: Any) -> Threshold:
+    def learn(self, threshold: Threshold, scores: Matrix, X: MatrixLike) -> Threshold:
         """Learn a threshold from scores (m, q) of the held-out rows, of all features X."""
         at = self._learned_by(threshold)
         weights = None if self.sample_weight is None else self.sample_weight[at]
@@ -121,7 +121,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
 
     estimator: Any
     at_least_one: bool
-    cv: Any
+    cv: Folds
     response_method: str
     n_jobs: int | None
     head_: Head
@@ -188,7 +188,12 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return names
 
     def _hold_out(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, params: Any
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        params: Any,
     ) -> tuple[Named, HeldOut, Targets]:
         """Return the classifiers fitted on all rows, the held-out scores, and what y is."""
         estimators = named_estimators(self.estimator)
@@ -243,7 +248,13 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return RESPONSES if self.response_method == "auto" else (self.response_method,)
 
     def _metadata(
-        self, estimators: Named, X: Any, given: Any, weights: Any, groups: Any, params: Any
+        self,
+        estimators: Named,
+        X: MatrixLike,
+        given: Any,
+        weights: Any,
+        groups: ArrayLike | None,
+        params: Any,
     ) -> dict[str, dict[str, Any]]:
         """Return what the fit of each classifier gets besides X and y."""
         if get_config()["enable_metadata_routing"]:
@@ -349,7 +360,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         self.response_methods_ = [response_of(one, self._asked()) for _, one in estimators]
         targets.name_outputs(self)
 
-    def _blocks(self, X: Any) -> list[Matrix]:
+    def _blocks(self, X: MatrixLike) -> list[Matrix]:
         check_is_fitted(self)
         return [
             block_of(estimator, response, X, self._of_odds)
@@ -405,7 +416,7 @@ def weights_for(estimator: Any, sample_weight: Matrix | None) -> dict[str, Any]:
 
 def fit_on_folds(
     estimator: Any,
-    X: Any,
+    X: MatrixLike,
     y: NDArray[Any],
     metadata: Mapping[str, Any],
     folds: Sequence[tuple[Rows, Rows]],
@@ -424,7 +435,7 @@ def fit_on_folds(
 
 def held_out_scores(
     estimator: Any,
-    X: Any,
+    X: MatrixLike,
     y: NDArray[Any],
     metadata: Mapping[str, Any],
     fold: tuple[Rows, Rows],
@@ -451,7 +462,7 @@ def held_out_scores(
 
 
 def block_of(
-    estimator: Any, response: str, X: Any, of_odds: bool, n_labels: int | None = None
+    estimator: Any, response: str, X: MatrixLike, of_odds: bool, n_labels: int | None = None
 ) -> Matrix:
     """Return the scores of a fitted classifier, by blocks of rows where they are many."""
     n = num_samples(X)

@@ -18,7 +18,7 @@ from multimargin.estimators.pairwise.engine import solve_problem
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
 from multimargin.kernels import Kernel, less_offset, offset_of
 from multimargin.thresholds import Threshold
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 # A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
 # features, the n x n kernel form (27) is used.
@@ -264,7 +264,7 @@ def _solve_sparse(problem: Problem, solver: str, lam: float, laplacian: "Laplaci
     return _linear_fit(fit, fit.weights, problem.X, lam, laplacian)
 
 
-def _factor(laplacian: "Laplacian", lam: float, X: Any) -> Matrix:
+def _factor(laplacian: "Laplacian", lam: float, X: Features) -> Matrix:
     """Return R, upper triangular, of R^T R = I + lam X^T Lap X."""
     gram = laplacian.gram(X)
     gram *= lam
@@ -281,7 +281,7 @@ def _factor(laplacian: "Laplacian", lam: float, X: Any) -> Matrix:
     return R
 
 
-def _linear_fit(fit: Fit, W: Matrix, X: Any, lam: float, laplacian: "Laplacian") -> Fit:
+def _linear_fit(fit: Fit, W: Matrix, X: Features, lam: float, laplacian: "Laplacian") -> Fit:
     """Return a fit on features X that end with a 1 as one with the weights W."""
     weights, bias = np.ascontiguousarray(W[:-1]), W[-1].copy()
     with_bias = product(X, weights) + bias if fit.scores is None else fit.scores
@@ -419,7 +419,7 @@ class Laplacian:
 
 
 def _weights_by_features(
-    X: Any, Y: Matrix, nu: float | str, sample_weight: Matrix | None
+    X: Features, Y: Matrix, nu: float | str, sample_weight: Matrix | None
 ) -> Matrix:
     """Return the hyperedge weights for the distances of the rows of X."""
     X = less_offset(X, offset_of(X))

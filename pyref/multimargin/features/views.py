@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, check_flag
 from multimargin.features.checked import TakesFeatures
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Features, LabelsLike, MatrixLike
 
 # Columns up to which, and entries up to which, features are held dense.
 _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
@@ -117,7 +117,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.stops_ = np.cumsum([part.shape[1] for part in parts]).tolist()
         return self._in_form(parts)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Any:
         """Return the features of all views in the form that was chosen, side by side.
 
         Parameters
@@ -135,7 +135,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             X if self.views is not None else self._checked_features(X, reset=False)
         )
 
-    def prepared(self, X: Any) -> Any:
+    def prepared(self, X: MatrixLike) -> Any:
         """Return checked features as `transform` does."""
         parts = [X]
         if self.columns_ is not None:
@@ -170,7 +170,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         """Return the name of a classifier of one view among those of all."""
         return name if self.columns_ is None else f"{self.names_[place]}__{name}"
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any] | None:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any] | None:
         """Return the names of the features: those given, else those of the fit, if it had some.
 
         Parameters
@@ -217,11 +217,11 @@ class OneView(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike = None) -> Self:
         """Do nothing."""
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Features) -> Any:
         """Return the columns of the view.
 
         Parameters

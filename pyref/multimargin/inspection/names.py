@@ -49,13 +49,13 @@ def _numbers_of_labels(model: Any) -> Any:
 
 @overload
 def predict_names(
-    model: Any, X: Any, *, k: int | None = None, return_scores: Literal[False] = False
+    model: Any, X: MatrixLike, *, k: int | None = None, return_scores: Literal[False] = False
 ) -> list[list[Any]]: ...
 
 
 @overload
 def predict_names(
-    model: Any, X: Any, *, k: int | None = None, return_scores: Literal[True]
+    model: Any, X: MatrixLike, *, k: int | None = None, return_scores: Literal[True]
 ) -> tuple[list[list[Any]], list[list[float]]]: ...
 
 
@@ -145,7 +145,7 @@ def base_rates_of(model: Any) -> NDArray[np.float64] | None:
     return rates
 
 
-def decision_and_ranking(model: Any, X: Any) -> tuple[Any, Any]:
+def decision_and_ranking(model: Any, X: MatrixLike) -> tuple[Any, Any]:
     """Return decision values and what ranks labels; steps before the model transform once."""
     *transformers, model = steps_of(model)
     for transformer in transformers:
@@ -214,7 +214,7 @@ def blocks_of_rows(model: Any, X: Any) -> Iterator[Any]:
     return (safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step))
 
 
-def check_rows(X: Any, answered: int) -> None:
+def check_rows(X: MatrixLike, answered: int) -> None:
     """Raise ValueError unless a model answered for each row: a vectorizer reads a frame's names."""
     n = num_samples(X)
     if n != answered:
@@ -224,7 +224,7 @@ def check_rows(X: Any, answered: int) -> None:
         )
 
 
-def check_multilabel(model: Any, X: Any) -> None:
+def check_multilabel(model: Any, X: MatrixLike) -> None:
     """Raise ValueError if a model predicts one class per row."""
     last = final_estimator(model)
     several = getattr(last, "multilabel_", None)
@@ -241,7 +241,7 @@ def check_multilabel(model: Any, X: Any) -> None:
         )
 
 
-def _ranked_by(model: Any, X: Any) -> Any:
+def _ranked_by(model: Any, X: MatrixLike) -> Any:
     """Return what ranks the labels of rows."""
     response = response_of(model, ("predict_proba", "decision_function", "predict"))
     values, rates = answer_of(model, response, X), base_rates_of(model)

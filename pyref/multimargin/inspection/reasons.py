@@ -127,7 +127,7 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, k: int = 10) -> Any
     return [rows.reasons(row, place, label, k) for row in range(rows.X.shape[0])]
 
 
-def _last_step(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
+def _last_step(model: Any, X: MatrixLike | None, features: Any) -> tuple[Any, Any, Any]:
     """Return what pipelines and searches end with, its rows, and the names of their features."""
     *transformers, last = steps_of(model)
     for transformer in transformers:
@@ -137,7 +137,7 @@ def _last_step(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
 
 
 def _of_predicted(
-    model: Any, X: Any, features: Any, names: list[Any], k: int
+    model: Any, X: MatrixLike, features: Any, names: list[Any], k: int
 ) -> list[list[Reasons]]:
     """Return the reasons of the labels that are predicted for each row, the best label first."""
     rows = _Rows.of(model, X, features, len(names))
@@ -160,7 +160,7 @@ class _Rows:
     shares: dict[str, Any]  # (n, q): Logarithms of odds from each classifier of a stack
 
     @classmethod
-    def of(cls, model: Any, X: Any, features: Any, q: int) -> "_Rows":
+    def of(cls, model: Any, X: MatrixLike, features: Any, q: int) -> "_Rows":
         """Return the rows of a fitted model of q labels; a further one is for rows without any."""
         rows, features, linear, shares = _linear_part(model, X, features)
         rows, weights = sparse.csr_array(rows), linear.coef_[:q]
@@ -213,7 +213,7 @@ def _first_linear(model: Any) -> Any:
     return None
 
 
-def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
+def _linear_part(model: Any, X: MatrixLike, features: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
     """Return the rows that a linear estimator inside a model takes, their features, and it.
 
     The last is what the classifiers of a stack on the way add to the logarithms of the odds.

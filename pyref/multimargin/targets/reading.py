@@ -20,6 +20,7 @@ from multimargin.targets.indicator import count_unknown, indicator_of, with_unkn
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import name_in_list, warn_of_lookalikes
 from multimargin.targets.texts import warn_of_lists_in_texts
+from multimargin.typing import LabelsLike
 
 _EXPECTED = "a label indicator of shape (n, q) or classes of shape (n,)"
 # An indicator that was written as text.
@@ -109,7 +110,7 @@ class Labels:
 
 
 def read_targets(
-    y: Any,
+    y: LabelsLike,
     *,
     unknown: Literal["refuse", "warn", "take"] = "refuse",
     keep_sparse: bool = False,

@@ -181,7 +181,7 @@ def learn_threshold(
     threshold: Threshold,
     scores: Matrix,
     y: NDArray[Any],
-    X: Any,
+    X: MatrixLike | None,
     sample_weight: Vector | None = None,
 ) -> Threshold:
     """Learn a threshold in units of the spread of the scores."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice, check_integer
@@ -12,7 +12,7 @@ from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import Threshold, check_rows, middle
 from multimargin.thresholds.cuts import chunks_of
-from multimargin.typing import Vector
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 
 @dataclass(repr=False, eq=False)
@@ -54,7 +54,7 @@ class CountThreshold(Threshold):
         self,
         *,
         n_labels: int | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
@@ -65,7 +65,13 @@ class CountThreshold(Threshold):
             if n_labels is not None and self.n_labels > n_labels:
                 raise ValueError(f"n_labels is {self.n_labels}; expected at most q = {n_labels}.")
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         scores, Y, weights = check_rows(scores, y, sample_weight)
         q = Y.shape[1]
         self.check(n_labels=q)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit, rel_entr
 from scipy.stats import binom
 
@@ -12,6 +12,7 @@ from multimargin.checks.parameters import check_real
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import CommonThreshold, check_rows, middle
+from multimargin.typing import LabelsLike, MatrixLike
 
 # What a precision is tried at: probabilities, as logarithms of their odds, from the highest down.
 _CANDIDATES = logit(np.linspace(0.995, 0.005, 199))
@@ -28,7 +29,7 @@ class Guarantee(CommonThreshold):
         self,
         *,
         n_labels: int | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
@@ -109,7 +110,13 @@ class RecallGuarantee(Guarantee):
     def _check_parameters(self) -> None:
         check_real("recall", self.recall, above=0.0, below=1.0)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check(sample_weight=sample_weight)
         share = 1.0 - self.recall
         scores, indicator = _exchangeable(scores, y, sample_weight)
@@ -193,7 +200,7 @@ class PrecisionGuarantee(Guarantee):
         self,
         *,
         n_labels: int | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
@@ -208,7 +215,13 @@ class PrecisionGuarantee(Guarantee):
         check_real("precision", self.precision, above=0.0, below=1.0)
         check_real("confidence", self.confidence, above=0.0, below=1.0)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check(sample_weight=sample_weight)
         share, level = 1.0 - self.precision, 1.0 - self.confidence
         scores, indicator = _exchangeable(scores, y, sample_weight)
@@ -236,14 +249,14 @@ class PrecisionGuarantee(Guarantee):
 
 
 def _exchangeable(
-    scores: Any, y: Any, sample_weight: Any
+    scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Return scores and indicator of the rows that count, each once."""
-    scores, indicator, weights = check_rows(scores, y, sample_weight)
+    checked, indicator, weights = check_rows(scores, y, sample_weight)
     if weights is None:
-        return scores, indicator
+        return checked, indicator
     counted = weights > 0.0
-    return scores[counted], indicator[counted]
+    return checked[counted], indicator[counted]
 
 
 def _p_value(risk: float, share: float, n: int) -> float:

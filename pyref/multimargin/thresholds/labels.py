@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import Threshold, check_rows, middle
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 Counts = NDArray[Any]
 
@@ -99,7 +99,13 @@ class LabelsThreshold(Threshold):
             check_integer("n_splits", self.n_splits, at_least=2)
         check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check()
         n_folds, fbr = 1 if self.n_splits is None else int(self.n_splits), float(self.fbr)
         scores, Y, weights = check_rows(scores, y, sample_weight)

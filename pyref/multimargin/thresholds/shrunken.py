@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_real
@@ -13,7 +14,7 @@ from multimargin.targets.indicator import UNKNOWN, with_nan
 from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.labels import best_cut, deal_folds
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 _N_FOLDS = 5
 
@@ -68,7 +69,13 @@ class ShrunkenThreshold(Threshold):
         _strengths(self.strengths)
         check_real("reach", self.reach, above=0.0)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check()
         strengths, reach = _strengths(self.strengths), float(self.reach)
         scores, Y, weights = check_rows(scores, y, sample_weight)

@@ -15,7 +15,7 @@ from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import known_both
 from multimargin.targets.reading import read_targets
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Folds, LabelsLike, MatrixLike
 
 Rows = NDArray[np.intp]
 
@@ -139,7 +139,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
 
 
 def folds_of(
-    cv: Any, X: Any, indicator: NDArray[Any], groups: Any = None
+    cv: Folds, X: MatrixLike, indicator: NDArray[Any], groups: ArrayLike | None = None
 ) -> list[tuple[Rows, Rows]]:
     """Return the folds that `cv` means.
 

@@ -72,7 +72,7 @@ def stratified_train_test_split(
 
 
 def held_out_rows(
-    relevant: Any, test_size: float | int, groups: Any = None, random_state: Any = 0
+    relevant: Any, test_size: float | int, groups: ArrayLike | None = None, random_state: Any = 0
 ) -> tuple[Rows, Rows]:
     """Return the rows of the training and of the test part, by a boolean indicator (n, q)."""
     n = relevant.shape[0]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from multimargin.checks.parameters import check_integer
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Folds, LabelsLike, MatrixLike, Scoring
 
 Parameters = dict[str, Any]
 
@@ -92,10 +92,10 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         *,
         start: Mapping[str, Any] | None = None,
         n_rounds: int = 1,
-        scoring: Any = None,
+        scoring: Scoring | Sequence[str] | Mapping[str, Scoring] | None = None,
         n_jobs: int | None = None,
         refit: bool | str = True,
-        cv: Any = 3,
+        cv: Folds = 3,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
         error_score: float | str = np.nan,

@@ -10,7 +10,7 @@ from multimargin.kernels import (
     nearest_positive_semidefinite,
 )
 from multimargin.kernels.definiteness import NearestKernel
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 
 class TrainingKernel:
@@ -23,7 +23,7 @@ class TrainingKernel:
 
     def __init__(
         self,
-        X: Any,
+        X: Features,
         kernel: Kernel,
         *,
         cache_size: float,

@@ -55,7 +55,7 @@ from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import Threshold
 from multimargin.tuning.folds import check_folds, folds_of
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import ClassWeight, Features, Folds, LabelsLike, Matrix, MatrixLike, Scoring
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
 
@@ -274,18 +274,18 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     Cs: int | Sequence[float] = 9
     _: KW_ONLY
     kernel: str | KernelFunction = "auto"
-    gamma: Any = None
+    gamma: float | str | Sequence[float | str] | None = None
     loss: str | Sequence[str] = "auto"
-    class_weight: Any = "auto"
-    top_k: Any = "auto"
-    stack: Any = "auto"
-    scoring: Any = "auto"
-    cv: Any = 3
+    class_weight: ClassWeight | Sequence[ClassWeight] = "auto"
+    top_k: str | float | Sequence[float | None] | None = "auto"
+    stack: str | Sequence[Any] | None = "auto"
+    scoring: Scoring = "auto"
+    cv: Folds = 3
     calibration: bool = True
     threshold: str | float | Threshold = "micro"
     at_least_one: bool = False
     unit_length: str | bool = "auto"
-    views: Any = None
+    views: Sequence[tuple[str, Any, Any]] | None = None
     tol: float = 1e-3
     cv_tol: float = 1e-2
     n_jobs: int | None = None
@@ -358,7 +358,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         self._warn_of_edges(fit)
         return self
 
-    def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
+    def _task(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None, groups: Any) -> Task:
         """Check what is given, make features of it, and choose the folds."""
         X, targets, weights = self._checked(X, y, sample_weight)
         n_labels, shortlisted = targets.indicator.shape[1], needs_shortlists(targets)
@@ -387,11 +387,13 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         warn_of_rare_labels(targets, len(folds))
         return Task(views, parts, targets, learned, weights, groups, folds, searched, seed)
 
-    def _checked_features(self, X: Any, *, reset: bool) -> Any:
+    def _checked_features(self, X: MatrixLike, *, reset: bool) -> Any:
         # What transformers of views take is theirs to check.
         return X if self.views is not None else super()._checked_features(X, reset=reset)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, Matrix | None]:
+    def _checked(
+        self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Any, Targets, Matrix | None]:
         """Return features, targets and weights as the fit takes them."""
         if y is None:
             validate_data(self, X, y)
@@ -517,7 +519,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         named = {} if weights is None else {"sample_weight": weights[at]}
         return float(scorer(answers, odds[at], as_measured(indicator[at]), **named))
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         views, stack = self.best_estimator_
         scores: Matrix = stack.label_scores(views.prepared(X))
         return scores
@@ -630,10 +632,10 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         both: tuple[Matrix, Matrix] = self._asked("decision_and_probabilities", X)
         return both
 
-    def _asked(self, method: str, X: Any) -> Any:
+    def _asked(self, method: str, X: MatrixLike) -> Any:
         check_is_fitted(self)
         return getattr(self.best_estimator_[-1], method)(self._rows(X))
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: MatrixLike) -> Any:
         """Return features as the stack takes them."""
         return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))

@@ -24,7 +24,7 @@ from multimargin.estimators.label_ranker.settings import (
     top_ks_of,
 )
 from multimargin.estimators.label_ranker.task import Clock, Fold, Task
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 # Of `max_time`, what the first epochs of "rbf" may take.
 _SHARE_OF_RBF = 0.5
@@ -75,7 +75,7 @@ class Fit:
         self.lifted = self._lifts()  # Whether the calibration has a lift
         self._price = 0.0  # Seconds that a calibration will take
 
-    def _member(self, place: int, X: Any) -> Member:
+    def _member(self, place: int, X: Features) -> Member:
         model, task = self.model, self.task
         planned, left_out = self._blocks(X)
         self._leave_out(place, left_out)
@@ -101,7 +101,7 @@ class Fit:
     def _judge(self, folds: list[Fold]) -> Judge:
         return JudgeOfScores(self.model, self.task, folds, self.scoring)
 
-    def _grid(self, X: Any) -> Grid:
+    def _grid(self, X: Features) -> Grid:
         """Return the settings of a view among which the search selects."""
         model, task = self.model, self.task
         n_labels = task.targets.indicator.shape[1]
@@ -116,7 +116,7 @@ class Fit:
             Cs_of(model.Cs),
         )
 
-    def _blocks(self, X: Any) -> tuple[Named, dict[str, str]]:
+    def _blocks(self, X: Features) -> tuple[Named, dict[str, str]]:
         """Return the blocks of a view, and those left out with the reason."""
         if not self.model.calibration and is_auto(self.model.stack):
             return [], {}
@@ -124,7 +124,7 @@ class Fit:
         data = Data(X, self.task.labels.shape[1], self.task.seed, full)
         return blocks_of(self.model.stack, data)
 
-    def _stack(self, X: Any, search: Search, effort: Effort) -> Stack:
+    def _stack(self, X: Features, search: Search, effort: Effort) -> Stack:
         """Return what fits the blocks of a view on the folds."""
         return Stack(X, self.task.labels, self.task.sample_weight, self.task.folds, effort)
 

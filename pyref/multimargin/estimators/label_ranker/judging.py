@@ -18,7 +18,7 @@ from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import Threshold, make_threshold
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix, Scoring
 
 # Of calibrations that compare settings.
 _TOP_K, _TOLERANCE = 30, 1e-4
@@ -54,7 +54,7 @@ class Judge(ABC):
         self.seconds = 0.0
 
     @abstractmethod
-    def scores_of(self, ranker: Any, X: Any) -> Any:
+    def scores_of(self, ranker: Any, X: Features) -> Any:
         """Return the scores of rows by a ranker."""
 
     @abstractmethod
@@ -97,13 +97,13 @@ class Judge(ABC):
         pairs = calibration.pairs_of(held_out.blocks, labels, held_out.listed)
         return calibration.fit_pairs(pairs, held_out.sample_weight, self.last, _TOLERANCE)
 
-    def rough_head(self, scores: Any, calibration: PooledCalibration | None) -> tuple[Any, ...]:
+    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> tuple[Any, ...]:
         """Return the head of a rough calibration, and what else its classifier takes."""
         head, _ = self._rough_head(scores, calibration)
         return (head,)
 
     def _rough_head(
-        self, scores: Any, calibration: PooledCalibration | None
+        self, scores: Matrix, calibration: PooledCalibration | None
     ) -> tuple[Head, HeldOut]:
         held_out = self.with_blocks([scores])
         if calibration is None and self._model.calibration:
@@ -134,7 +134,7 @@ class JudgeOfScores(Judge):
 
     warm_start = True
 
-    def __init__(self, model: Any, task: Task, folds: list[Fold], scoring: Any) -> None:
+    def __init__(self, model: Any, task: Task, folds: list[Fold], scoring: Scoring) -> None:
         super().__init__(model, task, folds)
         self._X, self._multilabel = task.rows, task.targets.multilabel
         self._scorer = scorer_of(scoring)
@@ -143,7 +143,7 @@ class JudgeOfScores(Judge):
         rows = rows_to_measure(self._labels, self._scorer, self._rows.sample_weight)
         self._measured = [rows[self._rows.folds[rows] == fold] for fold in range(len(folds))]
 
-    def scores_of(self, ranker: Any, X: Any) -> Any:
+    def scores_of(self, ranker: Any, X: Features) -> Any:
         """Return the scores of rows by a ranker."""
         return ranker.label_scores(X)
 

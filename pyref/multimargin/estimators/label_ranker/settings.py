@@ -20,7 +20,8 @@ from multimargin.estimators.pairwise.label_weights import check_class_weight, we
 from multimargin.estimators.pairwise.pair_weights import check_top_k
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
-from multimargin.kernels import make_kernel
+from multimargin.kernels import KernelFunction, make_kernel
+from multimargin.typing import Features
 
 # Of this many labels, a relevant one is ranked against the hardest few.
 _MANY_LABELS, _HARDEST = 100, 20
@@ -97,7 +98,7 @@ class Grid:
     top_ks: tuple[Any, ...]
     Cs: tuple[float, ...]  # Values of C, increasing
 
-    def first(self, loss: str, kernel: Any) -> Setting:
+    def first(self, loss: str, kernel: str | KernelFunction) -> Setting:
         """Return the setting that the search of a loss and kernel starts from."""
         start = Setting(
             loss,
@@ -128,7 +129,7 @@ class Grid:
         return (len(self.losses) + kernels + others) * len(self.Cs)
 
 
-def takes_gamma(kernel: Any) -> bool:
+def takes_gamma(kernel: str | KernelFunction) -> bool:
     """Return whether a kernel has a coefficient."""
     return isinstance(kernel, str) and kernel in ("rbf", "poly", "sigmoid")
 
@@ -179,7 +180,9 @@ def values_of(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def kernels_of(kernel: Any, X: Any, n_labels: int, seconds: float) -> tuple[Any, ...]:
+def kernels_of(
+    kernel: str | KernelFunction, X: Features, n_labels: int, seconds: float
+) -> tuple[Any, ...]:
     """Return the kernels that a parameter means for features, and seconds of a search."""
     if callable(kernel) or kernel != "auto":
         return (kernel,)
@@ -191,7 +194,7 @@ def kernels_of(kernel: Any, X: Any, n_labels: int, seconds: float) -> tuple[Any,
     return ("rbf", "linear")
 
 
-def gammas_of(gamma: Any, X: Any, kernel: Any) -> tuple[Any, ...]:
+def gammas_of(gamma: Any, X: Features, kernel: str | KernelFunction) -> tuple[Any, ...]:
     """Return the coefficients that a parameter means for the first kernel that is tried."""
     gammas: tuple[Any, ...] = ("scale",)
     if gamma is not None:

@@ -36,7 +36,7 @@ from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import Threshold
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 MOST_SCORES = 2**26
 """Pairs of a row and a label up to which scores of all labels are held."""
@@ -126,14 +126,14 @@ class ShortlistFit(Fit):
     def _judge(self, folds: list[Fold]) -> Judge:
         return JudgeOfLists(self.model, self.task, folds)
 
-    def _grid(self, X: Any) -> Grid:
+    def _grid(self, X: Features) -> Grid:
         """Return the settings to select from: values of C alone."""
         weights = class_weights_of(self.model.class_weight, self.task)
         top_ks = top_ks_of(self.model.top_k, self.task.targets.indicator.shape[1])
         Cs = Cs_of(self.model.Cs)
         return Grid(("hinge",), ("linear",), ("scale",), weights[:1], top_ks[:1], Cs)
 
-    def _blocks(self, X: Any) -> tuple[Named, dict[str, str]]:
+    def _blocks(self, X: Features) -> tuple[Named, dict[str, str]]:
         """Return the blocks, and those left out with the reason."""
         if self.model.stack is None:
             return [], {}
@@ -146,7 +146,7 @@ class ShortlistFit(Fit):
                 return [], left_out | {"neighbours": reason}
         return [("neighbours", LabelNeighbours(metric="cosine"))], left_out
 
-    def _stack(self, X: Any, search: Search, effort: Effort) -> Stack:
+    def _stack(self, X: Features, search: Search, effort: Effort) -> Stack:
         """Return what fits the blocks on the folds."""
         return ShortlistStack(self.task, effort, lambda: search.scores)
 
@@ -181,7 +181,7 @@ class JudgeOfLists(Judge):
     # Rankers from scratch keep labels and dual variables sparse
     warm_start = False
 
-    def scores_of(self, ranker: Any, X: Any) -> Shortlists:
+    def scores_of(self, ranker: Any, X: Features) -> Shortlists:
         """Return the best labels of rows by a ranker."""
         return Shortlists.by(ranker, X, self._rows.labels.shape[1])
 
@@ -211,7 +211,7 @@ class JudgeOfLists(Judge):
         learned: Threshold = held_out.learn_listed(threshold, odds, self._n_labels)
         return learned
 
-    def rough_head(self, scores: Any, calibration: PooledCalibration | None) -> tuple[Head, Any]:
+    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> tuple[Head, Any]:
         """Return the head of a rough calibration, and the base rates of other labels."""
         head, held_out = self._rough_head(scores, calibration)
         return head, held_out.base_rates  # type: ignore[attr-defined]

@@ -43,7 +43,7 @@ _SHARE_OF_SEARCH = 0.5
 class Clock:
     """The time that a fit may take, from now on."""
 
-    def __init__(self, max_time: Any) -> None:
+    def __init__(self, max_time: float | None) -> None:
         self._limit, self._began = check_max_time(max_time), time.monotonic()
         self.end = None if self._limit is None else self._began + self._limit
 
