@@ -23,11 +23,11 @@ class Splitter(Protocol):
     """A cross-validator of scikit-learn."""
 
     def split(
-        self, X: Any, y: Any = None, groups: Any = None
+        self, X: MatrixLike, y: LabelsLike | None = None, groups: ArrayLike | None = None
     ) -> Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Return the rows of the training and the test part of each fold."""
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: MatrixLike | None = None) -> int:
         """Return the number of folds."""
 
 

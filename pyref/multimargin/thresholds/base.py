@@ -158,7 +158,7 @@ class CommonThreshold(Threshold):
 
     value_: float
 
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)
         return np.full(check_scores(scores).shape[0], self.value_)
 
@@ -169,7 +169,7 @@ class CommonThreshold(Threshold):
 
 
 def check_rows(
-    scores: Any, y: Any, sample_weight: Any = None
+    scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
 ) -> tuple[NDArray[Any], NDArray[np.uint8], Vector | None]:
     """Check what thresholds are learned from: scores, an indicator with unknown labels, weights."""
     Y = check_indicator(y, unknown=True)

@@ -38,7 +38,7 @@ class ConstantThreshold(Threshold):
         check_rows(scores, y)
         return self
 
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         value = check_value(self.value, "value")
         return np.full(check_scores(scores).shape[0], value)
 

@@ -82,12 +82,12 @@ class CountThreshold(Threshold):
         self._q = q
         return self
 
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)
-        scores = check_scores(scores, n_labels=self._q)
-        thresholds = np.empty(scores.shape[0])
-        for chunk in chunks_of(scores.shape[0], self._q):
-            padded = _padded(-np.sort(-scores[chunk], axis=1))
+        checked: NDArray[Any] = check_scores(scores, n_labels=self._q)
+        thresholds = np.empty(checked.shape[0])
+        for chunk in chunks_of(checked.shape[0], self._q):
+            padded = _padded(-np.sort(-checked[chunk], axis=1))
             cut = _nearest_cuts(padded, self.n_labels_)
             rows = np.arange(cut.size)
             thresholds[chunk] = middle(padded[rows, cut + 1], padded[rows, cut])

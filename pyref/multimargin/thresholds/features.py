@@ -136,12 +136,13 @@ class FeaturesThreshold(Threshold):
         return self
 
     @with_one_blas_thread
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)
-        X = _check_features(X, check_scores(scores).shape[0])
-        if X.shape[1] != self.coef_.size:
-            raise ValueError(f"X has {X.shape[1]} features; expected {self.coef_.size}, as in fit.")
-        thresholds: Vector = X @ self.coef_ + self.intercept_
+        rows = _check_features(X, check_scores(scores).shape[0])
+        d, expected = rows.shape[1], self.coef_.size
+        if d != expected:
+            raise ValueError(f"X has {d} features; expected {expected}, as in fit.")
+        thresholds: Vector = rows @ self.coef_ + self.intercept_
         return thresholds
 
     def rescale(self, factor: float) -> Self:

@@ -152,7 +152,7 @@ class LabelsThreshold(Threshold):
         # Divided first: the sum of large thresholds could overflow.
         return float(np.sum(np.asarray(thresholds) / n_folds)), _f1_of(predicted, relevant, weights)
 
-    def predict(self, scores: Any, X: Any = None) -> Matrix:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.thresholds_.size)
         return np.broadcast_to(self.thresholds_, scores.shape)

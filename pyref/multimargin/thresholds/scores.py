@@ -107,7 +107,7 @@ class ScoresThreshold(Threshold):
         return self
 
     @with_one_blas_thread
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.coef_.size)
         thresholds: Vector = scores @ self.coef_ + self.intercept_

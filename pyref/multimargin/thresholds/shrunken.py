@@ -99,7 +99,7 @@ class ShrunkenThreshold(Threshold):
         self.thresholds_ = self.common_ + shares[best] * (own - self.common_)
         return self
 
-    def predict(self, scores: Any, X: Any = None) -> Matrix:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.thresholds_.size)
         return np.broadcast_to(self.thresholds_, scores.shape)
