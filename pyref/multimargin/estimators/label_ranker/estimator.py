@@ -419,7 +419,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             check_real(name, getattr(self, name), above=0.0)
         for name in ("calibration", "at_least_one"):
             check_flag(name, getattr(self, name))
-        weighed = "" if self.stack in (None, "auto") else f"stack is {self.stack!r}"
+        stacked = not (self.stack is None or is_auto(self.stack))
+        weighed = f"stack is {self.stack!r}" if stacked else ""
         if self.views is not None and len(named_views(self.views)) > 1:
             weighed = f"views has {len(self.views)} views"
         if weighed and not self.calibration:
