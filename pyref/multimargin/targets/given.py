@@ -10,8 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.typing import LabelsLike
-
 _LISTS = (list, tuple, set, frozenset, KeysView)
 _NUMBERS = (Real, Decimal, np.bool_)
 _SETS = (set, frozenset, KeysView)
@@ -123,7 +121,7 @@ def _of_arrow(y: Any) -> NDArray[Any]:
     return np.stack(columns, axis=1) if columns else np.empty((len(y), 0))
 
 
-def _names_of(y: LabelsLike, name: str) -> NDArray[Any] | None:
+def _names_of(y: Any, name: str) -> NDArray[Any] | None:
     """Return the names of the columns, unless they are the numbers from 0."""
     columns = getattr(y, "column_names", getattr(y, "columns", None))
     if columns is None:
