@@ -214,9 +214,13 @@ class Fit:
         only = self.members[0]
         alone = [self.task.views.on_its_view(only.search.place, "ranker", only.ranker)]
         stack, search = self._learner(alone, lifted=False), only.search
-        head = search.judge.rough_head(search.scores, search.calibration)
-        stack.take(alone, *head, targets=self.task.targets)
+        head, held_out = search.judge.rough_head(search.scores, search.calibration)
+        stack.take(alone, head, **self._further(held_out), targets=self.task.targets)
         return stack, only.best.mean
+
+    def _further(self, held_out: HeldOut) -> dict[str, Any]:
+        """Return what else a stack takes as learned from held-out scores."""
+        return {}
 
     def keep_the_best(self) -> bool:
         """Leave the best ranker so far alone, and return whether there is one."""

@@ -97,14 +97,10 @@ class Judge(ABC):
         pairs = calibration.pairs_of(held_out.blocks, labels, held_out.listed)
         return calibration.fit_pairs(pairs, held_out.sample_weight, self.last, _TOLERANCE)
 
-    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> tuple[Any, ...]:
-        """Return the head of a rough calibration, and what else its classifier takes."""
-        head, _ = self._rough_head(scores, calibration)
-        return (head,)
-
-    def _rough_head(
-        self, scores: Matrix, calibration: PooledCalibration | None
+    def rough_head(
+        self, scores: Any, calibration: PooledCalibration | None
     ) -> tuple[Head, HeldOut]:
+        """Return the head of a rough calibration, and the held-out scores that it learned from."""
         held_out = self.with_blocks([scores])
         if calibration is None and self._model.calibration:
             calibration = self._roughly_calibrated(held_out)

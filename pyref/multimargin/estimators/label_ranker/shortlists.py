@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from multimargin.blocks.neighbours import LabelNeighbours
 from multimargin.blocks.stack import Effort, Stack
-from multimargin.calibration import PooledCalibration
 from multimargin.calibration.calibrated import make_odds_threshold
-from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut, Named
 from multimargin.calibration.shortlists import (
     HeldOutLists,
@@ -174,6 +172,10 @@ class ShortlistFit(Fit):
         alone: HeldOut = held_out.alone
         return alone
 
+    def _further(self, held_out: Any) -> dict[str, Any]:
+        """Return the base rates of labels that are not listed."""
+        return {"base_rates": held_out.base_rates}
+
 
 class JudgeOfLists(Judge):
     """Compares settings by precision at 5 among the best labels of each row."""
@@ -210,8 +212,3 @@ class JudgeOfLists(Judge):
         threshold = make_odds_threshold(self._model.threshold)
         learned: Threshold = held_out.learn_listed(threshold, odds, self._n_labels)
         return learned
-
-    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> tuple[Head, Any]:
-        """Return the head of a rough calibration, and the base rates of other labels."""
-        head, held_out = self._rough_head(scores, calibration)
-        return head, held_out.base_rates  # type: ignore[attr-defined]
