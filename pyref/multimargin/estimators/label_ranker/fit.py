@@ -11,7 +11,7 @@ from multimargin.blocks.by_name import Data, lifts
 from multimargin.blocks.stack import Effort, Stack
 from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
 from multimargin.calibration.held_out import HeldOut, Named
-from multimargin.estimators.label_ranker.judging import Judge, JudgeOfScores, threshold_of
+from multimargin.estimators.label_ranker.judging import Judge, threshold_of
 from multimargin.estimators.label_ranker.search import Search, Tried
 from multimargin.estimators.label_ranker.settings import (
     Cs_of,
@@ -99,7 +99,7 @@ class Fit:
         return _ACROSS_ROWS if self.task.has_many_empty else WITHIN_ROWS
 
     def _judge(self, folds: list[Fold]) -> Judge:
-        return JudgeOfScores(self.model, self.task, folds, self.scoring)
+        return Judge(self.model, self.task, folds, self.scoring)
 
     def _grid(self, X: Features) -> Grid:
         """Return the settings of a view among which the search selects."""

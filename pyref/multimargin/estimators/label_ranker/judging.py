@@ -1,10 +1,9 @@
 """The values of settings and stacks on held-out rows."""
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,8 @@ from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import Threshold, make_threshold
-from multimargin.typing import Features, Matrix, Scoring
+from multimargin.tuning.folds import Rows
+from multimargin.typing import Features, Matrix
 
 # Of calibrations that compare settings.
 _TOP_K, _TOLERANCE = 30, 1e-4
@@ -39,48 +39,35 @@ def _odds_of(held_out: HeldOut, calibration: PooledCalibration | None) -> Matrix
     return calibration.odds(held_out.blocks, listed=held_out.listed)
 
 
-class Judge(ABC):
-    """Compares settings by their scores on held-out rows, after a rough calibration of these."""
+class Judge:
+    """Compares settings by a scorer of scikit-learn, on scores of held-out rows.
 
-    # Whether rankers start from those of the C before
-    warm_start: bool
+    These are roughly calibrated first, all at once.
+    """
 
-    def __init__(self, model: Any, task: Task, folds: list[Fold]) -> None:
-        self._model, self._rows = model, task.held_out(folds)
-        self._n_labels, self._n_folds = task.targets.indicator.shape[1], len(folds)
+    # Rankers start from those of the C before
+    warm_start = True
+
+    def __init__(self, model: Any, task: Task, folds: list[Fold], scoring: Any) -> None:
+        self._model, self._task, self._scoring = model, task, scoring
+        self._rows, self._n_folds = task.held_out(folds), len(folds)
+        self._n_labels = task.targets.indicator.shape[1]
         # The rough calibration of the scores that were judged last
         self.last: PooledCalibration | None = None
         # What the slowest judgement took
         self.seconds = 0.0
 
-    @abstractmethod
     def scores_of(self, ranker: Any, X: Features) -> Any:
         """Return the scores of rows by a ranker."""
+        return ranker.label_scores(X)
 
-    @abstractmethod
     def joined(self, parts: Sequence[Any]) -> Any:
         """Return the scores of all folds."""
+        return np.vstack(parts)
 
-    @abstractmethod
     def with_blocks(self, blocks: list[Any]) -> HeldOut:
         """Return held-out scores of all classifiers of a stack, the ranker's first."""
-
-    @abstractmethod
-    def values(self, odds: Matrix, held_out: HeldOut, *, apart: bool = False) -> Matrix:
-        """Return the value of each fold; NaN where a fold has no row to measure on.
-
-        Label sets are those of a threshold of all rows, or, `apart`, of one of the other folds.
-        """
-
-    @abstractmethod
-    def _learned_threshold(self, odds: Matrix, held_out: HeldOut) -> Threshold | None: ...
-
-    @abstractmethod
-    def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]: ...
-
-    @abstractmethod
-    def _size(self, top_k: int | None) -> int:
-        """Return how much a calibration by `top_k` labels of each row learns from."""
+        return replace(self._rows, blocks=blocks)
 
     def __call__(self, scores: Any) -> Matrix:
         """Return the value of each fold, by one calibration of all held-out rows."""
@@ -124,58 +111,45 @@ class Judge(ABC):
         larger = other._size(None) / self._size(_TOP_K)
         return float(self.seconds * larger * _FITS * (1 + other._n_folds))
 
+    def _size(self, top_k: int | None) -> int:
+        """Return how much a calibration by `top_k` labels of each row learns from."""
+        n, q = self._rows.labels.shape
+        return int(n * min(q, PooledCalibration(top_k=top_k).best_of(n)))
 
-class JudgeOfScores(Judge):
-    """Compares settings by a scorer of scikit-learn, on the scores of all labels."""
-
-    warm_start = True
-
-    def __init__(self, model: Any, task: Task, folds: list[Fold], scoring: Scoring) -> None:
-        super().__init__(model, task, folds)
-        self._X, self._multilabel = task.rows, task.targets.multilabel
-        self._scorer = scorer_of(scoring)
-        self._indicator = check_indicator(self._rows.labels, "y", unknown=True)
-        self._labels = self._rows.labels[:, : self._n_labels]
-        rows = rows_to_measure(self._labels, self._scorer, self._rows.sample_weight)
-        self._measured = [rows[self._rows.folds[rows] == fold] for fold in range(len(folds))]
-
-    def scores_of(self, ranker: Any, X: Features) -> Any:
-        """Return the scores of rows by a ranker."""
-        return ranker.label_scores(X)
-
-    def joined(self, parts: Sequence[Any]) -> Any:
-        """Return the scores of all folds."""
-        return np.vstack(parts)
-
-    def with_blocks(self, blocks: list[Any]) -> HeldOut:
-        """Return held-out scores of all classifiers of a stack, the ranker's first."""
-        return replace(self._rows, blocks=blocks)
+    @cached_property
+    def _indicator(self) -> NDArray[np.uint8]:
+        return check_indicator(self._rows.labels, "y", unknown=True)
 
     def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]:
         return self._indicator
 
-    def _size(self, top_k: int | None) -> int:
-        n, q = self._indicator.shape
-        return int(n * min(q, PooledCalibration(top_k=top_k).best_of(n)))
-
     def _learned_threshold(self, odds: Matrix, held_out: HeldOut) -> Threshold | None:
-        if not self._multilabel:
+        if not self._task.targets.multilabel:
             return None
-        return held_out.learn(threshold_of(self._model), odds[:, : self._n_labels], self._X)
+        return held_out.learn(threshold_of(self._model), odds[:, : self._n_labels], self._task.rows)
 
-    def values(self, odds: Matrix, held_out: HeldOut, *, apart: bool = False) -> Matrix:
+    @cached_property
+    def _measured(self) -> list[Rows]:
+        """The rows of each fold that the scorer can measure."""
+        held_out, scorer = self._rows, scorer_of(self._scoring)
+        labels = held_out.labels[:, : self._n_labels]
+        rows = rows_to_measure(labels, scorer, held_out.sample_weight)
+        return [rows[held_out.folds[rows] == fold] for fold in range(self._n_folds)]
+
+    def values(self, odds: Matrix, held_out: Any, *, apart: bool = False) -> Matrix:
         """Return the value of each fold; NaN where a fold has no row to measure on.
 
         Label sets are those of a threshold of all rows, or, `apart`, of one of the other folds.
         """
         odds, weights = odds[:, : self._n_labels], held_out.sample_weight
+        labels, scorer = held_out.labels[:, : self._n_labels], scorer_of(self._scoring)
 
         @cache
         def predicted() -> NDArray[np.intp]:
             """Most scorers take the ranking alone."""
             return self._label_sets(odds, held_out, apart=apart)
 
-        values = np.full(len(self._measured), np.nan)
+        values = np.full(self._n_folds, np.nan)
         refused: ValueError | None = None
         for fold, rows in enumerate(self._measured):
             if rows.size == 0:
@@ -183,9 +157,7 @@ class JudgeOfScores(Judge):
             named = {} if weights is None else {"sample_weight": weights[rows]}
             answers = Answers(odds[rows], lambda rows=rows: predicted()[rows])  # type: ignore[misc]
             try:
-                values[fold] = self._scorer(
-                    answers, odds[rows], as_measured(self._labels[rows]), **named
-                )
+                values[fold] = scorer(answers, odds[rows], as_measured(labels[rows]), **named)
             except ValueError as error:
                 # Such as a ranking of rows of which none has a pair of labels.
                 refused = error
@@ -197,15 +169,13 @@ class JudgeOfScores(Judge):
 
     def _label_sets(self, odds: Matrix, held_out: HeldOut, *, apart: bool) -> NDArray[np.intp]:
         """Return the label sets (m, q) of held-out rows by their odds."""
-        if not self._multilabel:
-            return Head(None, None, self._n_labels).label_sets(odds)
-        folds = np.unique(held_out.folds)
-        everywhere = np.arange(len(odds))
-        places = [np.flatnonzero(held_out.folds == fold) for fold in folds if apart]
+        X, everywhere = self._task.rows, np.arange(len(odds))
+        places = [np.flatnonzero(held_out.folds == fold) for fold in range(self._n_folds) if apart]
+        places = [own for own in places if own.size]
         found = np.empty(odds.shape, dtype=np.intp)
         for own in places if len(places) > 1 else [everywhere]:
             others = np.setdiff1d(everywhere, own) if own.size < everywhere.size else own
             threshold = self._learned_threshold(odds[others], held_out.at(others))
             head = Head(None, threshold, self._n_labels, self._model.at_least_one)
-            found[own] = head.label_sets(odds[own], self._X[held_out.rows[own]])
+            found[own] = head.label_sets(odds[own], X[held_out.rows[own]])
         return found

@@ -122,7 +122,7 @@ class ShortlistFit(Fit):
         return SCORING
 
     def _judge(self, folds: list[Fold]) -> Judge:
-        return JudgeOfLists(self.model, self.task, folds)
+        return JudgeOfLists(self.model, self.task, folds, self.scoring)
 
     def _grid(self, X: Features) -> Grid:
         """Return the settings to select from: values of C alone."""
