@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 
 
 class LabelBlock(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -75,7 +75,7 @@ class OddsBlock(LabelBlock, ABC):
         return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)
 
 
-def with_shares(y: LabelsLike, weights: Matrix | None) -> Any:
+def with_shares(y: LabelsLike, weights: Matrix | None) -> Features:
     """Return an indicator (n, q) in which an unknown label counts by its share among known rows.
 
     A sparse one stays so.

@@ -163,7 +163,7 @@ class LabelLogistic(OddsBlock):
         return scores
 
 
-def without_traces(X: Any) -> Any:
+def without_traces(X: Any) -> Features:
     """Return features, dense or CSR, of which those near the smallest numbers are 0."""
     values = X.data if sparse.issparse(X) else X
     traces = (np.abs(values) < _TRACE) & (values != 0.0)

@@ -303,7 +303,7 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
     return odds
 
 
-def with_empty_label(indicator: Indicator) -> Any:
+def with_empty_label(indicator: Indicator) -> Indicator:
     """Append a label of the rows that have none."""
     empty = count_labels(indicator, axis=1)[1] == indicator.shape[1]
     if sparse.issparse(indicator):

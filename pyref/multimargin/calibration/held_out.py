@@ -172,7 +172,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return self.response_methods_[0]
 
     @property
-    def threshold_(self) -> Any:
+    def threshold_(self) -> Threshold | None:
         """The fitted threshold."""
         return self.head_.threshold
 

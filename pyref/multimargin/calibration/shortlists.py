@@ -73,7 +73,7 @@ def scores_at(classifier: Any, X: Features, numbers: Numbers, n_labels: int) -> 
 
 
 def fitted_to(
-    estimator: Any, X: Any, y: Any, sample_weight: Vector | None, rows: Any = slice(None)
+    estimator: Any, X: Features, y: Indicator, sample_weight: Vector | None, rows: Any = slice(None)
 ) -> Any:
     """Return an estimator fitted to some rows."""
     weights = None if sample_weight is None else sample_weight[rows]
@@ -82,8 +82,8 @@ def fitted_to(
 
 def scores_on_folds(
     estimator: Any,
-    X: Any,
-    y: Any,
+    X: Features,
+    y: Indicator,
     sample_weight: Vector | None,
     folds: Sequence[tuple[Rows, Rows]],
     lists: Shortlists,
@@ -343,7 +343,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return calibration
 
     @property
-    def threshold_(self) -> Any:
+    def threshold_(self) -> Threshold | None:
         """The fitted threshold."""
         return self.head_.threshold
 

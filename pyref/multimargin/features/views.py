@@ -86,7 +86,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.fit_parts(X)
         return self
 
-    def fit_parts(self, X: Any, *, checked_by: Any = None) -> list[Any]:
+    def fit_parts(self, X: Any, *, checked_by: Any = None) -> list[Features]:
         """Fit, and return the features of each view in the form that was chosen.
 
         What another estimator has checked already has its number and names of features.
@@ -117,7 +117,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.stops_ = np.cumsum([part.shape[1] for part in parts]).tolist()
         return self._in_form(parts)
 
-    def transform(self, X: MatrixLike) -> Any:
+    def transform(self, X: MatrixLike) -> Features:
         """Return the features of all views in the form that was chosen, side by side.
 
         Parameters
@@ -135,7 +135,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             X if self.views is not None else self._checked_features(X, reset=False)
         )
 
-    def prepared(self, X: MatrixLike) -> Any:
+    def prepared(self, X: MatrixLike) -> Features:
         """Return checked features as `transform` does."""
         parts = [X]
         if self.columns_ is not None:
@@ -152,7 +152,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             found.append(normalize(rows) if unit else rows)
         return found
 
-    def side_by_side(self, parts: list[Any]) -> Any:
+    def side_by_side(self, parts: list[Features]) -> Features:
         """Return the features of all views as one matrix."""
         if len(parts) == 1:
             return parts[0]
@@ -221,7 +221,7 @@ class OneView(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Do nothing."""
         return self
 
-    def transform(self, X: Features) -> Any:
+    def transform(self, X: Features) -> Features:
         """Return the columns of the view.
 
         Parameters
@@ -237,7 +237,7 @@ class OneView(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         own = X[:, self.start : self.stop]
         return in_form(own, dense=self.dense) if sparse.issparse(X) else np.ascontiguousarray(own)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any] | None:
         """Return the names of the features of the view, of those of all."""
         return None if input_features is None else input_features[self.start : self.stop]
 
@@ -309,7 +309,7 @@ def is_dense(X: Any) -> bool:
     return bool(nonzero >= _DENSE * n * d)
 
 
-def in_form(X: Any, *, dense: bool) -> Any:
+def in_form(X: Any, *, dense: bool) -> Features:
     """Return features as a dense or as a CSR matrix."""
     if dense:
         return X.toarray() if sparse.issparse(X) else X

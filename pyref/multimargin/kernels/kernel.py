@@ -50,7 +50,7 @@ class Kernel:
     # cancel
     offset: Matrix | None = field(default=None, compare=False)
 
-    def features(self, X: Features) -> Any:
+    def features(self, X: Features) -> Features:
         """Return features as the Rust core takes them for this kernel, see `rust_matrix`."""
         return rust_matrix(less_offset(X, self.offset))
 
@@ -138,7 +138,7 @@ def less_offset(X: Features, offset: Matrix | None) -> Any:
     return sparse.csr_array(sparse.csr_array(X) - ones @ sparse.csr_array(offset[None, :]))
 
 
-def same_kind(X: Any, like: Any) -> Any:
+def same_kind(X: Any, like: Any) -> Features:
     """Return `X` dense or as CSR, whichever `like` is."""
     if sparse.issparse(like) and not sparse.issparse(X):
         return sparse.csr_array(X)

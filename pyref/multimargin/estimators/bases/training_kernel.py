@@ -1,7 +1,5 @@
 """The kernel of the training rows: its matrix where it must be seen whole, and its definiteness."""
 
-from typing import Any
-
 from multimargin.kernels import (
     Kernel,
     check_precomputed,
@@ -76,7 +74,7 @@ class TrainingKernel:
         return self._nearest is not None
 
     @property
-    def features(self) -> Any:
+    def features(self) -> Features:
         """Source of the solver's kernel: the rows, or the matrix where it is stored."""
         return self._X if self.matrix is None else self.matrix
 

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multimargin.calibration.lift import Calibration
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import (
     check_choice,
@@ -462,14 +463,15 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         self.status_ = next((end for end in ends if end != "converged"), "converged")
 
     @property
-    def calibration_(self) -> Any:
+    def calibration_(self) -> Calibration:
         """The calibration."""
-        return self.best_estimator_[-1].calibration_
+        calibration: Calibration = self.best_estimator_[-1].calibration_
+        return calibration
 
     @property
-    def threshold_(self) -> Any:
+    def threshold_(self) -> Threshold:
         """The threshold of the logarithms of the odds."""
-        threshold = self.best_estimator_[-1].threshold_
+        threshold: Threshold | None = self.best_estimator_[-1].threshold_
         if threshold is None:
             raise AttributeError("threshold_")
         return threshold

@@ -24,7 +24,7 @@ from multimargin.estimators.label_ranker.settings import (
     top_ks_of,
 )
 from multimargin.estimators.label_ranker.task import Clock, Fold, Task
-from multimargin.typing import Features, Matrix
+from multimargin.typing import Features, Matrix, Scoring
 
 # Of `max_time`, what the first epochs of "rbf" may take.
 _SHARE_OF_RBF = 0.5
@@ -92,10 +92,11 @@ class Fit:
         return Member(search, self._stack(X, search, effort), planned)
 
     @property
-    def scoring(self) -> Any:
+    def scoring(self) -> Scoring:
         """The measure to select by."""
-        if not is_auto(self.model.scoring):
-            return self.model.scoring
+        scoring: Scoring = self.model.scoring
+        if not is_auto(scoring):
+            return scoring
         return _ACROSS_ROWS if self.task.has_many_empty else WITHIN_ROWS
 
     def _judge(self, folds: list[Fold]) -> Judge:

@@ -20,7 +20,7 @@ from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.indicator import count_labels, with_nan
 from multimargin.targets.reading import Targets
 from multimargin.tuning.folds import Rows
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 Fold = tuple[Rows, Rows]
 
@@ -93,7 +93,7 @@ class Task:
         return self.empty_label and self._share_of_empty >= _MOSTLY_EMPTY
 
     @cached_property
-    def rows(self) -> Any:
+    def rows(self) -> Features:
         """The features of all views side by side."""
         return self.views.side_by_side(self.parts)
 
