@@ -103,7 +103,7 @@ class Fit:
         return Judge(self.model, self.task, folds, self.scoring)
 
     def _grid(self, X: Features) -> Grid:
-        """Return the settings of a view among which the search selects."""
+        """Return the settings of a view that the search selects from."""
         model, task = self.model, self.task
         n_labels = task.targets.indicator.shape[1]
         seconds = np.inf if model.max_time is None else _SHARE_OF_RBF * model.max_time
@@ -138,7 +138,7 @@ class Fit:
         return lifted
 
     def _learner(self, classifiers: Named, *, lifted: bool) -> Any:
-        """Return what is to learn calibration and threshold from held-out scores."""
+        """Return the unfitted classifier that calibrates held-out scores and sets the threshold."""
         model, unfitted = self.model, unfitted_of(classifiers)
         shared = {"at_least_one": model.at_least_one, "cv": model.cv}
         if not model.calibration:

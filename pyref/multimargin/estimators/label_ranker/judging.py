@@ -106,8 +106,8 @@ class Judge:
         return float(np.nanmean(self.values(odds, held_out, apart=True)))
 
     def price_of_calibration(self, other: "Judge") -> float:
-        """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
-        # To full precision, by each part of the rows anew.
+        """Estimate the seconds that calibrating a stack takes on the rows of another judge."""
+        # To full precision, and once more without each part of the rows.
         larger = other._size(None) / self._size(_TOP_K)
         return float(self.seconds * larger * _FITS * (1 + other._n_folds))
 

@@ -30,7 +30,7 @@ _MOST_ROWS = 20_000
 _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
 # Widths of an rbf kernel, times gamma="scale".
 _WIDTHS = (1.0, 0.25, 4.0)
-# Of a second, as a bound from below: what an epoch takes is foretold by it.
+# Per second, a lower bound by which the time of an epoch is estimated.
 _OPERATIONS = 4e9
 
 ZERO_LABEL = "zero_label"
@@ -216,7 +216,7 @@ def Cs_of(Cs: Any) -> tuple[float, ...]:
 
 
 def class_weights_of(class_weight: Any, task: Task) -> tuple[Any, ...]:
-    """Return the weights of labels that a parameter means, with their mean for a further label."""
+    """Return the label weights that a parameter means, with their mean for a further label."""
     if is_auto(class_weight):
         return _CLASS_WEIGHTS[:1] if task.is_mostly_empty else _CLASS_WEIGHTS
     found = []

@@ -91,7 +91,7 @@ def check_for_shortlists(model: Any, targets: Targets) -> None:
 
 
 def one_part(folds: list[Fold], seed: int) -> list[Fold]:
-    """Return the first fold, of whose rows no more are held out than a calibration needs."""
+    """Return the first fold, with no more rows held out than a calibration needs."""
     train, test = folds[0]
     if test.size > _MOST_HELD_OUT:
         drawn = np.random.RandomState(seed).permutation(test.size)[:_MOST_HELD_OUT]
@@ -153,7 +153,7 @@ class ShortlistFit(Fit):
         return False
 
     def _learner(self, classifiers: Named, *, lifted: bool) -> ShortlistClassifier:
-        """Return what is to learn calibration and threshold from held-out scores."""
+        """Return the unfitted classifier that calibrates held-out scores and sets the threshold."""
         model = self.model
         return ShortlistClassifier(
             unfitted_of(classifiers),
