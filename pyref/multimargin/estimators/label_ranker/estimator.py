@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,13 +32,11 @@ from multimargin.estimators.label_ranker.shortlists import (
     ShortlistFit,
     check_for_shortlists,
     needs_shortlists,
-    one_part,
 )
 from multimargin.estimators.label_ranker.task import (
     Clock,
     Task,
-    has_many_pairs,
-    searched_folds,
+    chosen_folds,
     warn_of_rare_labels,
     with_empty,
 )
@@ -55,7 +52,7 @@ from multimargin.notices import warn
 from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import Threshold
-from multimargin.tuning.folds import check_folds, folds_of
+from multimargin.tuning.folds import check_folds
 from multimargin.typing import ClassWeight, Features, Folds, LabelsLike, Matrix, MatrixLike, Scoring
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
@@ -362,27 +359,18 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     def _task(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None, groups: Any) -> Task:
         """Check what is given, make features of it, and choose the folds."""
         X, targets, weights = self._checked(X, y, sample_weight)
-        n_labels, shortlisted = targets.indicator.shape[1], needs_shortlists(targets)
+        shortlisted = needs_shortlists(targets)
         if shortlisted:
             check_for_shortlists(self, targets)
-        threshold_of(self).check(
-            n_labels=n_labels, sample_weight=weights, at_least_one=self.at_least_one
-        )
+        q = targets.indicator.shape[1]
+        threshold_of(self).check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
         dense = False if shortlisted else "auto"
         views = Views(self.views, unit_length=self.unit_length, dense=dense)
         parts = views.fit_parts(X, checked_by=self)
         learned = with_empty(targets, calibration=self.calibration)
-        strata = targets.indicator
-        if not shortlisted:
-            relevant = (targets.indicator == 1).astype(int)
-            strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         seed = seed_of(self.random_state)
-        folds = folds_of(self.cv, X, strata, groups)
+        folds, searched = chosen_folds(self.cv, X, targets, groups, parts, seed)
         check_folds(folds, learned.indicator)
-        if has_many_pairs(targets) and isinstance(self.cv, Integral):
-            # One part is as many rows as a calibration needs.
-            folds = one_part(folds, seed) if shortlisted else folds[:1]
-        searched = searched_folds(folds, parts, targets, seed)
         if searched is not folds:
             check_folds(searched, learned.indicator)
         warn_of_rare_labels(targets, len(folds))
@@ -406,13 +394,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             targets = replace(targets, indicator=held)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, targets.indicator.shape[0])
+        check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0.0])
         if weights is not None:
-            check_pairs(targets.indicator[weights > 0.0])
-            # What C means is in units of them, and the values that are tried are not.
+            # C is in units of the weights, and the values that are tried are not.
             weights = weights / weights.max()
             weights /= weights[weights > 0.0].mean()
-        else:
-            check_pairs(targets.indicator)
         return X, targets, weights
 
     def _check_parameters(self) -> None:

@@ -40,8 +40,8 @@ MOST_SCORES = 2**26
 """Pairs of a row and a label up to which scores of all labels are held."""
 SCORING = "precision_at_5"
 """The measure to select by: it needs the best labels of a row alone."""
-# Rows beyond which comparing each with all others takes too long, and rows that are held out.
-_MOST_NEIGHBOURS, _MOST_HELD_OUT = 100_000, 2**15
+# Rows beyond which comparing each with all others takes too long.
+_MOST_NEIGHBOURS = 100_000
 
 
 def needs_shortlists(targets: Targets) -> bool:
@@ -88,15 +88,6 @@ def check_for_shortlists(model: Any, targets: Targets) -> None:
             "pairs; expected labels, or fewer: RankSVM(kernel='linear', bias='penalized', "
             "top_k=20) takes that many classes."
         )
-
-
-def one_part(folds: list[Fold], seed: int) -> list[Fold]:
-    """Return the first fold, with no more rows held out than a calibration needs."""
-    train, test = folds[0]
-    if test.size > _MOST_HELD_OUT:
-        drawn = np.random.RandomState(seed).permutation(test.size)[:_MOST_HELD_OUT]
-        test = test[np.sort(drawn)]
-    return [(train, test)]
 
 
 class ShortlistStack(Stack):
