@@ -7,6 +7,7 @@ ORDER = (
     "image_scenes.py",
     "protein_functions.py",
     "race.py",
+    "words_and_meaning.py",
     "choose_a_method.py",
     "tune_parameters.py",
     "thresholds.py",

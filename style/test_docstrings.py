@@ -53,7 +53,7 @@ AROUND = {
 OWN_WORDS = {
     "Y_true": {"pair_margins"},
     "bias": {"RankSVMz"},
-    "cache_size": {"SSMLRL"},
+    "cache_size": {"MLRL", "RankHLapSVM", "SSMLRL"},
     "lam": {"MLRL", "RankHLapSVM"},
     "max_iter": {"RankCVM", "RankSVM"},
     "max_time": {"LLSF"},

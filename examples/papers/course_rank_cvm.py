@@ -70,7 +70,7 @@ print("b:", b.round(2), "sum", round(b.sum(), 6) + 0.0)
 # > b: [-0.07 -0.33  0.4 ] sum 0.0
 
 # %%
-# Scores become labels by a threshold t(x), (2), one a row: the cut of least Hamming loss, learned
+# Scores become labels by a threshold t(x), (2), one per row, of least Hamming loss, learned
 # from the scores by linear regression.
 t = rank_svm.best_thresholds(F, Y)
 s, s_0 = rank_svm.threshold(F, Y)

@@ -23,7 +23,7 @@ MEASURES = ("hamming_loss", "micro_f1", "macro_f1", "ranking_loss")
 NAMES = {
     "0": 0.0,
     "a function of the scores": "scores",
-    "one a label": "macro",
+    "one per label": "macro",
     "the number of labels": "count",
 }
 found = {}

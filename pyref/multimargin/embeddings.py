@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,12 +15,12 @@ __all__ = ["StaticEmbedding"]
 
 
 class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Vectors of texts that lie near each other where the texts mean something similar.
+    """Vectors of texts, near each other for texts of similar meaning.
 
     The vector of a text is the mean of vectors of its tokens, which were trained on other texts:
-    those of *wordllama* in its default size, 256 numbers a text. They come with its package (``pip
-    install 'multimargin[meaning]'``): nothing is downloaded. As a view of `LabelRankerCV`, beside
-    one of the words, they help most where rows are few and labels are about what texts mean.
+    those of *wordllama* in its default size, 256 numbers per text. They come with its package
+    (``pip install 'multimargin[meaning]'``): nothing is downloaded. As a view of `LabelRankerCV`,
+    next to one of the words, they help most with few rows and labels that depend on meaning.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A pickle and a model file hold `digest_` and not the vectors: a model that is loaded where
-    another version of wordllama is installed refuses to transform.
+    Pickles and model files hold `digest_` and not the vectors: a loaded model does not transform
+    with another version of wordllama.
 
     wordllama's code has the MIT licence. Its vectors were trained from the token embeddings of
     Llama 2, whose community licence may bind those who distribute them. Any other transformer from
@@ -112,8 +112,8 @@ class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             np.divide(found, norms, out=found, where=norms > 0.0)
         return found
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return names of the numbers of a vector.
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the names of the features.
 
         Parameters
         ----------

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
 from multimargin.checks.parameters import check_choice
+from multimargin.typing import Features
 
 SCALINGS = ("minmax", "standard", "unit", "none")
 """The names that `make_scaler` accepts."""
@@ -56,7 +57,7 @@ def with_scaler(classifier: Any, scaling: str, *, sparse: bool = False) -> Pipel
     return Pipeline([*steps, ("method", classifier)])
 
 
-def told_scales(X: Any, names: Sequence[Any] | None = None) -> str:
+def told_scales(X: Features, names: Sequence[Any] | None = None) -> str:
     """Return what to do about columns of very different scales, nothing where there are none.
 
     Parameters

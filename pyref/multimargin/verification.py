@@ -19,7 +19,7 @@ from multimargin.reference.interior_point import import_cvxpy
 from multimargin.scikit_learn import num_samples
 from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import read_targets
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Features, LabelsLike, MatrixLike
 
 __all__ = ["Verification", "verify"]
 
@@ -162,7 +162,7 @@ def draw_rows(
     return np.sort(drawn)
 
 
-def _by_reference(model: Any, X: Any, y: Any) -> Optimum:
+def _by_reference(model: Any, X: Features, y: LabelsLike) -> Optimum:
     """Solve the problem that a fitted model states."""
     features = model._checked_features(X, reset=False)
     if isinstance(model, SSMLRL):

@@ -171,7 +171,7 @@ def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
         lambda self, block: foretold[type(block)],
     )
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)
-    with pytest.warns(UserWarning, match="stack is left without forest, for lack of time"):
+    with pytest.warns(UserWarning, match="stack leaves out forest for lack of time"):
         model.fit(X, y)
     assert model.blocks_ == ("ranker", "neighbours", "lift")
     assert list(model.left_out_) == ["forest"]
@@ -224,7 +224,7 @@ def test_what_is_no_stack_is_named():
         ({"stack": "all"}, "stack is 'all'; expected None, 'auto', 'full' or a list"),
         ({"stack": 3}, "stack is 3; expected None, 'auto', 'full' or a list"),
         ({"stack": ["trees"]}, "stack has 'trees'; expected some of 'linear', 'balanced', "),
-        ({"stack": ["linear", "linear"]}, "expected each name once"),
+        ({"stack": ["linear", "linear"]}, "expected unique names"),
         ({"stack": [1, 2]}, r"stack is \[1, 2\]; expected a classifier"),
         ({"stack": "full", "calibration": False}, "stack is 'full' with calibration=False"),
     ):
@@ -261,5 +261,5 @@ def test_groups_and_routed_weights(wrapper):
         asking = clone(inner).set_fit_request(sample_weight=True)
         routed = wrapper(asking, cv=GroupKFold(3)).fit(X, y, sample_weight=weights, groups=groups)
     np.testing.assert_array_equal(routed.decision_function(X), weighted.decision_function(X))
-    with pytest.raises(TypeError, match="fit is given colour; expected sample_weight and groups"):
+    with pytest.raises(TypeError, match="fit is given colour; expected only sample_weight"):
         wrapper(inner).fit(X, y, colour=1)

@@ -142,7 +142,7 @@ def test_weights_reach_the_last_step_of_a_pipeline(wrapper):
     model = wrapper(inside).fit(X, Y, sample_weight=weights)
     alone = RankSVM(random_state=0, kernel="linear").fit(X, Y, sample_weight=weights)
     np.testing.assert_array_equal(model.estimator_[-1].coef_, alone.coef_)
-    with pytest.raises(TypeError, match="fit of KNeighborsClassifier takes none; expected None"):
+    with pytest.raises(TypeError, match=r"KNeighborsClassifier\.fit takes none; expected None"):
         wrapper(KNeighborsClassifier()).fit(X, Y, sample_weight=weights)
 
 

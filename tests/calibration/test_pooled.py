@@ -30,13 +30,13 @@ def features(scores):
     ), rank
 
 
-@pytest.mark.parametrize(("n_best", "C"), [(100, 1.0), (3, 0.3)])
-def test_scikit_learn_finds_the_same(n_best, C):
+@pytest.mark.parametrize(("top_k", "C"), [(100, 1.0), (3, 0.3)])
+def test_scikit_learn_finds_the_same(top_k, C):
     scores, y = problem()
     scores[:, 1] = np.round(scores[:, 1])
     scores[:40, 2] = scores[:40, 1]  # ties
     columns, rank = features(scores)
-    rows, labels = np.nonzero(rank < n_best)
+    rows, labels = np.nonzero(rank < top_k)
     common = columns[rows, labels]
     scale = common.std(axis=0)
     own = np.eye(scores.shape[1])[labels]
@@ -46,7 +46,7 @@ def test_scikit_learn_finds_the_same(n_best, C):
     own = np.tile(np.eye(scores.shape[1]), (len(scores), 1))
     design = np.hstack([every / scale, 0.5 * own, 0.3 * own * every[:, :1] / scale[0]])
     expected = peer.decision_function(design).reshape(scores.shape)
-    found = PooledCalibration(C, n_best).fit(scores, y)
+    found = PooledCalibration(C, top_k).fit(scores, y)
     np.testing.assert_allclose(found.decision_function(scores), expected, atol=1e-4)
     p = 1 / (1 + np.exp(-expected))
     np.testing.assert_allclose(found.predict_proba(scores), p, atol=1e-4)
@@ -159,7 +159,7 @@ def test_bad_input_is_named():
     scores, y = problem(5)
     for model, labels, message in (
         (PooledCalibration(0), y, "C is 0; expected a finite number above 0"),
-        (PooledCalibration(n_best=0), y, "n_best is 0; expected an integer of at least 1"),
+        (PooledCalibration(top_k=0), y, "top_k is 0; expected an integer of at least 1"),
         (PooledCalibration(), np.full(y.shape, np.nan), "y has no known label"),
     ):
         with pytest.raises(ValueError, match=message):

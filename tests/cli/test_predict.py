@@ -143,7 +143,7 @@ def test_why(command, tmp_path):
     for number, row in enumerate(found["rows"]):
         (label,) = row["labels"]
         text = pd.DataFrame({"lyrics": [words[number % 4]]})
-        (expected,) = explain(pipeline, text, label, top=2)
+        (expected,) = explain(pipeline, text, label, k=2)
         assert row["why"] == {
             label: dict(zip(expected.features, expected.contributions, strict=True))
         }

@@ -129,7 +129,7 @@ OF_ONE_METHOD = [
     (RankSVMz(bias="some"), f"bias is 'some'; expected {BIASES}"),
     (
         RankSVM(kernel="precomputed", threshold="features"),
-        "threshold is 'features', but kernel='precomputed' shows no features; expected",
+        "threshold is 'features', but kernel='precomputed' has no features; expected",
     ),
     (RankSVM(pair_weights="some"), "pair_weights is 'some'; expected one of 'balanced', 'un"),
     *(

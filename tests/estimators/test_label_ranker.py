@@ -23,8 +23,9 @@ from multimargin import (
 )
 from multimargin.calibration import PooledCalibration, calibrated
 from multimargin.calibration.held_out import HeldOut
+from multimargin.estimators.label_ranker import fit as fitting
 from multimargin.estimators.label_ranker import search as searching
-from multimargin.estimators.label_ranker import settings, steps, task
+from multimargin.estimators.label_ranker import settings, task
 from multimargin.measures import (
     get_scorer,
     micro_average_precision,
@@ -210,7 +211,7 @@ def test_rows_without_labels_get_a_label():
 def test_lines_and_warnings(capsys):
     X, y = problem(9)
     model = LabelRankerCV([1e-4, 1e-3], kernel="linear", verbose=1, **QUICK)
-    with pytest.warns(UserWarning, match=r"The best C, 0.001, is the largest of Cs; others"):
+    with pytest.warns(UserWarning, match=r"The best C, 0.001, is the largest of Cs; larger values"):
         model.fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
@@ -343,7 +344,7 @@ def test_weights_of_labels_by_name():
     by_array = LabelRankerCV([10.0], **{**options, "class_weight": weights}).fit(X, y)
     np.testing.assert_array_equal(by_name.predict_proba(X), by_array.predict_proba(X))
     np.testing.assert_array_equal(by_name.ranker_.class_weight, weights)
-    with pytest.raises(ValueError, match="class_weight has a weight of 'z', which is no label"):
+    with pytest.raises(ValueError, match="class_weight has a weight for 'z', which is not a label"):
         LabelRankerCV([10.0], class_weight=[None, {"z": 1.0}]).fit(X, frame)
 
 
@@ -455,7 +456,7 @@ def test_a_setting_without_a_value_is_not_the_best():
 def test_a_measure_that_no_fold_has_is_an_error():
     X, y = problem(3)
     y[:, 2] = 0
-    message = "scoring has nothing to measure in the rows that the folds hold out: it is NaN"
+    message = "scoring has nothing to measure in the held-out rows of the folds: it is NaN"
     with pytest.raises(ValueError, match=message):
         LabelRankerCV([1.0], scoring="roc_auc", **QUICK).fit(X, y)
 
@@ -502,7 +503,7 @@ def test_a_loss_that_is_asked_for_is_the_only_one():
     labelled = y.any(axis=1)
     for rows, calibration in ((labelled, True), (slice(None), False)):
         refused = LabelRankerCV(loss=["hinge", "zero_label"], calibration=calibration, **shared)
-        with pytest.raises(ValueError, match="loss has 'zero_label', which takes the place"):
+        with pytest.raises(ValueError, match="loss has 'zero_label', which needs calibration=True"):
             refused.fit(X[rows], y[rows])
 
 
@@ -757,7 +758,7 @@ def test_ctrl_c_after_the_search_of_many_rows_keeps_the_cheapest_model_with_its_
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(steps.Member, "fit_ranker", interrupted)
+    monkeypatch.setattr(fitting.Member, "fit_ranker", interrupted)
     model = LabelRankerCV([1.0, 10.0, 100.0], kernel="linear", **QUICK)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -766,7 +767,7 @@ def test_ctrl_c_after_the_search_of_many_rows_keeps_the_cheapest_model_with_its_
     # Calibration and cut are learned from the rows that this ranker has not seen.
     _, held_out = next(iter(MultilabelStratifiedKFold(3).split(X, y)))
     scores = model.ranker_.label_scores(X[held_out])
-    rough = PooledCalibration(n_best=30).fit(scores, y[held_out])
+    rough = PooledCalibration(top_k=30).fit(scores, y[held_out])
     np.testing.assert_allclose(
         model.predict_proba(X), rough.predict_proba(model.ranker_.label_scores(X)), atol=1e-2
     )

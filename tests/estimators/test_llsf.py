@@ -226,7 +226,7 @@ class WrongShape(UnionOnly):
 def test_selectors_without_features_of_each_label_are_refused():
     X, Y = unrelated_problem(0, 30, 8, 3)
     for selector, message in (
-        (UnionOnly(k=3), "names no features of single labels"),
+        (UnionOnly(k=3), "names no features for each label"),
         (
             WrongShape(k=3),
             r"shape \(1, 2\) and dtype float64; expected booleans of shape \(3, 8\)",

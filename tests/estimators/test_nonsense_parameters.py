@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
 import multimargin
+import multimargin.estimators
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 

@@ -68,7 +68,7 @@ def test_one_dimensional_targets_mark_unlabelled_rows_by_minus_one(data):
 def test_half_labelled_rows_are_refused(data):
     X, _, partly = data
     partly[7] = [-1, 0, 1]
-    with pytest.raises(ValueError, match=r"-1 beside other values, first in row 7"):
+    with pytest.raises(ValueError, match=r"mixes -1 with other values, first in row 7"):
         SSMLRL().fit(X, partly)
     with pytest.raises(ValueError, match="no labelled row"):
         SSMLRL().fit(X, np.full((90, 3), -1))

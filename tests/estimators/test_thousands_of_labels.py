@@ -366,7 +366,7 @@ def test_the_best_labels_by_blocks(k, monkeypatch):
     expected = np.argsort(-whole, axis=1, kind="stable")[:, :k]
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_allclose(values, np.take_along_axis(whole, expected, axis=1), atol=1e-12)
-    assert predict_names(model, X, top=k) == expected.tolist()
+    assert predict_names(model, X, k=k) == expected.tolist()
 
 
 def test_the_best_labels_of_texts_by_probability():

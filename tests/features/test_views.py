@@ -211,8 +211,8 @@ def test_a_view_that_cannot_be_used_is_named(kind: str, error: Any, message: str
         ([("a", TfidfVectorizer())], TypeError, "views has"),
         ([("a", "passthrough", [0]), ("a", "passthrough", [1])], ValueError, "names"),
         ([("a__b", "passthrough", [0])], ValueError, "names"),
-        ([("a", "drop", [0])], TypeError, "'a' is made by 'drop'"),
-        ([("a", None, [0])], TypeError, "'a' is made by None"),
+        ([("a", "drop", [0])], TypeError, "views has 'drop' for 'a'"),
+        ([("a", None, [0])], TypeError, "views has None for 'a'"),
     ],
 )
 def test_what_are_no_views_is_refused_before_anything_is_fitted(
@@ -296,10 +296,10 @@ def test_ctrl_c_in_the_search_of_the_second_view_keeps_the_first(
     X, y = tables()
     run = Search.run
 
-    def interrupted(search: Search, grid: Any) -> None:
+    def interrupted(search: Search) -> None:
         if search.view == "numbers":
             raise KeyboardInterrupt
-        run(search, grid)
+        run(search)
 
     monkeypatch.setattr(Search, "run", interrupted)
     found = model()

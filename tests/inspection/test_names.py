@@ -48,7 +48,7 @@ def test_the_most_probable_come_first():
     model = LabelRankerCV([1.0], threshold="macro", kernel="linear", loss="squared_hinge", cv=2)
     model.fit(X, LISTED)
     probabilities = model.predict_proba(X)
-    for row, names in zip(probabilities, predict_names(model, X, top=3), strict=True):
+    for row, names in zip(probabilities, predict_names(model, X, k=3), strict=True):
         assert names == [NAMES[k] for k in np.argsort(-row)[:3]]
     for row, names in zip(model.predict(X), predict_names(model, X), strict=True):
         assert set(names) == {NAMES[k] for k in np.flatnonzero(row)}
@@ -56,7 +56,7 @@ def test_the_most_probable_come_first():
 
 def test_numbers_where_there_are_no_names():
     model = RankLSVM(kernel="linear").fit(X, Y)
-    assert sorted(predict_names(model, X[:1], top=9)[0]) == [0, 1, 2, 3]
+    assert sorted(predict_names(model, X[:1], k=9)[0]) == [0, 1, 2, 3]
 
 
 def test_pipelines_and_searches():
@@ -75,8 +75,8 @@ def test_what_has_no_names_is_refused():
     model = RankLSVM(kernel="linear").fit(X, X[:, 0] > 0)
     with pytest.raises(ValueError, match="model predicts one class per row"):
         predict_names(model, X)
-    with pytest.raises(ValueError, match="top is 0; expected an integer"):
-        predict_names(model, X, top=0)
+    with pytest.raises(ValueError, match="k is 0; expected an integer"):
+        predict_names(model, X, k=0)
 
 
 OTHERS = [
@@ -101,7 +101,7 @@ def test_classifiers_of_scikit_learn_name_what_they_predict(model, make):
     given = make(X[:9])
     for row, names in zip(model.predict(X[:9]), predict_names(model, given), strict=True):
         assert sorted(names) == np.flatnonzero(row).tolist()
-    assert [len(row) for row in predict_names(model, given, top=2)] == [2] * 9
+    assert [len(row) for row in predict_names(model, given, k=2)] == [2] * 9
     assert predict_top(model, given, 2)[0].shape == (9, 2)
 
 
@@ -144,10 +144,10 @@ def test_a_frame_where_a_column_of_texts_is_expected_is_refused():
     tags = [["sound"], ["sound", "editor"], ["image", "editor"], ["image"]]
     model = make_pipeline(TfidfVectorizer(), RankLSVM(kernel="linear", random_state=0))
     model.fit(frame.about, tags)
-    for ask in (predict_names, predict_top, lambda *given: predict_names(*given, top=2)):
-        with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, of which .* makes 2"):
+    for ask in (predict_names, predict_top, lambda *given: predict_names(*given, k=2)):
+        with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, for which .* returns 2"):
             ask(model, frame)
-    with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, of which .* makes 2"):
+    with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, for which .* returns 2"):
         explain(model, frame, "image")
 
 
@@ -183,8 +183,8 @@ def test_names_and_scores_of_one_pass(model):
         assert values == sorted(values, reverse=True)
     for row, named in zip(pipeline.predict(X), names, strict=True):
         assert set(named) == {NAMES[k] for k in np.flatnonzero(row)}
-    best, of_best = predict_names(pipeline, X[:5], top=2, return_scores=True)
-    assert best == predict_names(pipeline, X[:5], top=2)
+    best, of_best = predict_names(pipeline, X[:5], k=2, return_scores=True)
+    assert best == predict_names(pipeline, X[:5], k=2)
     assert of_best == np.sort(expected[:5])[:, :-3:-1].tolist()
 
 

@@ -51,9 +51,9 @@ def test_contributions_add_up_to_the_score_above_the_mean(model, stored):
     rows = X[:7]
     scores = scores_of(model, rows)
     for label in NAMES:
-        for top in (1, 3, 9):
-            found = explain(model, stored(rows), label, top=top)
-            assert max(len(one.features) for one in found) == min(top, 5)
+        for k in (1, 3, 9):
+            found = explain(model, stored(rows), label, k=k)
+            assert max(len(one.features) for one in found) == min(k, 5)
             expected = scores[:, NAMES.index(label)] - scores.mean(axis=1)
             np.testing.assert_allclose([one.total for one in found], expected, atol=1e-9)
 
@@ -61,7 +61,7 @@ def test_contributions_add_up_to_the_score_above_the_mean(model, stored):
 def test_what_is_named_is_strongest():
     model = LINEAR.fit(X, LISTED)
     weights = model.coef_[1] - model.coef_.mean(axis=0)
-    (found,) = explain(model, X[:1], "b", top=3)
+    (found,) = explain(model, X[:1], "b", k=3)
     each = X[0] * weights
     strongest = np.argsort(-np.abs(each))[:3]
     strongest = strongest[np.argsort(-each[strongest])]
@@ -114,8 +114,8 @@ def test_what_cannot_be_explained_is_refused():
     model = make_pipeline(MinMaxScaler(), LINEAR).fit(X, LISTED)
     with pytest.raises(ValueError, match="label is 'z'; expected one of 'a', 'b', 'c', 'd'"):
         explain(model, X, "z")
-    with pytest.raises(ValueError, match="top is 0; expected"):
-        explain(model, X, "a", top=0)
+    with pytest.raises(ValueError, match="k is 0; expected"):
+        explain(model, X, "a", k=0)
     named = make_pipeline(MinMaxScaler(), LINEAR).fit(
         X, [{*row, "sound"} - {"a"} for row in LISTED]
     )
@@ -146,10 +146,10 @@ def test_the_shares_of_a_stack_sum_to_its_odds():
 )
 def test_without_a_label_what_is_predicted_is_explained(model):
     model.fit(X, LISTED)
-    found = explain(model, X[:9], top=3)
+    found = explain(model, X[:9], k=3)
     assert [[one.label for one in row] for row in found] == predict_names(model, X[:9])
     for label in NAMES:
-        for row, of_label in zip(found, explain(model, X[:9], label, top=3), strict=True):
+        for row, of_label in zip(found, explain(model, X[:9], label, k=3), strict=True):
             assert [str(one) for one in row if one.label == label] in ([], [str(of_label)])
     with pytest.raises(ValueError, match="X and label are both None"):
         explain(model, None)

@@ -9,7 +9,7 @@ from multimargin.plots import ReasonsDisplay
 def test_bars_are_the_contributions(data):
     X, Y = data
     model = RankLSVM(kernel="linear").fit(X, Y)
-    for reasons in (explain(model, X[:1], 2, top=3)[0], explain(model, None, 2)):
+    for reasons in (explain(model, X[:1], 2, k=3)[0], explain(model, None, 2)):
         display = ReasonsDisplay(reasons).plot()
         widths = [bar.get_width() for bar in display.bars_]
         np.testing.assert_allclose(widths, reasons.contributions)

@@ -68,7 +68,7 @@ def test_blanks_around_names_and_empty_names_are_left_out_and_told() -> None:
     for rows in ([["a ", ""], [" a", "b"]], [{"a", ""}, {"a", "\tb "}], [["a", " "], ["a", "b"]]):
         with case(rows):
             with pytest.warns(
-                UserWarning, match="are empty, or have blanks around them .* in [12] of 2"
+                UserWarning, match="are empty, or have surrounding blanks .* in [12] of 2"
             ):
                 found = read_targets(rows)
             assert found.label_names is not None
@@ -213,7 +213,7 @@ LISTING = {
 @pytest.mark.parametrize("kind", LISTING)
 def test_texts_that_list_labels_are_told_of(kind: str) -> None:
     classes, n, advice = LISTING[kind]
-    with pytest.warns(UserWarning, match=f"each is taken for a class.*{advice}"):
+    with pytest.warns(UserWarning, match=f"each is read as a class.*{advice}"):
         warn_of_lists_in_texts(classes, n)
 
 

@@ -130,7 +130,7 @@ def test_names_that_occur_twice_are_refused() -> None:
 
 
 def test_texts_that_list_labels_are_warned_of() -> None:
-    with pytest.warns(UserWarning, match=r"each is taken for a class; .* y\.str\.split\('\|'\)"):
+    with pytest.warns(UserWarning, match=r"each is read as a class; .* y\.str\.split\('\|'\)"):
         read_targets(np.array(["a|b", "b|c", "a|c", "b"] * 3, dtype=object))
     # Few classes of many rows may have any name.
     read_targets(np.array(["a|b", "b|c"] * 5, dtype=object))

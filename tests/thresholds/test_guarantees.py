@@ -179,7 +179,9 @@ def linear_world(n, seed):
 @pytest.mark.parametrize("method", BY_NAME)
 def test_rows_of_the_fit_promise_nothing(method, threshold):
     X, y = linear_world(60, 0)
-    with pytest.raises(ValueError, match="would be learned from the rows of the fit"):
+    with pytest.raises(
+        ValueError, match="cannot be guaranteed when it is learned from training rows"
+    ):
         method(threshold=threshold).fit(X, y)
 
 
@@ -277,7 +279,7 @@ NONSENSE = [
     CountThreshold(6),
     CountThreshold(1.5),
     LabelsThreshold("recall"),
-    LabelsThreshold(cv=1),
+    LabelsThreshold(n_splits=1),
     LabelsThreshold(fbr=2.0),
     ShrunkenThreshold(strengths=()),
     ShrunkenThreshold(reach=0.0),

@@ -35,7 +35,7 @@ def test_best_of_all_intervals(measure, rounded, cases):
     rng = np.random.default_rng(0)
     for _ in range(cases):
         F, Y = problem(rng, rounded=rounded)
-        found = LabelsThreshold(measure, cv=None).fit(F, Y)
+        found = LabelsThreshold(measure, n_splits=None).fit(F, Y)
         for k in range(F.shape[1]):
             tried = candidates(F[:, k])
             values = [MEASURES[measure](Y[:, k], F[:, k] > t) for t in tried]
@@ -47,7 +47,7 @@ def test_best_of_all_intervals(measure, rounded, cases):
 
 def test_mean_over_folds_by_hand():
     F, Y = problem(np.random.default_rng(1), n=30, q=2)
-    found = LabelsThreshold(cv=3).fit(F, Y)
+    found = LabelsThreshold(n_splits=3).fit(F, Y)
     for k in range(2):
         # Rows of each kind go to the folds in turn.
         fold = np.empty(30, dtype=int)
@@ -56,7 +56,7 @@ def test_mean_over_folds_by_hand():
             fold[rows] = np.arange(rows.size) % 3
         t, predicted = [], np.empty(30, dtype=bool)
         for i in range(3):
-            part = LabelsThreshold(cv=None).fit(F[fold != i][:, [k]], Y[fold != i][:, [k]])
+            part = LabelsThreshold(n_splits=None).fit(F[fold != i][:, [k]], Y[fold != i][:, [k]])
             t.append(part.thresholds_[0])
             predicted[fold == i] = F[fold == i, k] > t[-1]
         assert found.thresholds_[k] == pytest.approx(np.mean(t), rel=1e-14)
@@ -70,7 +70,7 @@ def test_rare_labels():
     Y[:, 1] = 1
     Y[4, 2] = 1
     Y[:2, 3] = 1
-    threshold = LabelsThreshold(cv=5).fit(F, Y)
+    threshold = LabelsThreshold(n_splits=5).fit(F, Y)
     assert np.isfinite(threshold.thresholds_).all()
     predicted = threshold.predict_labels(F)
     assert not predicted[:, 0].any()
@@ -94,8 +94,8 @@ def test_refusals():
     F, Y = problem(np.random.default_rng(6))
     for parameters, message in (
         ({"measure": "f2"}, r"^measure is 'f2'; expected one of 'f1', 'hamming_loss'"),
-        ({"cv": 1}, r"^cv is 1; expected an integer of at least 2"),
-        ({"cv": "5"}, r"^cv is '5'; expected an integer"),
+        ({"n_splits": 1}, r"^n_splits is 1; expected an integer of at least 2"),
+        ({"n_splits": "5"}, r"^n_splits is '5'; expected an integer"),
         ({"fbr": 1.5}, r"^fbr is 1.5; expected a finite number from 0 to 1"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):

@@ -213,7 +213,7 @@ ALL = [
     FeaturesThreshold(random_state=0),
     ConstantThreshold(0.25),
     LabelsThreshold(),
-    LabelsThreshold("hamming_loss", cv=None),
+    LabelsThreshold("hamming_loss", n_splits=None),
     CountThreshold(),
 ]
 

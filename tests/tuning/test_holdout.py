@@ -48,7 +48,7 @@ def test_texts_frames_lists_and_sparse_rows():
 def test_nonsense_is_refused():
     for options, message in (
         ({"test_size": 1.0}, "test_size is 1.0; expected"),
-        ({"test_size": 1e-9}, "expected one that leaves each part some of 400"),
+        ({"test_size": 1e-9}, "expected one that leaves rows in both parts of 400"),
         ({"groups": [1, 2]}, "inconsistent numbers of samples"),
     ):
         with pytest.raises(ValueError, match=message):

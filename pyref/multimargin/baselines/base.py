@@ -8,7 +8,7 @@ from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.targets.reading import Targets, read_targets
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Features, LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -47,5 +47,5 @@ class BaselineClassifier(LabelScoringClassifier):
     def _check_parameters(self) -> None:
         raise NotImplementedError
 
-    def _fit(self, X: Any, targets: Targets) -> None:
+    def _fit(self, X: Features, targets: Targets) -> None:
         raise NotImplementedError

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from multimargin.estimators.label_specific import MajorityClass
+from multimargin.typing import Features
 
 # libsvm goes on for days where features are badly scaled; it says so when it ends here.
 _MAX_STEPS = 1_000_000
@@ -35,7 +36,7 @@ def fit_all(
     return fitted
 
 
-def _fit(pattern: Any, X: Any, y: NDArray[Any]) -> Any:
+def _fit(pattern: Any, X: Features, y: NDArray[Any]) -> Any:
     values = np.unique(y)
     if values.size == 1:
         return MajorityClass(bool(values[0]))

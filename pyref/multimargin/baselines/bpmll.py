@@ -31,7 +31,7 @@ from multimargin.targets.indicator import check_pairs
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ScoresThreshold
 from multimargin.thresholds.base import learn_threshold
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 _LEAST_HIDDEN = 4
 # A smaller number before U is multiplied out.
@@ -103,7 +103,7 @@ class BPMLL(BaselineClassifier):
         check_real("decay", self.decay, at_least=0.0)
 
     @with_one_blas_thread
-    def _fit(self, X: Any, targets: Targets) -> None:
+    def _fit(self, X: Features, targets: Targets) -> None:
         check_pairs(targets.indicator)
         (n, d), q = X.shape, targets.indicator.shape[1]
         n_hidden = max(_LEAST_HIDDEN, int(np.ceil(self.hidden * d)))
@@ -124,7 +124,7 @@ class BPMLL(BaselineClassifier):
         )
 
     @with_one_blas_thread
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         (U, V), (u, v) = self.coefs_, self.intercepts_
         return np.asarray(np.tanh(np.tanh(X @ U + u) @ V + v))
 

@@ -22,7 +22,7 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.estimators.label_specific import decision
 from multimargin.targets.reading import Targets
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 
 @dataclass(repr=False, eq=False)
@@ -74,7 +74,7 @@ class CalibratedLabelRanking(BaselineClassifier):
     def _check_parameters(self) -> None:
         check_classifier(self.estimator)
 
-    def _fit(self, X: Any, targets: Targets) -> None:
+    def _fit(self, X: Features, targets: Targets) -> None:
         Y = targets.indicator
         pairs = combinations(range(Y.shape[1]), 2)
         told_apart = [(k, m) for k, m in pairs if (Y[:, k] != Y[:, m]).any()]
@@ -84,7 +84,7 @@ class CalibratedLabelRanking(BaselineClassifier):
         )
         self.estimators_ = fit_all(self.estimator, ((X, y) for y in Y.T), self.n_jobs)
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         n, q = X.shape[0], self.classes_.size
         votes = np.full((n, q), (q - 1) / 2.0)
         for (k, m), classifier in zip(self.pairs_, self.pair_estimators_, strict=True):
@@ -97,7 +97,7 @@ class CalibratedLabelRanking(BaselineClassifier):
 
 
 def _pair_problems(
-    X: Any, Y: NDArray[np.uint8], pairs: list[tuple[int, int]]
+    X: Features, Y: NDArray[np.uint8], pairs: list[tuple[int, int]]
 ) -> Iterator[tuple[Any, NDArray[np.uint8]]]:
     for k, m in pairs:
         rows = np.flatnonzero(Y[:, k] != Y[:, m])

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, classifier_or_default
 from multimargin.targets.reading import Targets
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 
 @dataclass(repr=False, eq=False)
@@ -69,13 +69,13 @@ class LabelPowerset(BaselineClassifier):
     def _check_parameters(self) -> None:
         check_classifier(self.estimator)
 
-    def _fit(self, X: Any, targets: Targets) -> None:
+    def _fit(self, X: Features, targets: Targets) -> None:
         self.label_sets_, codes = np.unique(targets.indicator, axis=0, return_inverse=True)
         self.estimator_ = None
         if len(self.label_sets_) > 1:
             self.estimator_ = clone(classifier_or_default(self.estimator)).fit(X, codes.ravel())
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         values = self._values(X)
         members = self.label_sets_.astype(bool)
         scores = np.empty((X.shape[0], members.shape[1]))
@@ -87,7 +87,7 @@ class LabelPowerset(BaselineClassifier):
                 scores[:, k] = values[:, member].max(axis=1) - values[:, ~member].max(axis=1)
         return scores
 
-    def _values(self, X: Any) -> Matrix:
+    def _values(self, X: Features) -> Matrix:
         """Return the decision value of each set."""
         if self.estimator_ is None:
             return np.zeros((X.shape[0], 1))
@@ -97,6 +97,6 @@ class LabelPowerset(BaselineClassifier):
         return values if values.ndim == 2 else np.column_stack([-values / 2.0, values / 2.0])
 
 
-def predicted_sets(model: LabelPowerset, X: Any) -> NDArray[np.bool_]:
+def predicted_sets(model: LabelPowerset, X: Features) -> NDArray[np.bool_]:
     """Return the label sets that a fitted label powerset predicts for checked features."""
     return np.asarray(model._label_scores(X) > 0.0)

@@ -20,7 +20,7 @@ from multimargin.baselines.neighbours import blocks_of_distances, nearest
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 
 @dataclass(repr=False, eq=False)
@@ -75,7 +75,7 @@ class MLkNN(BaselineClassifier):
         check_integer("n_neighbors", self.n_neighbors, at_least=1)
         check_real("smoothing", self.smoothing, above=0.0)
 
-    def _fit(self, X: Any, targets: Targets) -> None:
+    def _fit(self, X: Features, targets: Targets) -> None:
         Y, s = targets.indicator, float(self.smoothing)
         n, q = Y.shape
         k = min(int(self.n_neighbors), n - 1)
@@ -89,7 +89,7 @@ class MLkNN(BaselineClassifier):
         self.threshold_ = ConstantThreshold(0.5).fit(np.zeros((n, q)), Y)
         self._X, self._Y = X, Y
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         counts = _label_counts(X, self._X, self._Y, self.n_neighbors_)
         labels = np.arange(self._Y.shape[1])
         relevant = self.prior_ * self.likelihood_[1, labels, counts]
@@ -98,7 +98,7 @@ class MLkNN(BaselineClassifier):
 
 
 def _label_counts(
-    X: Any, X_train: Any, Y: NDArray[np.uint8], k: int, *, itself: bool = False
+    X: Features, X_train: Any, Y: NDArray[np.uint8], k: int, *, itself: bool = False
 ) -> NDArray[np.intp]:
     """Return how many of the k nearest training rows of each row have each label."""
     counts = np.zeros((X.shape[0], Y.shape[1]), dtype=np.intp)

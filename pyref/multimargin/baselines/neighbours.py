@@ -10,14 +10,14 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 # Distances that are held at once.
 _BLOCK = 4_000_000
 
 
 @with_one_blas_thread
-def squared_distances(X: Any, Z: Any) -> Matrix:
+def squared_distances(X: Features, Z: Any) -> Matrix:
     """Return the squared Euclidean distances between rows.
 
     Dense rows are subtracted from each other, so that equal rows have distance 0 and the result
@@ -29,7 +29,9 @@ def squared_distances(X: Any, Z: Any) -> Matrix:
     return np.asarray(cdist(X, Z, "sqeuclidean"))
 
 
-def blocks_of_distances(X: Any, Z: Any, *, itself: bool = False) -> Iterator[tuple[slice, Matrix]]:
+def blocks_of_distances(
+    X: Features, Z: Any, *, itself: bool = False
+) -> Iterator[tuple[slice, Matrix]]:
     """Yield the squared distances of blocks of rows to all rows of another matrix."""
     n, m = X.shape[0], Z.shape[0]
     step = max(1, _BLOCK // max(1, m))

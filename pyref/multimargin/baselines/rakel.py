@@ -24,7 +24,7 @@ from multimargin.baselines.label_powerset import LabelPowerset, predicted_sets
 from multimargin.checks.parameters import check_integer
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 
 @dataclass(repr=False, eq=False)
@@ -92,7 +92,7 @@ class RAkEL(BaselineClassifier):
             check_integer("n_models", self.n_models, at_least=1)
         check_classifier(self.estimator)
 
-    def _fit(self, X: Any, targets: Targets) -> None:
+    def _fit(self, X: Features, targets: Targets) -> None:
         Y = targets.indicator
         random = check_random_state(self.random_state)
         self.labelsets_ = self._draw(Y.shape[1], random)
@@ -113,7 +113,7 @@ class RAkEL(BaselineClassifier):
             drawn.setdefault(tuple(labels.tolist()), labels)
         return list(drawn.values())
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         q = self.classes_.size
         votes, models = np.zeros((X.shape[0], q)), np.zeros(q)
         for labels, model in zip(self.labelsets_, self.estimators_, strict=True):
@@ -122,7 +122,7 @@ class RAkEL(BaselineClassifier):
         return votes / np.maximum(models, 1.0)
 
 
-def _fit_labelset(estimator: Any, X: Any, y: NDArray[np.uint8]) -> LabelPowerset:
+def _fit_labelset(estimator: Any, X: Features, y: NDArray[np.uint8]) -> LabelPowerset:
     model = LabelPowerset(estimator)
     model._fit(X, Targets(y, np.arange(y.shape[1]), True, None))
     return model

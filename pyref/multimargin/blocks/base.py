@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
-from multimargin.typing import Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 
 
 class LabelBlock(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -75,7 +75,7 @@ class OddsBlock(LabelBlock, ABC):
         return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)
 
 
-def with_shares(y: Any, weights: Matrix | None) -> Any:
+def with_shares(y: LabelsLike, weights: Matrix | None) -> Features:
     """Return an indicator (n, q) in which an unknown label counts by its share among known rows.
 
     A sparse one stays so.
@@ -92,7 +92,7 @@ def with_shares(y: Any, weights: Matrix | None) -> Any:
     return np.where(known, filled, shares)
 
 
-def _sparse_with_shares(y: Any, weights: Matrix | None) -> Any:
+def _sparse_with_shares(y: LabelsLike, weights: Matrix | None) -> Any:
     indicator: Any = check_indicator(y, "y", unknown=True, keep_sparse=True)
     n, q = indicator.shape
     counted = np.ones(n) if weights is None else weights

@@ -10,6 +10,7 @@ from multimargin.blocks.forest import LabelForest
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.neighbours import LabelNeighbours
 from multimargin.calibration.held_out import Named, named_estimators
+from multimargin.typing import Features
 
 # More features are for a linear model, not for trees.
 MOST_FEATURES = 500
@@ -63,7 +64,7 @@ def blocks_of(stack: Any, data: Data) -> tuple[Named, dict[str, str]]:
     found = [name for name, _ in blocks]
     if len(set(found)) < len(found) or {"ranker", "lift"} & set(found):
         raise ValueError(
-            f"stack has {found}; expected each name once, and no classifier 'ranker' or 'lift'."
+            f"stack has {found}; expected unique names, and no classifier 'ranker' or 'lift'."
         )
     return blocks, {}
 
@@ -82,7 +83,7 @@ def _is_lift(one: Any) -> bool:
     return isinstance(one, str) and one == "lift"
 
 
-def few_columns(X: Any) -> bool:
+def few_columns(X: Features) -> bool:
     """Return whether features are dense and few, as those of sensors and not of words."""
     return not sparse.issparse(X) and X.shape[1] <= MOST_FEATURES
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.blocks.base import LabelBlock, with_shares
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Features, LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 Indices = NDArray[np.int32]
@@ -23,8 +23,8 @@ class LabelForest(LabelBlock):
     """Extra trees whose leaves have the shares of all labels.
 
     scikit-learn's `ExtraTreesRegressor` grows the trees, on the indicator of the labels, or on few
-    random projections of it where labels are many (Joly et al. 2014); the leaves keep the share of
-    each label among their rows. The trees are kept as plain arrays: a model file of them can be
+    random projections of it if there are many labels (Joly et al. 2014); the leaves keep the share
+    of each label among their rows. The trees are kept as plain arrays: a model file of them can be
     read without trust, and they can be written in other forms.
 
     Parameters
@@ -112,7 +112,7 @@ class LabelForest(LabelBlock):
         self._keep(self._grown(X, targets, weights, seed), X, indicator, weights)
         return self
 
-    def _grown(self, X: Any, targets: Any, weights: Any, seed: int) -> list[Any]:
+    def _grown(self, X: Features, targets: Any, weights: Any, seed: int) -> list[Any]:
         """Return the trees, grown one by one: a forest of scikit-learn sets warnings' filters."""
         count = check_integer("n_estimators", self.n_estimators, at_least=1)
         draws = np.random.RandomState(seed)

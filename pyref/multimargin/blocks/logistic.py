@@ -15,7 +15,7 @@ from multimargin.blocks.base import OddsBlock
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector
 from multimargin.whole_fits import whole_or_unchanged
 
 # The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
@@ -84,7 +84,7 @@ class LabelLogistic(OddsBlock):
         X : array-like or CSR matrix of shape (n, d)
             Features.
         y : array-like of shape (n, q)
-            Label indicator of 0 and 1; NaN for unknown labels, without which each is learned.
+            Label indicator of 0 and 1; NaN for unknown labels, which are left out.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None gives each row the weight 1.
         """
@@ -163,7 +163,7 @@ class LabelLogistic(OddsBlock):
         return scores
 
 
-def without_traces(X: Any) -> Any:
+def without_traces(X: Any) -> Features:
     """Return features, dense or CSR, of which those near the smallest numbers are 0."""
     values = X.data if sparse.issparse(X) else X
     traces = (np.abs(values) < _TRACE) & (values != 0.0)
@@ -174,7 +174,7 @@ def without_traces(X: Any) -> Any:
 
 
 def _gap(
-    X: Any, relevant: NDArray[np.bool_], costs: Vector, weights: Vector, intercept: float
+    X: Features, relevant: NDArray[np.bool_], costs: Vector, weights: Vector, intercept: float
 ) -> float:
     """Return the relative duality gap of a logistic regression with a penalised intercept."""
     signs = np.where(relevant, 1.0, -1.0)

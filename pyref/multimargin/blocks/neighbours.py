@@ -15,7 +15,7 @@ from multimargin.blocks.base import OddsBlock, with_shares
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 PRIOR, COIN = 2.0, 0.02
@@ -149,7 +149,7 @@ class LabelNeighbours(OddsBlock):
         found /= k + PRIOR + 2.0 * COIN
         return np.asarray(logit(found, out=found))
 
-    def _shares_of_votes(self, X: Any) -> Matrix:
+    def _shares_of_votes(self, X: Features) -> Matrix:
         """Return the share of the votes for each label (m, q) among the k rows nearest to each."""
         nearness, rounding = self._nearness(X)
         m, n = nearness.shape
@@ -189,7 +189,7 @@ class LabelNeighbours(OddsBlock):
         np.minimum(nearness, 0.0, out=nearness)
         return nearness, TIES_OF_SQUARES * (squares + self.squares_.max())
 
-    def _products(self, X: Any) -> Matrix:
+    def _products(self, X: Features) -> Matrix:
         """Return inner products (m, n) with the training rows."""
         if not sparse.issparse(self.rows_):
             return np.asarray(X @ self.rows_.T.astype(np.float64, copy=False))

@@ -22,7 +22,7 @@ from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.notices import silenced, warn
 from multimargin.tuning.folds import Rows
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 Fold = tuple[Rows, Rows]
 
@@ -44,7 +44,7 @@ class Stack:
 
     def __init__(
         self,
-        X: Any,
+        X: Features,
         y: NDArray[Any],
         sample_weight: Matrix | None,
         folds: list[Fold],
@@ -69,8 +69,8 @@ class Stack:
             self._fit(name, estimator)
         if left_out:
             warn(
-                f"stack is left without {', '.join(left_out)}, for lack of time; a larger max_time "
-                "has room for more, stack=None needs none."
+                f"stack leaves out {', '.join(left_out)} for lack of time: increase max_time, or "
+                "use stack=None."
             )
         return left_out
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
 
@@ -24,7 +24,7 @@ from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.shrunken import ShrunkenThreshold
-from multimargin.typing import Matrix, MatrixLike
+from multimargin.typing import Folds, Indicator, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 # Pieces of the rows of a fold that no other fold complements.
@@ -37,7 +37,7 @@ class CalibratedClassifier(HeldOutClassifier):
 
     The classifiers are fitted without each fold in turn and score the rows of the fold. From these
     scores one logistic regression for all labels learns probabilities
-    (`multimargin.calibration.PooledCalibration`), and cuts of the probabilities are chosen by F1.
+    (`multimargin.calibration.PooledCalibration`), and a threshold is chosen by F1.
     Then the classifiers are fitted on all rows.
 
     Parameters
@@ -49,8 +49,9 @@ class CalibratedClassifier(HeldOutClassifier):
     threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
         Threshold above which labels are predicted: "micro" and "samples", the one whose micro- or
         example-averaged F1 is largest on the held-out rows; "macro", one per
-        label, shrunken to the common one (`multimargin.thresholds.ShrunkenThreshold`). A number
-        between 0 and 1 is a probability; a `Threshold` is learned from the logarithms of the odds.
+        label, shrunken towards the common one (`multimargin.thresholds.ShrunkenThreshold`). A
+        number between 0 and 1 is a probability; a `Threshold` is learned from the logarithms of the
+        odds.
     at_least_one : bool, default=False
         If True, the best label of a row is always predicted.
     C : float, default=1.0
@@ -58,7 +59,7 @@ class CalibratedClassifier(HeldOutClassifier):
     lift : bool, default=False
         If True, a second calibration also weighs what the other labels of the row make likely, by
         how often pairs of labels occur together (`multimargin.calibration.LiftedCalibration`). It
-        ranks better where labels are many.
+        ranks better with many labels.
     empty_label : bool, default=False
         If True, the classifiers learn a further, last label, that a row has none, and the
         calibration uses its scores.
@@ -92,17 +93,17 @@ class CalibratedClassifier(HeldOutClassifier):
     label_names_in_ : ndarray of shape (q,)
         Column names of `y`, when it was a data frame with string names.
     n_features_in_ : int
-        Number of features, if the classifier tells.
+        Number of features, if the classifier has it.
 
     Notes
     -----
-    The cut is chosen on probabilities that come from a calibration without the row itself: for the
-    rows of each fold it is learned on the other folds. Rows count by their weights; of unknown
-    labels nothing is learned. A label with one value only keeps a probability near what the other
-    labels' scores are worth, moved by its shrunken correction.
+    The threshold is chosen on probabilities that come from a calibration without the row itself:
+    for the rows of each fold it is learned on the other folds. Rows count by their weights; of
+    unknown labels nothing is learned. A label with one value only keeps a probability near what the
+    other labels' scores are worth, moved by its shrunken correction.
 
     `decision_function` ranks by the probabilities and not by the scores of `estimator_`, which
-    usually ranks better where labels are many: scores of rare labels mean less.
+    usually ranks better with many labels: scores of rare labels mean less.
 
     Examples
     --------
@@ -126,7 +127,7 @@ class CalibratedClassifier(HeldOutClassifier):
     C: float = 1.0
     lift: bool = False
     empty_label: bool = False
-    cv: Any = 3
+    cv: Folds = 3
     response_method: str = "auto"
     n_jobs: int | None = None
 
@@ -140,14 +141,19 @@ class CalibratedClassifier(HeldOutClassifier):
 
     @whole_or_unchanged
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         X = sliceable(X)
         self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
         return self
 
     def fit_held_out(
-        self, estimators: Named, held_out: HeldOut, targets: Targets, X: Any
+        self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike
     ) -> Matrix:
         """Learn from held-out scores that are there, of fitted classifiers; return their odds."""
         calibrated = calibrate(held_out, C=self.C, lift=self.lift)
@@ -259,9 +265,9 @@ def _calibrated(
     seen = sum(int(np.count_nonzero(own)) for own, others in folds if others is None)
     if seen:
         warn(
-            f"cv holds out rows of which {seen} of {len(odds)} leave no others to learn from: "
-            "their own labels reach the calibration that the threshold is chosen by. Expected more "
-            "rows that are held out."
+            f"cv holds out too few rows: for {seen} of {len(odds)} no calibration can be learned "
+            "from the others alone, so the threshold is chosen from odds that have seen their "
+            "labels. Expected more held-out rows."
         )
     if not lift:
         return first, odds
@@ -297,7 +303,7 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
     return odds
 
 
-def with_empty_label(indicator: Any) -> Any:
+def with_empty_label(indicator: Indicator) -> Indicator:
     """Append a label of the rows that have none."""
     empty = count_labels(indicator, axis=1)[1] == indicator.shape[1]
     if sparse.issparse(indicator):

@@ -1,7 +1,6 @@
 """From scores of labels to odds, probabilities and label sets."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.calibration.lift import Calibration
 from multimargin.thresholds.base import Threshold, over_labels
-from multimargin.typing import Matrix
+from multimargin.typing import Matrix, MatrixLike
 
 
 class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -51,34 +50,34 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The numbers of the labels."""
         return np.arange(self.n_labels)
 
-    def label_scores(self, scores: Any) -> Matrix:
+    def label_scores(self, scores: Matrix | list[Matrix]) -> Matrix:
         """Return the logarithms of the odds (n, q), or the scores without a calibration."""
         blocks: Sequence[Matrix] = scores if isinstance(scores, list) else [scores]
         odds = blocks[0] if self.calibration is None else self.calibration.odds(blocks)
         return np.ascontiguousarray(odds[:, : self.n_labels])
 
-    def decision_function(self, scores: Any, X: Any = None) -> Matrix:
+    def decision_function(self, scores: Matrix | list[Matrix], X: MatrixLike = None) -> Matrix:
         """Return the label scores less the threshold, (n, q), by scores and features of rows."""
         odds = self.label_scores(scores)
         return odds if self.threshold is None else odds - self.thresholds(odds, X)
 
-    def predict(self, scores: Any, X: Any = None) -> NDArray[np.intp]:
+    def predict(self, scores: Matrix | list[Matrix], X: MatrixLike = None) -> NDArray[np.intp]:
         """Return the indicator of the predicted labels, (n, q)."""
         return self.label_sets(self.label_scores(scores), X)
 
-    def label_sets(self, odds: Matrix, X: Any = None) -> NDArray[np.intp]:
+    def label_sets(self, odds: Matrix, X: MatrixLike = None) -> NDArray[np.intp]:
         """Return the indicator of the predicted labels, (n, q), by what `label_scores` returned."""
         if self.threshold is None:
             winners = odds.argmax(axis=1)
             return np.asarray(winners[:, None] == self.classes_, dtype=np.intp)
         return np.asarray(odds - self.thresholds(odds, X) > 0, dtype=np.intp)
 
-    def predict_proba(self, scores: Any) -> Matrix:
+    def predict_proba(self, scores: Matrix | list[Matrix]) -> Matrix:
         """Return the probability of each label, (n, q)."""
         probabilities: Matrix = expit(self.label_scores(scores))
         return probabilities
 
-    def thresholds(self, odds: Matrix, X: Any = None) -> Matrix:
+    def thresholds(self, odds: Matrix, X: MatrixLike = None) -> Matrix:
         """Return what is subtracted from the odds of rows, (n, 1) or (n, q)."""
         assert self.threshold is not None
         thresholds = over_labels(self.threshold.predict(odds, X))

@@ -35,7 +35,7 @@ from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.folds import Rows, folds_of
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Folds, LabelsLike, Matrix, MatrixLike
 
 Named = list[tuple[str, Any]]
 
@@ -66,7 +66,7 @@ class HeldOut:
         labels: NDArray[Any],
         sample_weight: Matrix | None,
         folds: Sequence[tuple[Rows, Rows]],
-        groups: Any = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Return what belongs to scores of all folds, by the labels and weights of all rows."""
         rows = np.concatenate([np.asarray(test) for _, test in folds])
@@ -97,7 +97,7 @@ class HeldOut:
         """The groups of the rows, or where there are none the rows themselves."""
         return self.rows if self.groups is None else self.groups
 
-    def learn(self, threshold: Threshold, scores: Matrix, X: Any) -> Threshold:
+    def learn(self, threshold: Threshold, scores: Matrix, X: MatrixLike) -> Threshold:
         """Learn a threshold from scores (m, q) of the held-out rows, of all features X."""
         at = self._learned_by(threshold)
         weights = None if self.sample_weight is None else self.sample_weight[at]
@@ -121,7 +121,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
 
     estimator: Any
     at_least_one: bool
-    cv: Any
+    cv: Folds
     response_method: str
     n_jobs: int | None
     head_: Head
@@ -144,12 +144,12 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """Return which metadata this classifier hands on, as scikit-learn asks for it.
+        """Return the metadata routing of this classifier, for scikit-learn.
 
         Returns
         -------
         MetadataRouter
-            `fit` hands `sample_weight` and others to each estimator's `fit`, and `groups` to the
+            `fit` passes `sample_weight` and others to each estimator's `fit`, and `groups` to the
             splitter.
         """
         router = MetadataRouter(owner=self).add_self_request(self)
@@ -172,13 +172,13 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return self.response_methods_[0]
 
     @property
-    def threshold_(self) -> Any:
+    def threshold_(self) -> Threshold | None:
         """The fitted threshold."""
         return self.head_.threshold
 
     @property
     def n_features_in_(self) -> int:
-        """Number of features, if the classifier tells."""
+        """Number of features, if the classifier has it."""
         return int(self.estimator_.n_features_in_)
 
     @property
@@ -188,13 +188,18 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return names
 
     def _hold_out(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, params: Any
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        params: Any,
     ) -> tuple[Named, HeldOut, Targets]:
         """Return the classifiers fitted on all rows, the held-out scores, and what y is."""
         estimators = named_estimators(self.estimator)
         if len(estimators) > 1 and not self._of_odds:
             raise TypeError(
-                "estimator is a list; expected one classifier: only a calibration stacks."
+                "estimator is a list; expected one classifier: only CalibratedClassifier stacks."
             )
         check_choice("response_method", self.response_method, ("auto", *RESPONSES))
         targets = read_targets(y, unknown="take")
@@ -243,7 +248,13 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return RESPONSES if self.response_method == "auto" else (self.response_method,)
 
     def _metadata(
-        self, estimators: Named, X: Any, given: Any, weights: Any, groups: Any, params: Any
+        self,
+        estimators: Named,
+        X: MatrixLike,
+        given: Any,
+        weights: Any,
+        groups: ArrayLike | None,
+        params: Any,
     ) -> dict[str, dict[str, Any]]:
         """Return what the fit of each classifier gets besides X and y."""
         if get_config()["enable_metadata_routing"]:
@@ -253,8 +264,8 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             return {name: check_method_params(X, routed[name].fit) for name, _ in estimators}
         if params:
             raise TypeError(
-                f"fit is given {', '.join(sorted(params))}; expected sample_weight and groups "
-                "alone, unless metadata routing is enabled: "
+                f"fit is given {', '.join(sorted(params))}; expected only sample_weight and "
+                "groups, unless metadata routing is enabled: "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )
         return {name: weights_for(estimator, weights) for name, estimator in estimators}
@@ -278,8 +289,8 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifiers take
             them.
         sample_weight : array-like of shape (n,), default=None
-            Weights of the rows, in the classifiers' fits, which must take them, and in what is
-            learned from the scores. A pipeline hands them to its last step.
+            Weights of the rows in the classifiers' fits, which must take them, and in what is
+            learned from the scores. A pipeline passes them to its last step.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
         **params : dict
@@ -349,7 +360,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         self.response_methods_ = [response_of(one, self._asked()) for _, one in estimators]
         targets.name_outputs(self)
 
-    def _blocks(self, X: Any) -> list[Matrix]:
+    def _blocks(self, X: MatrixLike) -> list[Matrix]:
         check_is_fitted(self)
         return [
             block_of(estimator, response, X, self._of_odds)
@@ -377,8 +388,8 @@ def named_estimators(estimator: Any, parameter: str = "estimator") -> Named:
         or not all(isinstance(name, str) and hasattr(one, "fit") for name, one in found)
     ):
         raise TypeError(
-            f"{parameter} is {estimator!r}; expected a classifier with `fit`, or a list of such or "
-            "of pairs of a name and such, each name once."
+            f"{parameter} is {estimator!r}; expected a classifier with `fit`, or a list of "
+            "classifiers or of pairs of a unique name and a classifier."
         )
     return found
 
@@ -398,14 +409,14 @@ def weights_for(estimator: Any, sample_weight: Matrix | None) -> dict[str, Any]:
         last = last[-1]
     if not has_fit_parameter(last, "sample_weight"):
         raise TypeError(
-            f"sample_weight is given, but fit of {type(last).__name__} takes none; expected None."
+            f"sample_weight is given, but {type(last).__name__}.fit takes none; expected None."
         )
     return {name: sample_weight}
 
 
 def fit_on_folds(
     estimator: Any,
-    X: Any,
+    X: MatrixLike,
     y: NDArray[Any],
     metadata: Mapping[str, Any],
     folds: Sequence[tuple[Rows, Rows]],
@@ -424,7 +435,7 @@ def fit_on_folds(
 
 def held_out_scores(
     estimator: Any,
-    X: Any,
+    X: MatrixLike,
     y: NDArray[Any],
     metadata: Mapping[str, Any],
     fold: tuple[Rows, Rows],
@@ -451,7 +462,7 @@ def held_out_scores(
 
 
 def block_of(
-    estimator: Any, response: str, X: Any, of_odds: bool, n_labels: int | None = None
+    estimator: Any, response: str, X: MatrixLike, of_odds: bool, n_labels: int | None = None
 ) -> Matrix:
     """Return the scores of a fitted classifier, by blocks of rows where they are many."""
     n = num_samples(X)

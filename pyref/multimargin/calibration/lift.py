@@ -64,7 +64,7 @@ class LabelLift(BaseEstimator):  # type: ignore[misc]
 
 
 class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
-    """Two calibrations in a row: the second one also takes what the other labels make likely.
+    """Two successive calibrations: the second also uses the other labels of the row.
 
     Parameters
     ----------

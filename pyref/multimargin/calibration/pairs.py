@@ -90,7 +90,7 @@ class Pairs:
         cls,
         blocks: Sequence[NDArray[Any]],
         indicator: NDArray[np.uint8],
-        n_best: int,
+        k: int,
         listed: Listed | None = None,
     ) -> Self:
         """Return the pairs whose label is among the best of its row by the first block."""
@@ -99,7 +99,7 @@ class Pairs:
         columns: list[list[Vector]] = [[] for _ in range(N_FEATURES + len(blocks) - 1)]
         for chunk in in_chunks(n, q):
             found = features_of([block[chunk] for block in blocks])
-            learned = (found[RANK] < np.log(n_best + 0.5)) & (indicator[chunk] != UNKNOWN)
+            learned = (found[RANK] < np.log(k + 0.5)) & (indicator[chunk] != UNKNOWN)
             at = np.nonzero(learned)
             rows.append(at[0] + chunk.start)
             labels.append(at[1] if listed is None else listed.numbers[chunk][at])

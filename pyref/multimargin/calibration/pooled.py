@@ -31,16 +31,16 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
     Scores of different labels come from different amounts of data: a margin of a rare label means
     less than that of a frequent one. One logistic regression over all labels, with a shrunken
-    correction for each, maps scores to probabilities, so that labels with few rows borrow from the
-    others. The same regression weights the scores of several models, *blocks*, equally for all
-    labels up to a shrunken correction for each.
+    correction for each, maps scores to probabilities, so that labels with few rows borrow strength
+    from the others. The same regression weights the scores of several models, *blocks*, equally for
+    all labels up to a shrunken correction for each.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss against the regularisation, as in scikit-learn's `LogisticRegression`.
-    n_best : int or None, default=None
-        The labels with the `n_best` highest scores of each row in the first block are learned from,
+    top_k : int or None, default=None
+        The labels with the `top_k` highest scores of each row in the first block are learned from,
         and those that tie with them; None is 30, or more where all rows have no more than a
         million of them.
 
@@ -70,9 +70,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     In the regression each is divided by its own standard deviation; the label's own intercept and
     slopes have columns of 0.5 and of 0.3 times each block's scores. The penalty is half the squared
     norm of all weights but the common intercept. This is Platt's scaling with partial pooling.
-    Labels below the `n_best` get their probability from the same formula.
+    Labels below the `top_k` get their probability from the same formula.
 
-    Learn it from held-out scores; `CalibratedClassifier` does.
+    Learn it from held-out scores, as `CalibratedClassifier` does.
 
     Examples
     --------
@@ -91,11 +91,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     label_intercept_: Vector
     _solution: tuple[Vector, Matrix]
 
-    def __init__(
-        self, C: float = 1.0, n_best: int | None = None, *, per_label: bool = True
-    ) -> None:
+    def __init__(self, C: float = 1.0, top_k: int | None = None, *, per_label: bool = True) -> None:
         self.C = C
-        self.n_best = n_best
+        self.top_k = top_k
         self.per_label = per_label
 
     def fit(
@@ -135,9 +133,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
     def best_of(self, n: int) -> int:
         """Return how many labels of each of n rows are learned from."""
-        if self.n_best is None:
+        if self.top_k is None:
             return max(_FEWEST_BEST, _PAIRS // max(n, 1))
-        return check_integer("n_best", self.n_best, at_least=1)
+        return check_integer("top_k", self.top_k, at_least=1)
 
     @with_one_blas_thread
     def fit_pairs(

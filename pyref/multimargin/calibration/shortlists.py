@@ -27,7 +27,7 @@ from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.tuning.folds import Rows, folds_of
-from multimargin.typing import LabelsLike, Matrix, Vector
+from multimargin.typing import Features, Folds, Indicator, LabelsLike, Matrix, MatrixLike, Vector
 from multimargin.whole_fits import whole_or_unchanged
 
 Numbers = NDArray[np.intp]
@@ -48,7 +48,7 @@ class Shortlists:
     scores: Matrix  # (m, k)
 
     @classmethod
-    def by(cls, ranker: Any, X: Any, n_labels: int) -> Self:
+    def by(cls, ranker: Any, X: Features, n_labels: int) -> Self:
         """Return those of rows by the scores of a ranker."""
         k = min(N_BEST, n_labels)
         numbers, scores = np.empty((X.shape[0], k), dtype=np.intp), np.empty((X.shape[0], k))
@@ -63,7 +63,7 @@ class Shortlists:
         return cls(np.vstack(numbers), np.vstack(scores))
 
 
-def scores_at(classifier: Any, X: Any, numbers: Numbers, n_labels: int) -> Matrix:
+def scores_at(classifier: Any, X: Features, numbers: Numbers, n_labels: int) -> Matrix:
     """Return the scores of the listed labels of rows by another classifier, (m, k)."""
     scores = np.empty(numbers.shape)
     for rows in _blocks(X.shape[0], n_labels):
@@ -73,7 +73,7 @@ def scores_at(classifier: Any, X: Any, numbers: Numbers, n_labels: int) -> Matri
 
 
 def fitted_to(
-    estimator: Any, X: Any, y: Any, sample_weight: Vector | None, rows: Any = slice(None)
+    estimator: Any, X: Features, y: Indicator, sample_weight: Vector | None, rows: Any = slice(None)
 ) -> Any:
     """Return an estimator fitted to some rows."""
     weights = None if sample_weight is None else sample_weight[rows]
@@ -82,8 +82,8 @@ def fitted_to(
 
 def scores_on_folds(
     estimator: Any,
-    X: Any,
-    y: Any,
+    X: Features,
+    y: Indicator,
     sample_weight: Vector | None,
     folds: Sequence[tuple[Rows, Rows]],
     lists: Shortlists,
@@ -193,7 +193,7 @@ class HeldOutLists(HeldOut):
 
 
 def _base_rates(
-    indicator: Any, numbers: Numbers, found: NDArray[np.uint8], sample_weight: Vector | None
+    indicator: Indicator, numbers: Numbers, found: NDArray[np.uint8], sample_weight: Vector | None
 ) -> Vector:
     """Return how often each label applies where it is not listed, drawn to what all labels have."""
     m, q = indicator.shape
@@ -216,7 +216,7 @@ def _base_rates(
 
 
 class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A ranker and others beside it, whose scores of the best labels of each row are calibrated.
+    """A ranker and other classifiers, whose scores of the best labels of each row are calibrated.
 
     The ranker lists the 50 best labels of a row. Their probabilities come from its scores and those
     of the others, as in `CalibratedClassifier`; those of all other labels are base rates: how often
@@ -262,7 +262,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         at_least_one: bool = False,
         empty_label: bool = False,
-        cv: Any = 3,
+        cv: Folds = 3,
     ) -> None:
         self.estimator = estimator
         self.threshold = threshold
@@ -273,7 +273,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @whole_or_unchanged
     def fit(
         self,
-        X: Any,
+        X: Features,
         y: LabelsLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
@@ -313,7 +313,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_held_out(
-        self, estimators: Named, held_out: HeldOutLists, targets: Targets, X: Any
+        self, estimators: Named, held_out: HeldOutLists, targets: Targets, X: Features
     ) -> Matrix:
         """Learn from held-out scores that are there, of fitted classifiers; return their odds."""
         q, everywhere = targets.indicator.shape[1], [np.arange(len(held_out.rows))]
@@ -343,11 +343,11 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return calibration
 
     @property
-    def threshold_(self) -> Any:
+    def threshold_(self) -> Threshold | None:
         """The fitted threshold."""
         return self.head_.threshold
 
-    def shortlists(self, X: Any) -> Shortlists:
+    def shortlists(self, X: Features) -> Shortlists:
         """Return the listed labels of rows and the logarithms of their odds.
 
         Parameters
@@ -369,7 +369,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         odds[lists.numbers >= self.classes_.size] = _NEVER
         return replace(lists, scores=odds)
 
-    def predict(self, X: Any) -> sparse.csr_array:
+    def predict(self, X: MatrixLike) -> sparse.csr_array:
         """Predict the relevant labels.
 
         Parameters
@@ -385,7 +385,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lists = self.shortlists(X)
         return self._sparse(lists, self.head_.label_sets(lists.scores).astype(np.uint8))
 
-    def predict_proba(self, X: Any) -> sparse.csr_array:
+    def predict_proba(self, X: MatrixLike) -> sparse.csr_array:
         """Return the probabilities of the listed labels.
 
         Parameters
@@ -401,7 +401,9 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lists = self.shortlists(X)
         return self._sparse(lists, np.asarray(expit(lists.scores)))
 
-    def precision(self, X: Any, indicator: Any, sample_weight: ArrayLike | None = None) -> float:
+    def precision(
+        self, X: Features, indicator: Indicator, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return precision at 5.
 
         Parameters

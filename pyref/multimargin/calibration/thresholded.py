@@ -3,6 +3,8 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
+
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named, sliceable
 from multimargin.checks.parameters import check_flag
@@ -10,7 +12,7 @@ from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Threshold, spread
 from multimargin.thresholds.make import make_threshold
-from multimargin.typing import Matrix
+from multimargin.typing import Folds, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -37,7 +39,7 @@ class ThresholdedClassifier(HeldOutClassifier):
         and "micro" above.
     at_least_one : bool, default=False
         If True, the best label of a row is always predicted.
-    cv : int, splitter or iterable of (train, test), default=5
+    cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
@@ -59,7 +61,7 @@ class ThresholdedClassifier(HeldOutClassifier):
     label_names_in_ : ndarray of shape (q,)
         Column names of `y`, when it was a data frame with string names.
     n_features_in_ : int
-        Number of features, if the classifier tells.
+        Number of features, if the classifier has it.
 
     Notes
     -----
@@ -85,20 +87,25 @@ class ThresholdedClassifier(HeldOutClassifier):
     threshold: str | float | Threshold = "macro"
     _: KW_ONLY
     at_least_one: bool = False
-    cv: Any = 5
+    cv: Folds = 3
     response_method: str = "auto"
     n_jobs: int | None = None
 
     @whole_or_unchanged
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         X = sliceable(X)
         self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
         return self
 
     def fit_held_out(
-        self, estimators: Named, held_out: HeldOut, targets: Targets, X: Any
+        self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike
     ) -> Matrix:
         """Learn the threshold from held-out scores that are there, and return these."""
         scores, q = held_out.blocks[0], targets.indicator.shape[1]

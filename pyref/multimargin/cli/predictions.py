@@ -46,7 +46,7 @@ class Predictions:
             rows = [number for number, labels in enumerate(best) if label in labels]
             some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
             for number, reasons in zip(
-                rows, explain(model, some, names[label], top=count), strict=True
+                rows, explain(model, some, names[label], k=count), strict=True
             ):
                 named = replace(reasons, label=self.label_names[label])
                 found[number][int(label)] = named

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
@@ -23,7 +23,7 @@ from multimargin.estimators.pairwise.problem import Model
 from multimargin.kernels import rust_matrix
 from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.thresholds.cuts import best_thresholds
-from multimargin.typing import Matrix
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 
 Sums = dict[str, Any]
 
@@ -124,7 +124,9 @@ def _pairs_of(indicator: NDArray[np.uint8], zero_label: bool, top: int | None = 
     return known
 
 
-def make_part(index: int, X: Any, y: Any, sample_weight: Any, pairs: Pairs) -> Part:
+def make_part(
+    index: int, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None, pairs: Pairs
+) -> Part:
     """Check the rows of one part."""
     try:
         with naming("X", MATRIX_OF_NUMBERS):
@@ -153,14 +155,14 @@ def make_part(index: int, X: Any, y: Any, sample_weight: Any, pairs: Pairs) -> P
     return Part(index, X, indicator, pair_weights, given, zero_label)
 
 
-def _indicator(y: Any) -> NDArray[np.uint8]:
+def _indicator(y: LabelsLike) -> NDArray[np.uint8]:
     shape = np.shape(y)
     if len(shape) == 2 and shape[0] == 0 and shape[1] > 0:
         return np.zeros(shape, dtype=np.uint8)
     return check_indicator(y, unknown=True)
 
 
-def _row_weights(sample_weight: Any, n: int) -> Matrix:
+def _row_weights(sample_weight: ArrayLike | None, n: int) -> Matrix:
     if sample_weight is None:
         return np.ones(n)
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -365,7 +367,7 @@ def contribution(part: Part, state: State, step: float) -> Sums:
     }
 
 
-def _product(X: Any, dual: Any) -> Matrix:
+def _product(X: Features, dual: Any) -> Matrix:
     if sparse.issparse(X) and not sparse.issparse(dual):
         return np.asarray(X.T @ dual)
     if sparse.issparse(X):

@@ -18,7 +18,7 @@ from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
 from multimargin.notices import warn
 from multimargin.targets.reading import read_targets
-from multimargin.typing import Matrix
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -29,7 +29,7 @@ class MajorityClass:
     # Whether the label is relevant for more than half of the training rows, by weight
     relevant: bool
 
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: Features) -> Matrix:
         """Return 1 for every row when the label is relevant, else -1."""
         return np.full(X.shape[0], 1.0 if self.relevant else -1.0)
 
@@ -57,7 +57,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         raise NotImplementedError
 
     @whole_or_unchanged
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Select each label's features, then fit one classifier per label on them.
 
         Parameters
@@ -146,7 +146,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
             f"{reasons}. Expected both classes, and a selector that finds a feature."
         )
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         # The classifiers' decision function; the probability minus 1/2 where they have none; 1 or
         # -1 for labels that fall back to their majority class.
         q = len(self.estimators_)
@@ -162,7 +162,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
 
 @dataclass(repr=False, eq=False)
 class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
-    """One binary classifier a label, each on its own features (LLSF-BSVM).
+    """One binary classifier per label, each on its own features (LLSF-BSVM).
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def _supports(selector: Any, q: int, d: int) -> NDArray[np.bool_]:
             supports = np.asarray([selector.get_support(label=k) for k in range(q)])
         except (AttributeError, TypeError) as error:
             raise TypeError(
-                f"selector is {selector!r}, which names no features of single labels; expected "
+                f"selector is {selector!r}, which names no features for each label; expected "
                 "one with label_specific_features_ or get_support(label=...) after fit."
             ) from error
     if supports.shape != (q, d) or supports.dtype != np.bool_:
@@ -340,7 +340,7 @@ def _predecessors(q: int, order: NDArray[np.intp] | None) -> list[NDArray[np.int
     return before
 
 
-def _label_features(X: Any, support: NDArray[np.bool_], labels: NDArray[np.uint8]) -> Any:
+def _label_features(X: Features, support: NDArray[np.bool_], labels: NDArray[np.uint8]) -> Any:
     own = X[:, np.flatnonzero(support)]
     if labels.shape[1] == 0:
         return own
@@ -349,7 +349,7 @@ def _label_features(X: Any, support: NDArray[np.bool_], labels: NDArray[np.uint8
     return np.hstack([own, labels])
 
 
-def _fit_one(estimator: Any, X: Any, y: NDArray[np.uint8], weights: Matrix | None) -> Any:
+def _fit_one(estimator: Any, X: Features, y: NDArray[np.uint8], weights: Matrix | None) -> Any:
     if weights is None:
         return estimator.fit(X, y)
     if not has_fit_parameter(estimator, "sample_weight"):
@@ -357,7 +357,7 @@ def _fit_one(estimator: Any, X: Any, y: NDArray[np.uint8], weights: Matrix | Non
     return estimator.fit(X, y, sample_weight=weights)
 
 
-def decision(classifier: Any, X: Any) -> Matrix:
+def decision(classifier: Any, X: Features) -> Matrix:
     """Return the decision values of a fitted binary classifier, positive for class 1."""
     if hasattr(classifier, "decision_function"):
         return np.asarray(classifier.decision_function(X), dtype=np.float64)

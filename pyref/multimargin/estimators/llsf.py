@@ -59,7 +59,7 @@ from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 SOLVERS = ("auto", "cd", "admm", "apg")
@@ -290,7 +290,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         self.kkt_residual_ = solution.kkt_residual
         return solution
 
-    def _start(self, X: Any, Y: Matrix) -> Matrix | None:
+    def _start(self, X: Features, Y: Matrix) -> Matrix | None:
         coef: Matrix = getattr(self, "coef_", np.empty(0))
         if self.warm_start and coef.shape == (Y.shape[1], X.shape[1]):
             return coef
@@ -298,7 +298,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
 
     def _fit_threshold(
         self,
-        X: Any,
+        X: Features,
         targets: Targets,
         sample_weight: Matrix | None,
         solution: Coefficients,
@@ -321,7 +321,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         unit = spread(scores, weights) if isinstance(threshold, FeaturesThreshold) else 1.0
         self.threshold_ = threshold.fit(scores / unit, Y, X, weights).rescale(unit)
 
-    def _warn(self, X: Any, convexity: Convexity, solver: str, max_iter: int) -> None:
+    def _warn(self, X: Features, convexity: Convexity, solver: str, max_iter: int) -> None:
         if not convexity.convex:
             features = smallest_feature_eigenvalue(X)
             labels = convexity.smallest_label_eigenvalue
@@ -352,7 +352,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
                 ConvergenceWarning,
             )
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         return product(X, self.coef_.T, thread_count(self.n_jobs))
 
     def get_support(self, indices: bool = False, *, label: int | str | None = None) -> NDArray[Any]:
@@ -415,7 +415,7 @@ def beta_max(X: MatrixLike, y: LabelsLike) -> float:
     return float(np.abs(correlation_of(X, indicator)).max())
 
 
-def _check_data(X: Any, y: Any) -> tuple[Any, NDArray[np.uint8]]:
+def _check_data(X: MatrixLike, y: LabelsLike) -> tuple[Any, NDArray[np.uint8]]:
     check_room_for_products()
     check_readable(X)
     with naming("X", MATRIX_OF_NUMBERS):

@@ -23,7 +23,7 @@ from multimargin.estimators.fitting.progress import EpochCallback
 from multimargin.estimators.fitting.report import Report
 from multimargin.estimators.fitting.time_limit import seconds_until
 from multimargin.kernels import rust_matrix
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 # Eigenvalues of R closer to zero than this are rounding: its entries are at most 1.
 _ROUNDING = 1e-12
@@ -65,7 +65,7 @@ class Convexity:
     largest_eigenvalue: float  # lambda_max(coupling)
 
 
-def examine(X: Any, indicator: NDArray[Any], alpha: float, *, convexify: bool) -> Convexity:
+def examine(X: Features, indicator: NDArray[Any], alpha: float, *, convexify: bool) -> Convexity:
     """Decide whether the published problem is convex, and shift it when asked to.
 
     The shift is 0 where the published problem is convex, else -lambda_min(R), the smallest one for
@@ -87,7 +87,7 @@ def examine(X: Any, indicator: NDArray[Any], alpha: float, *, convexify: bool) -
     )
 
 
-def _anchor(X: Any, indicator: NDArray[Any], deficit: float) -> float | None:
+def _anchor(X: Features, indicator: NDArray[Any], deficit: float) -> float | None:
     """Return <C, (X^T X - deficit I)^-1 C>, None when that matrix is not positive definite."""
     n, d = X.shape
     squared_norms = _column_squared_norms(X)
@@ -103,7 +103,7 @@ def _anchor(X: Any, indicator: NDArray[Any], deficit: float) -> float | None:
     return float(np.vdot(C, linalg.cho_solve(factor, C, check_finite=False)))
 
 
-def smallest_feature_eigenvalue(X: Any) -> float:
+def smallest_feature_eigenvalue(X: Features) -> float:
     """Return lambda_min(X^T X); 0 when d > n."""
     if X.shape[1] > X.shape[0]:
         return 0.0
@@ -111,19 +111,19 @@ def smallest_feature_eigenvalue(X: Any) -> float:
     return max(0.0, float(linalg.eigvalsh(gram, subset_by_index=[0, 0])[0]))
 
 
-def lipschitz(X: Any, convexity: Convexity) -> float:
+def lipschitz(X: Features, convexity: Convexity) -> float:
     """Return a Lipschitz constant of the gradient, lambda_max(X^T X) + lambda_max(coupling)."""
     return largest_feature_eigenvalue(X) + convexity.largest_eigenvalue
 
 
-def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
+def published_lipschitz(X: Features, coupling: Matrix | None) -> float:
     """Return L_f of eq. (15), sqrt(2 sigma_max(X^T X)^2 + 2 sigma_max(alpha R)^2)."""
     features = largest_feature_eigenvalue(X)
     labels = 0.0 if coupling is None else float(np.linalg.norm(coupling, 2))
     return float(np.sqrt(2.0 * features**2 + 2.0 * labels**2))
 
 
-def largest_feature_eigenvalue(X: Any) -> float:
+def largest_feature_eigenvalue(X: Features) -> float:
     """Return lambda_max(X^T X)."""
     n, d = X.shape
     if min(n, d) <= 2:
@@ -136,7 +136,7 @@ def largest_feature_eigenvalue(X: Any) -> float:
     return float(eigsh(square, k=1, v0=start, tol=0, return_eigenvectors=False)[0])
 
 
-def ridge_start(X: Any, indicator: NDArray[Any], gamma: float) -> Matrix:
+def ridge_start(X: Features, indicator: NDArray[Any], gamma: float) -> Matrix:
     """Return the transpose of the start of Algorithm 1, (X^T X + gamma I)^-1 X^T Y."""
     n, d = X.shape
     Y = indicator.astype(np.float64)
@@ -167,7 +167,7 @@ class Eigenbasis:
 
 
 @with_one_blas_thread
-def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
+def eigenbasis(X: Features, coupling: Matrix | None) -> Eigenbasis:
     """Compute the basis."""
     n, d = X.shape
     if d <= n:
@@ -189,7 +189,7 @@ def _eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
     return values, np.ascontiguousarray(vectors)
 
 
-def is_affordable(X: Any, labels: int) -> bool:
+def is_affordable(X: Features, labels: int) -> bool:
     """Decide whether the basis is worth its cost: O(n d min(n, d)), once."""
     n, d = (int(size) for size in X.shape)
     rank = min(n, d)
@@ -197,7 +197,7 @@ def is_affordable(X: Any, labels: int) -> bool:
     return few and rank * d <= MOST_EIGENVALUES**2
 
 
-def choose_solver(X: Any, correlation: Matrix, coupling: Matrix | None, beta: float) -> str:
+def choose_solver(X: Features, correlation: Matrix, coupling: Matrix | None, beta: float) -> str:
     """Name the loop that `solver="auto"` stands for; `correlation` is that of `Request`."""
     affordable = is_affordable(X, len(correlation))
     if coupling is not None:
@@ -233,7 +233,7 @@ class Coefficients(Report):
     kkt_residual: float  # Largest violation of the optimality conditions
 
 
-def solve_llsf(X: Any, convexity: Convexity, request: Request) -> Coefficients:
+def solve_llsf(X: Features, convexity: Convexity, request: Request) -> Coefficients:
     """Call a solver."""
     solution = _rust.solve_label_features(
         rust_matrix(X),
@@ -257,7 +257,7 @@ def solve_llsf(X: Any, convexity: Convexity, request: Request) -> Coefficients:
 
 
 def weighted(
-    X: Any, indicator: NDArray[np.uint8], sample_weight: Matrix | None
+    X: Features, indicator: NDArray[np.uint8], sample_weight: Matrix | None
 ) -> tuple[Any, NDArray[Any], tuple[Matrix, Matrix]]:
     """Return the problem in which each row counts once: X, Y, `Request.sums`."""
     Y: NDArray[Any] = indicator
@@ -272,7 +272,7 @@ def weighted(
     return X, Y, (correlation_of(X, Y), norms)
 
 
-def correlation_of(X: Any, Y: NDArray[Any]) -> Matrix:
+def correlation_of(X: Features, Y: NDArray[Any]) -> Matrix:
     """Return the transpose of X^T Y."""
     return np.ascontiguousarray(as_dense(sparse.csr_array(Y.T, dtype=np.float64) @ X))
 

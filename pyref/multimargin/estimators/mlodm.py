@@ -15,7 +15,7 @@ from multimargin.thresholds import Threshold
 class MLODM(PairwiseClassifier):
     """Multi-label optimal margin distribution machine.
 
-    Draws the margins of all label pairs towards 1 from both sides: a margin below 1 - theta costs
+    Pulls the margins of all label pairs towards 1 from both sides: a margin below 1 - theta costs
     the square of what it lacks, one above 1 + theta the square of its excess, with weight mu. So
     the margins' mean is large and their variance small. There is no bias.
 
@@ -63,7 +63,7 @@ class MLODM(PairwiseClassifier):
     max_iter : int, default=1000
         Largest number of epochs (passes over the instances).
     cache_size : float, default=1000
-        Megabytes for the kernel matrix, four or eight bytes a value. If it does not fit, its rows
+        Megabytes for the kernel matrix, four or eight bytes per value. If it does not fit, its rows
         are computed when needed, and as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.

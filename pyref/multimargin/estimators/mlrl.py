@@ -13,13 +13,13 @@ class MLRL(RelationshipClassifier):
     """MLRL: support vector machines of all labels, coupled by a label covariance that is learned.
 
     The weights of the labels have a common prior whose covariance between labels, Omega, is part of
-    the problem: labels that need similar weights support each other, and Omega says which do.
+    the problem: labels that need similar weights share information, and Omega says which do.
 
     Parameters
     ----------
     lam : float, default=1e-4
         Weight of the regularisation against the mean loss, positive. Small values fit closely: of n
-        rows and q labels, 1/(n q) is what C = 1 is to one support vector machine a label. At 0.1
+        rows and q labels, 1/(n q) is what C = 1 is to one support vector machine per label. At 0.1
         few labels are ever predicted.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.

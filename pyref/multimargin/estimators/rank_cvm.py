@@ -52,7 +52,7 @@ class RankCVM(PairwiseClassifier):
         from the scores of the training rows; `ThresholdedClassifier` learns it from those of
         held-out rows.
     options : FrankWolfeOptions or None, default=None
-        The published stop rule of ``solver="frank-wolfe"``. None stops it by `tol`.
+        The published stopping rule of ``solver="frank-wolfe"``. None stops by `tol`.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
@@ -73,7 +73,7 @@ class RankCVM(PairwiseClassifier):
         Largest number of epochs: passes over the instances, or as many Frank-Wolfe iterations as
         there are label pairs (the paper's M, 50 there).
     cache_size : float, default=1000
-        Megabytes for the kernel matrix, four or eight bytes a value. If it does not fit, its rows
+        Megabytes for the kernel matrix, four or eight bytes per value. If it does not fit, its rows
         are computed when needed, and as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.

@@ -18,7 +18,7 @@ from multimargin.estimators.pairwise.engine import solve_problem
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
 from multimargin.kernels import Kernel, less_offset, offset_of
 from multimargin.thresholds import Threshold
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 # A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
 # features, the n x n kernel form (27) is used.
@@ -33,8 +33,8 @@ _CHUNK = 512
 class RankHLapSVM(PairwiseClassifier):
     """Rank-HLapSVM: Rank-SVM with hypergraph regularisation.
 
-    `RankSVM` with a penalized bias and a further regulariser: instances that share labels, most of
-    all labels whose instances lie close together, are drawn to similar scores.
+    `RankSVM` with a penalized bias and a further regulariser: instances that share labels, above
+    all labels whose instances are close together, are pulled towards similar scores.
 
     Parameters
     ----------
@@ -46,16 +46,15 @@ class RankHLapSVM(PairwiseClassifier):
         (`benchmarks/defaults.py`).
     lam : float, default=1e-4
         Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``. It
-        multiplies a sum over the rows: at 0.25 it drowns the loss of several hundred of them (the
-        guide, "Which method?").
-        Where it dwarfs the loss, the scores of an accurate solution differ by little: decrease
-        `tol`.
+        multiplies a sum over the rows: at 0.25 it dominates the loss of several hundred of them
+        (the guide, "Which method?"). Where it dominates the loss, the scores of an accurate
+        solution differ by little: decrease `tol`.
     nu : float or "scale", default="scale"
         Rate at which a label's weight falls with the mean squared distance between its instances,
-        at least 0 (the paper's nu). "scale" takes 1 / (mean squared distance between all training
+        at least 0 (the paper's nu). "scale" is 1 / (mean squared distance between all training
         rows), so that the weights lie around exp(-1) whatever the scale of the features; with a
-        number, every weight underflows to 0 on features of large scale, and the regulariser is
-        gone. Distances are those of the features whatever the kernel (eq. (30) is about the
+        number, every weight underflows to 0 on features of large scale, and the regulariser
+        vanishes. Distances are those of the features whatever the kernel (eq. (30) is about the
         instances); a precomputed kernel has those that it implies.
     top_k : int, float or None, default=None
         Number of irrelevant labels that each relevant label is compared with: those with the
@@ -265,7 +264,7 @@ def _solve_sparse(problem: Problem, solver: str, lam: float, laplacian: "Laplaci
     return _linear_fit(fit, fit.weights, problem.X, lam, laplacian)
 
 
-def _factor(laplacian: "Laplacian", lam: float, X: Any) -> Matrix:
+def _factor(laplacian: "Laplacian", lam: float, X: Features) -> Matrix:
     """Return R, upper triangular, of R^T R = I + lam X^T Lap X."""
     gram = laplacian.gram(X)
     gram *= lam
@@ -282,7 +281,7 @@ def _factor(laplacian: "Laplacian", lam: float, X: Any) -> Matrix:
     return R
 
 
-def _linear_fit(fit: Fit, W: Matrix, X: Any, lam: float, laplacian: "Laplacian") -> Fit:
+def _linear_fit(fit: Fit, W: Matrix, X: Features, lam: float, laplacian: "Laplacian") -> Fit:
     """Return a fit on features X that end with a 1 as one with the weights W."""
     weights, bias = np.ascontiguousarray(W[:-1]), W[-1].copy()
     with_bias = product(X, weights) + bias if fit.scores is None else fit.scores
@@ -420,7 +419,7 @@ class Laplacian:
 
 
 def _weights_by_features(
-    X: Any, Y: Matrix, nu: float | str, sample_weight: Matrix | None
+    X: Features, Y: Matrix, nu: float | str, sample_weight: Matrix | None
 ) -> Matrix:
     """Return the hyperedge weights for the distances of the rows of X."""
     X = less_offset(X, offset_of(X))

@@ -14,7 +14,7 @@ class RankLSVM(PairwiseClassifier):
     """Rank-LSVM: label ranking with the squared hinge.
 
     Like `RankSVM`, but a label pair that misses the margin of 1 costs the square of what it lacks:
-    the dual problem is strictly convex, without upper bounds, and quick to solve.
+    the dual problem is strictly convex, without upper bounds, and fast to solve.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class RankLSVM(PairwiseClassifier):
     max_iter : int, default=1000
         Largest number of epochs (passes over the instances).
     cache_size : float, default=1000
-        Megabytes for the kernel matrix, four or eight bytes a value. If it does not fit, its rows
+        Megabytes for the kernel matrix, four or eight bytes per value. If it does not fit, its rows
         are computed when needed, and as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.

@@ -69,7 +69,7 @@ class RankSVM(PairwiseClassifier):
     max_iter : int, default=1000
         Largest number of epochs (passes over the instances) or Frank-Wolfe iterations.
     cache_size : float, default=1000
-        Megabytes for the kernel matrix, four or eight bytes a value. If it does not fit, its rows
+        Megabytes for the kernel matrix, four or eight bytes per value. If it does not fit, its rows
         are computed when needed, and as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.

@@ -26,7 +26,7 @@ _SIGNS = np.array([-1.0, 1.0, 0.0])
 class RankSVMz(PairwiseClassifier):
     """Rank-SVM with a zero label: large-margin label ranking that is its own threshold.
 
-    A further label, the zero label, has a score of its own and stands between the relevant and the
+    A further label, the zero label, has its own score, between those of relevant and
     irrelevant labels: the relevant ones score higher than it by a margin of 1, the irrelevant ones
     lower. The labels above it are predicted. Rows without any label, and rows with all of them,
     count like others.
@@ -38,7 +38,7 @@ class RankSVMz(PairwiseClassifier):
         its q labels, so that a label weighs C/q: 30 is as much for 15 labels as one-vs-rest's C = 2
         is (`benchmarks/defaults.py`).
     bias : {"free", "penalized", "none"}, default="free"
-        "free" is the published model, with one equality constraint a class; "penalized" adds
+        "free" is the published model, with one equality constraint per class; "penalized" adds
         1/2 ||b||^2 (the kernel K + 1), which is easier to solve; "none" has no bias.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
@@ -58,7 +58,7 @@ class RankSVMz(PairwiseClassifier):
     max_iter : int, default=1000
         Largest number of epochs (passes over the instances).
     cache_size : float, default=1000
-        Megabytes for the kernel matrix, four or eight bytes a value. If it does not fit, its rows
+        Megabytes for the kernel matrix, four or eight bytes per value. If it does not fit, its rows
         are computed when needed, and as many as fit are kept.
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.
@@ -134,10 +134,10 @@ class RankSVMz(PairwiseClassifier):
     attributes are those of these differences. f_0(x) is -1/(q + 1) times their sum. There is no
     threshold to learn; `threshold_` is 0.
 
-    The zero label and the equality constraint a class are Xu 2012; the weight C/q, which gives each
-    row the same weight whatever its labels, and the loop are ours. Without the zero label's own
-    regularisation the labels would be independent support vector machines; with it, the problem is
-    that of `MLRL` with a fixed covariance in proportion to I + 1 1^T.
+    The zero label and the equality constraint per class are Xu 2012; the weight C/q, which gives
+    each row the same weight whatever its labels, and the loop are ours. Without the zero label's
+    own regularisation the labels would be independent support vector machines; with it, the problem
+    is that of `MLRL` with a fixed covariance in proportion to I + 1 1^T.
 
     Examples
     --------

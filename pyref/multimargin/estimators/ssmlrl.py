@@ -18,7 +18,7 @@ from multimargin.kernels import check_precomputed, is_indefinite
 from multimargin.targets.given import Given, recognise
 from multimargin.targets.indicator import numbers_of
 from multimargin.targets.reading import Targets, read_targets
-from multimargin.typing import Matrix
+from multimargin.typing import LabelsLike, Matrix
 
 # Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
 _CANCELLED = 1e-6
@@ -147,7 +147,7 @@ class SSMLRL(RelationshipClassifier):
         check_real("lam2", self.lam2, at_least=0.0)
         return check_real("lam1", self.lam1, above=0.0, at_least=1e-150, at_most=1e150)
 
-    def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+    def _read_targets(self, y: LabelsLike) -> tuple[Targets, NDArray[np.bool_]]:
         return split_targets(y)
 
     def _forget_rows(self) -> None:
@@ -245,15 +245,14 @@ def _reduced_by_factor(
 
 
 def split_targets(
-    y: Any, *, unknown: Literal["warn", "take"] = "warn"
+    y: LabelsLike, *, unknown: Literal["warn", "take"] = "warn"
 ) -> tuple[Targets, NDArray[np.bool_]]:
     """Return the targets of the labelled rows, and which rows those are."""
     given = recognise(y)
     labelled = ~_unlabelled(given)
     if labelled.size and not labelled.any():
         raise ValueError(
-            "y has no labelled row: it is -1 or unknown everywhere; expected one, and a warning "
-            "says where labels are unknown."
+            "y has no labelled row: all of its labels are -1 or unknown; expected at least one."
         )
     if not labelled.all():
         given = given.take(np.flatnonzero(labelled))
@@ -280,7 +279,7 @@ def _unlabelled(given: Given) -> NDArray[np.bool_]:
     mixed = np.flatnonzero(marked.any(axis=1) & ~unlabelled)
     if mixed.size:
         raise ValueError(
-            f"y has -1 beside other values, first in row {mixed[0]}; expected rows of 0 and 1 "
+            f"y mixes -1 with other values, first in row {mixed[0]}; expected rows of 0 and 1 "
             "or, for an unlabelled row, -1 everywhere. (Labels coded as -1 and +1 are "
             "converted by (y > 0).astype(int).)"
         )

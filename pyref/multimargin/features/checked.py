@@ -14,12 +14,13 @@ from multimargin.checks.arrays import (
     sound_features,
 )
 from multimargin.checks.memory import check_room_for_products
+from multimargin.typing import MatrixLike
 
 
 class TakesFeatures(BaseEstimator):  # type: ignore[misc]
     """Base of estimators that take a matrix of numbers, dense or CSR."""
 
-    def _checked_features(self, X: Any, *, reset: bool) -> Any:
+    def _checked_features(self, X: MatrixLike, *, reset: bool) -> Any:
         check_room_for_products()
         # What takes long for a few rows.
         sound = is_sound(X)

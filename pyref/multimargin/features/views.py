@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, check_flag
 from multimargin.features.checked import TakesFeatures
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Features, LabelsLike, MatrixLike
 
 # Columns up to which, and entries up to which, features are held dense.
 _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
@@ -36,7 +36,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     Parameters
     ----------
     views : list of (str, transformer, columns) or None, default=None
-        Names of views, what makes numbers of them and the columns that it takes, as for
+        Names, transformers and columns of the views, as for
         `sklearn.compose.ColumnTransformer`. None is one view, X itself.
     unit_length : {"auto"} or bool, default="auto"
         If True, the rows of each view are divided by their Euclidean norm; "auto" does so for views
@@ -86,7 +86,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.fit_parts(X)
         return self
 
-    def fit_parts(self, X: Any, *, checked_by: Any = None) -> list[Any]:
+    def fit_parts(self, X: Any, *, checked_by: Any = None) -> list[Features]:
         """Fit, and return the features of each view in the form that was chosen.
 
         What another estimator has checked already has its number and names of features.
@@ -117,7 +117,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.stops_ = np.cumsum([part.shape[1] for part in parts]).tolist()
         return self._in_form(parts)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Features:
         """Return the features of all views in the form that was chosen, side by side.
 
         Parameters
@@ -135,7 +135,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             X if self.views is not None else self._checked_features(X, reset=False)
         )
 
-    def prepared(self, X: Any) -> Any:
+    def prepared(self, X: MatrixLike) -> Features:
         """Return checked features as `transform` does."""
         parts = [X]
         if self.columns_ is not None:
@@ -152,7 +152,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             found.append(normalize(rows) if unit else rows)
         return found
 
-    def side_by_side(self, parts: list[Any]) -> Any:
+    def side_by_side(self, parts: list[Features]) -> Features:
         """Return the features of all views as one matrix."""
         if len(parts) == 1:
             return parts[0]
@@ -170,7 +170,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         """Return the name of a classifier of one view among those of all."""
         return name if self.columns_ is None else f"{self.names_[place]}__{name}"
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any] | None:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any] | None:
         """Return the names of the features: those given, else those of the fit, if it had some.
 
         Parameters
@@ -217,11 +217,11 @@ class OneView(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike = None) -> Self:
         """Do nothing."""
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Features) -> Features:
         """Return the columns of the view.
 
         Parameters
@@ -237,7 +237,7 @@ class OneView(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         own = X[:, self.start : self.stop]
         return in_form(own, dense=self.dense) if sparse.issparse(X) else np.ascontiguousarray(own)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any] | None:
         """Return the names of the features of the view, of those of all."""
         return None if input_features is None else input_features[self.start : self.stop]
 
@@ -259,7 +259,7 @@ def named_views(views: Any) -> Triples:
     for name, transformer, _ in views:
         if not (hasattr(transformer, "transform") or transformer == "passthrough"):
             raise TypeError(
-                f"views: {name!r} is made by {transformer!r}; expected a transformer with `fit` "
+                f"views has {transformer!r} for {name!r}; expected a transformer with `fit` "
                 "and `transform`, or 'passthrough'."
             )
     return [tuple(one) for one in views]
@@ -294,7 +294,7 @@ def _of_view(name: str, transform: Any, X: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"views: the transformer of {name!r} does not return a matrix of finite numbers with "
-            f"a row for each of X and at least one column: {error}"
+            f"a row for each row of X and at least one column: {error}"
         ) from error
 
 
@@ -309,7 +309,7 @@ def is_dense(X: Any) -> bool:
     return bool(nonzero >= _DENSE * n * d)
 
 
-def in_form(X: Any, *, dense: bool) -> Any:
+def in_form(X: Any, *, dense: bool) -> Features:
     """Return features as a dense or as a CSR matrix."""
     if dense:
         return X.toarray() if sparse.issparse(X) else X

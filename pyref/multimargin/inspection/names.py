@@ -49,18 +49,18 @@ def _numbers_of_labels(model: Any) -> Any:
 
 @overload
 def predict_names(
-    model: Any, X: Any, *, top: int | None = None, return_scores: Literal[False] = False
+    model: Any, X: MatrixLike, *, k: int | None = None, return_scores: Literal[False] = False
 ) -> list[list[Any]]: ...
 
 
 @overload
 def predict_names(
-    model: Any, X: Any, *, top: int | None = None, return_scores: Literal[True]
+    model: Any, X: MatrixLike, *, k: int | None = None, return_scores: Literal[True]
 ) -> tuple[list[list[Any]], list[list[float]]]: ...
 
 
 def predict_names(
-    model: Any, X: MatrixLike, *, top: int | None = None, return_scores: bool = False
+    model: Any, X: MatrixLike, *, k: int | None = None, return_scores: bool = False
 ) -> list[list[Any]] | tuple[list[list[Any]], list[list[float]]]:
     """Return the names of the predicted labels of each row, the most probable first.
 
@@ -71,7 +71,7 @@ def predict_names(
         library's multi-label classifier, such as a chain or a forest.
     X : array-like, sparse matrix, data frame or sequence of n rows
         Input of the model: features, or the columns or texts that the pipeline starts with.
-    top : int or None, default=None
+    k : int or None, default=None
         Number of labels to name for each row, predicted or not; None names the predicted ones.
     return_scores : bool, default=False
         If True, the scores of the named labels are returned as well.
@@ -88,7 +88,7 @@ def predict_names(
     Raises
     ------
     ValueError
-        If the model predicts one class per row, `X` is malformed or `top` is below 1.
+        If the model predicts one class per row, `X` is malformed or `k` is below 1.
 
     Examples
     --------
@@ -98,19 +98,19 @@ def predict_names(
     >>> texts = ["plays audio", "edits audio", "edits photos", "shows photos"]
     >>> tags = [["sound"], ["sound", "editor"], ["image", "editor"], ["image"]]
     >>> tagger = make_pipeline(TfidfVectorizer(), RankSVM(kernel="linear", random_state=0))
-    >>> predict_names(tagger.fit(texts, tags), ["edits sounds and photos"], top=2)
+    >>> predict_names(tagger.fit(texts, tags), ["edits sounds and photos"], k=2)
     [['editor', 'image']]
     """
     names = label_names_of_model(model)
     labels: Iterable[Iterable[int]]
-    if top is not None:
-        check_integer("top", top, at_least=1)
-        labels, values = predict_top(model, X, top)
+    if k is not None:
+        check_integer("k", k, at_least=1)
+        labels, values = predict_top(model, X, k)
         scores = values.tolist()
     else:
         labels, ranked_by = predicted_labels(model, X)
         scores = [row.tolist() for row in ranked_by]
-    named = [[names[k] for k in best] for best in labels]
+    named = [[names[label] for label in best] for best in labels]
     return (named, scores) if return_scores else named
 
 
@@ -145,7 +145,7 @@ def base_rates_of(model: Any) -> NDArray[np.float64] | None:
     return rates
 
 
-def decision_and_ranking(model: Any, X: Any) -> tuple[Any, Any]:
+def decision_and_ranking(model: Any, X: MatrixLike) -> tuple[Any, Any]:
     """Return decision values and what ranks labels; steps before the model transform once."""
     *transformers, model = steps_of(model)
     for transformer in transformers:
@@ -214,17 +214,17 @@ def blocks_of_rows(model: Any, X: Any) -> Iterator[Any]:
     return (safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step))
 
 
-def check_rows(X: Any, answered: int) -> None:
+def check_rows(X: MatrixLike, answered: int) -> None:
     """Raise ValueError unless a model answered for each row: a vectorizer reads a frame's names."""
     n = num_samples(X)
     if n != answered:
         raise ValueError(
-            f"X is a {type(X).__name__} of {n} rows, of which the model makes {answered}; expected "
-            "what it was fitted to, such as a column of texts instead of the data frame."
+            f"X is a {type(X).__name__} of {n} rows, for which the model returns {answered}; "
+            "expected what it was fitted to, such as a column of texts instead of the data frame."
         )
 
 
-def check_multilabel(model: Any, X: Any) -> None:
+def check_multilabel(model: Any, X: MatrixLike) -> None:
     """Raise ValueError if a model predicts one class per row."""
     last = final_estimator(model)
     several = getattr(last, "multilabel_", None)
@@ -241,7 +241,7 @@ def check_multilabel(model: Any, X: Any) -> None:
         )
 
 
-def _ranked_by(model: Any, X: Any) -> Any:
+def _ranked_by(model: Any, X: MatrixLike) -> Any:
     """Return what ranks the labels of rows."""
     response = response_of(model, ("predict_proba", "decision_function", "predict"))
     values, rates = answer_of(model, response, X), base_rates_of(model)

@@ -108,9 +108,9 @@ def predict_frame(
     check_multilabel(model, X)
     if base_rates_of(model) is not None:
         raise ValueError(
-            f"model lists the best labels of each row, of {label_names_of_model(model).size}; "
-            "expected one that scores all, for a column each: predict_names and predict_top name "
-            "the best labels, predict_sparse the predicted ones."
+            f"model scores only the best of its {label_names_of_model(model).size} labels for each "
+            "row; expected one that scores all: predict_names and predict_top name the best "
+            "labels, predict_sparse the predicted ones."
         )
     values = answer_of(model, response, X)
     check_rows(X, values.shape[0])

@@ -56,7 +56,7 @@ class Reasons:
         return f"{shown} (log odds: {blocks})" if blocks else shown
 
 
-def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> Any:
+def explain(model: Any, X: MatrixLike, label: Any = None, *, k: int = 10) -> Any:
     """Return the features that support or oppose a label, by a linear model.
 
     Parameters
@@ -69,7 +69,7 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> A
     label : object, default=None
         The name of a label, or its number where labels have no names. None explains the labels that
         are predicted for each row.
-    top : int, default=10
+    k : int, default=10
         Largest number of features to name, those with the largest contributions of either sign.
 
     Returns
@@ -98,11 +98,11 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> A
     >>> texts = ["plays audio", "edits audio", "edits photos", "shows photos"]
     >>> tags = [["sound"], ["sound", "editor"], ["image", "editor"], ["image"]]
     >>> tagger = make_pipeline(TfidfVectorizer(), RankSVM(kernel="linear", random_state=0))
-    >>> explain(tagger.fit(texts, tags), None, "sound", top=3).features
+    >>> explain(tagger.fit(texts, tags), None, "sound", k=3).features
     ('audio', 'plays', 'photos')
     """
     check_is_fitted(model)
-    check_integer("top", top, at_least=1)
+    check_integer("k", k, at_least=1)
     names = label_names_of_model(model).tolist()
     of_predicted = label is None and None not in names
     if of_predicted and X is None:
@@ -114,7 +114,7 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> A
     if X is not None:
         check_rows(given, num_samples(X))
     if of_predicted:
-        return _of_predicted(model, X, features, names, top)
+        return _of_predicted(model, X, features, names, k)
     place = names.index(label)
     if X is None:
         _, features, linear, _ = _linear_part(model, None, features)
@@ -122,12 +122,12 @@ def explain(model: Any, X: MatrixLike, label: Any = None, *, top: int = 10) -> A
         difference = weights[place] - weights.mean(axis=0, dtype=np.float64)
         places = np.arange(difference.size)
         named = places if features is None else features
-        return _reasons(label, named, places, difference, 0.0, top)
+        return _reasons(label, named, places, difference, 0.0, k)
     rows = _Rows.of(model, X, features, len(names))
-    return [rows.reasons(row, place, label, top) for row in range(rows.X.shape[0])]
+    return [rows.reasons(row, place, label, k) for row in range(rows.X.shape[0])]
 
 
-def _last_step(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
+def _last_step(model: Any, X: MatrixLike | None, features: Any) -> tuple[Any, Any, Any]:
     """Return what pipelines and searches end with, its rows, and the names of their features."""
     *transformers, last = steps_of(model)
     for transformer in transformers:
@@ -137,13 +137,13 @@ def _last_step(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
 
 
 def _of_predicted(
-    model: Any, X: Any, features: Any, names: list[Any], top: int
+    model: Any, X: MatrixLike, features: Any, names: list[Any], k: int
 ) -> list[list[Reasons]]:
     """Return the reasons of the labels that are predicted for each row, the best label first."""
     rows = _Rows.of(model, X, features, len(names))
     labels, _ = predicted_labels(model, X)
     return [
-        [rows.reasons(row, int(place), names[place], top) for place in best]
+        [rows.reasons(row, int(place), names[place], k) for place in best]
         for row, best in enumerate(labels)
     ]
 
@@ -160,7 +160,7 @@ class _Rows:
     shares: dict[str, Any]  # (n, q): Logarithms of odds from each classifier of a stack
 
     @classmethod
-    def of(cls, model: Any, X: Any, features: Any, q: int) -> "_Rows":
+    def of(cls, model: Any, X: MatrixLike, features: Any, q: int) -> "_Rows":
         """Return the rows of a fitted model of q labels; a further one is for rows without any."""
         rows, features, linear, shares = _linear_part(model, X, features)
         rows, weights = sparse.csr_array(rows), linear.coef_[:q]
@@ -175,23 +175,23 @@ class _Rows:
             shares,
         )
 
-    def reasons(self, row: int, place: int, label: Any, top: int) -> Reasons:
+    def reasons(self, row: int, place: int, label: Any, k: int) -> Reasons:
         """Return the reasons of a label in a row."""
         entries = slice(self.X.indptr[row], self.X.indptr[row + 1])
         places = self.X.indices[entries]
         differences = self.weights[place][places] - self.mean[places]
         contributions = self.X.data[entries] * differences
         found = _reasons(
-            label, self.features, places, contributions, float(self.intercept[place]), top
+            label, self.features, places, contributions, float(self.intercept[place]), k
         )
         shares = ((name, float(of[row, place])) for name, of in self.shares.items())
         return replace(found, blocks=tuple(shares))
 
 
 def _reasons(
-    label: Any, features: Any, places: Any, contributions: Any, constant: float, top: int
+    label: Any, features: Any, places: Any, contributions: Any, constant: float, k: int
 ) -> Reasons:
-    strongest = np.argsort(-np.abs(contributions), kind="stable")[:top]
+    strongest = np.argsort(-np.abs(contributions), kind="stable")[:k]
     strongest = strongest[contributions[strongest] != 0.0]
     strongest = strongest[np.argsort(-contributions[strongest], kind="stable")]
     chosen = contributions[strongest]
@@ -213,7 +213,7 @@ def _first_linear(model: Any) -> Any:
     return None
 
 
-def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
+def _linear_part(model: Any, X: MatrixLike, features: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
     """Return the rows that a linear estimator inside a model takes, their features, and it.
 
     The last is what the classifiers of a stack on the way add to the logarithms of the odds.
@@ -233,6 +233,6 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any, dict
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")
         raise TypeError(
             f"model is {kind}, whose features have no weights; expected a linear model, with "
-            "`coef_`, such as one of kernel='linear'"
+            "`coef_`, such as one with kernel='linear'"
         )
     return X, features, model, shares

@@ -1,14 +1,13 @@
 """Is a kernel matrix positive semidefinite, and if not, which one is nearest to it?"""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from multimargin.blas import one_blas_thread, with_one_blas_thread
 from multimargin.kernels.kernel import Kernel
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 # The largest asymmetry of a precomputed kernel, relative to its largest entry, that is rounding.
 _SYMMETRY_TOLERANCE = 1e-10
@@ -57,7 +56,9 @@ def is_indefinite(K: Matrix) -> bool:
         return not _has_cholesky_factor(K, _INDEFINITE_TOLERANCE * scale)
 
 
-def is_indefinite_on_a_sample(kernel: Kernel, X: Any, *, most_bytes: int, threads: int) -> bool:
+def is_indefinite_on_a_sample(
+    kernel: Kernel, X: Features, *, most_bytes: int, threads: int
+) -> bool:
     """Return True if a kernel is indefinite on some rows of `X`, and so on all (Cauchy)."""
     n = X.shape[0]
     size = min(n, _LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, int((most_bytes / 8) ** 0.5)))

@@ -16,7 +16,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import check_magnitudes, check_readable
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.storage import canonical, check_storage
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 
@@ -50,11 +50,11 @@ class Kernel:
     # cancel
     offset: Matrix | None = field(default=None, compare=False)
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Features) -> Features:
         """Return features as the Rust core takes them for this kernel, see `rust_matrix`."""
         return rust_matrix(less_offset(X, self.offset))
 
-    def matrix(self, X: Any, Y: Any = None, *, threads: int = 1) -> Matrix:
+    def matrix(self, X: Features, Y: Features = None, *, threads: int = 1) -> Matrix:
         """Return the kernel values between the rows of `X` and those of `Y` (default: `X`)."""
         if self.function is not None:
             return _values_of(self.function, X, X if Y is None else Y)
@@ -64,7 +64,7 @@ class Kernel:
         )
 
     @with_one_blas_thread
-    def product(self, X: Any, Y: Any, factor: Matrix, *, threads: int = 1) -> Matrix:
+    def product(self, X: Features, Y: Features, factor: Matrix, *, threads: int = 1) -> Matrix:
         """Return k(X, Y) @ factor without storing the kernel matrix."""
         if self.function is not None:
             product: Matrix = _values_of(self.function, X, Y) @ factor
@@ -86,7 +86,7 @@ class Kernel:
 
 def make_kernel(
     kernel: str | KernelFunction,
-    X: Any,
+    X: Features,
     *,
     gamma: float | str = "scale",
     degree: int = 3,
@@ -128,7 +128,7 @@ def rust_matrix(X: Any, name: str = "X") -> Any:
     return (X.data, indices, indptr, X.shape[1])
 
 
-def less_offset(X: Any, offset: Matrix | None) -> Any:
+def less_offset(X: Features, offset: Matrix | None) -> Any:
     """Return features less an offset, so that their distances do not cancel."""
     if offset is None:
         return X
@@ -138,7 +138,7 @@ def less_offset(X: Any, offset: Matrix | None) -> Any:
     return sparse.csr_array(sparse.csr_array(X) - ones @ sparse.csr_array(offset[None, :]))
 
 
-def same_kind(X: Any, like: Any) -> Any:
+def same_kind(X: Any, like: Any) -> Features:
     """Return `X` dense or as CSR, whichever `like` is."""
     if sparse.issparse(like) and not sparse.issparse(X):
         return sparse.csr_array(X)
@@ -171,7 +171,7 @@ def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
     return values
 
 
-def mean_distance(X: Any, sample_weight: Matrix | None = None) -> float:
+def mean_distance(X: Features, sample_weight: Matrix | None = None) -> float:
     """Return the mean Euclidean distance between two different rows."""
     n = X.shape[0]
     if n < 2:
@@ -193,14 +193,14 @@ def mean_distance(X: Any, sample_weight: Matrix | None = None) -> float:
     return float(total / (count * (count - 1) / 2)) if count > 1 else 0.0
 
 
-def _spread(X: Any, gamma: str, sample_weight: Matrix | None) -> float:
+def _spread(X: Features, gamma: str, sample_weight: Matrix | None) -> float:
     """Return 1 / gamma by its name."""
     if gamma == "mean_distance":
         return 2.0 * mean_distance(X, sample_weight) ** 2
     return float(X.shape[1] * (_variance(X, sample_weight) if gamma == "scale" else 1.0))
 
 
-def _variance(X: Any, sample_weight: Matrix | None = None) -> float:
+def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
     if sample_weight is not None:
         X = X[sample_weight > 0.0]
         weights = sample_weight[sample_weight > 0.0] / sample_weight.sum()
@@ -222,7 +222,7 @@ def _variance(X: Any, sample_weight: Matrix | None = None) -> float:
     return float(squares / entries)
 
 
-def offset_of(X: Any) -> Matrix | None:
+def offset_of(X: Features) -> Matrix | None:
     """Return the mean of the columns whose mean dwarfs all spread, and 0 for the others.
 
     A column that is mostly zeros has no such mean, so that sparse features stay sparse.

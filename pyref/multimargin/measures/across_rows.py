@@ -96,7 +96,7 @@ def macro_average_precision(
     return float(np.mean(found))
 
 
-def _checked(Y_true: Any, scores: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+def _checked(Y_true: Any, scores: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
     Y = check_indicator(Y_true, "Y_true", unknown=True)
     F = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     weights = check_sample_weight(sample_weight, Y.shape[0])

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from multimargin.checks.scores import check_scores
 from multimargin.scikit_learn import num_samples
+from multimargin.typing import MatrixLike
 
 
 def response_of(estimator: Any, responses: Sequence[str]) -> str:
@@ -23,7 +24,7 @@ def response_of(estimator: Any, responses: Sequence[str]) -> str:
 
 
 def scores_by(
-    estimator: Any, response: str, X: Any, *, n_labels: int | None = None
+    estimator: Any, response: str, X: MatrixLike, *, n_labels: int | None = None
 ) -> NDArray[np.float64]:
     """Return the scores of labels that a method of a classifier gives, one row each of `X`."""
     scores = answer_of(estimator, response, X)
@@ -32,7 +33,7 @@ def scores_by(
     return checked.astype(np.float64, copy=False)
 
 
-def answer_of(estimator: Any, response: str, X: Any) -> Any:
+def answer_of(estimator: Any, response: str, X: MatrixLike) -> Any:
     """Return what a method of a classifier answers, as one array of all labels."""
     method = _method(estimator, response_of(estimator, [response]))
     assert method is not None
@@ -42,7 +43,7 @@ def answer_of(estimator: Any, response: str, X: Any) -> Any:
     return scores.toarray() if hasattr(scores, "toarray") else scores
 
 
-def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64], str]:
+def scores_of(estimator: Any, X: MatrixLike, n_labels: int) -> tuple[NDArray[np.float64], str]:
     """Return the scores (n, q) of a fitted multi-label classifier, and the method they come from.
 
     As scikit-learn's scorers rank: without scores the predictions, whose labels tie.

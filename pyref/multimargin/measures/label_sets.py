@@ -225,7 +225,7 @@ class _LabelSets:
     known: NDArray[np.bool_]
 
 
-def _compared(Y_true: Any, Y_pred: Any, sample_weight: Any) -> _LabelSets:
+def _compared(Y_true: Any, Y_pred: Any, sample_weight: ArrayLike | None) -> _LabelSets:
     """Check true and predicted label sets, see `hamming_loss`."""
     Y_true, known = known_labels(Y_true, "Y_true")
     Y_pred = check_indicator(Y_pred, "Y_pred")
@@ -252,7 +252,9 @@ def _check_zero_division(zero_division: float) -> None:
         raise ValueError(f"zero_division is {zero_division!r}; expected 0.0 or 1.0.")
 
 
-def _f1(average: str, Y_true: Any, Y_pred: Any, zero_division: float, sample_weight: Any) -> float:
+def _f1(
+    average: str, Y_true: Any, Y_pred: Any, zero_division: float, sample_weight: ArrayLike | None
+) -> float:
     sets = _compared(Y_true, Y_pred, sample_weight)
     _check_zero_division(zero_division)
     return float(

@@ -346,6 +346,10 @@ def ranking_measures(
 
 
 def _ranking_measure(
-    name: str, Y_true: Any, scores: Any, degenerate_rows: DegenerateRows, sample_weight: Any
+    name: str,
+    Y_true: Any,
+    scores: Any,
+    degenerate_rows: DegenerateRows,
+    sample_weight: ArrayLike | None,
 ) -> float:
     return ranking_measures([name], Y_true, scores, degenerate_rows, sample_weight)[name]

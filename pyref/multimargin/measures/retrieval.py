@@ -339,7 +339,7 @@ def _with_value(name: Any, values: NDArray[np.uint8]) -> str:
 
 
 def _checked(
-    Y_true: Any, scores: Any, sample_weight: Any
+    Y_true: Any, scores: Any, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.uint8], NDArray[Any], Vector | None, NDArray[np.bool_]]:
     """Return labels, scores and weights of the rows with a known label, and which are known.
 

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer as scikit_learn_scorer
@@ -13,6 +13,7 @@ from sklearn.metrics import make_scorer
 
 from multimargin.measures.registry import MEASURES, MORE_MEASURES, Measure, ranking_hamming
 from multimargin.targets.indicator import complete_rows, known_rows
+from multimargin.typing import Features, MatrixLike, Vector
 
 Scorer = Callable[..., float]
 
@@ -23,7 +24,9 @@ _RESPONSES = {"scores": "decision_function", "label sets": "predict"}
 class _NegRankingHamming:
     """The scorer of a measure that takes both the label sets and the scores."""
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def __call__(
+        self, estimator: Any, X: MatrixLike, y: Any, sample_weight: ArrayLike | None = None
+    ) -> float:
         predicted, scores = estimator.predict(X), estimator.decision_function(X)
         return -ranking_hamming(y, predicted, scores, sample_weight=sample_weight)
 
@@ -62,7 +65,9 @@ def measurable_rows(Y: NDArray[Any], scorer: Any) -> NDArray[np.bool_]:
     return known_rows(Y) if own else complete_rows(Y)
 
 
-def rows_to_measure(Y: NDArray[Any], scorer: Any, sample_weight: Any = None) -> NDArray[np.intp]:
+def rows_to_measure(
+    Y: NDArray[Any], scorer: Any, sample_weight: Vector | None = None
+) -> NDArray[np.intp]:
     """Return the rows of an indicator with NaN that a scorer can measure and that count."""
     counted = measurable_rows(Y, scorer)
     if sample_weight is not None:
@@ -151,14 +156,14 @@ class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The numbers of the labels."""
         return np.arange(self.odds.shape[1])
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Features) -> NDArray[np.float64]:
         """Return the logarithms of the odds."""
         return self.odds
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Features) -> NDArray[np.float64]:
         """Return the probabilities."""
         return np.asarray(expit(self.odds))
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Features) -> NDArray[np.intp]:
         """Return the label sets."""
         return self.predicted()

@@ -136,7 +136,7 @@ def _labels(graph: Graph, model: LabelNeighbours) -> Node | Any:
 
 
 def _linear(graph: Graph, model: LabelLogistic, X: Rows) -> Node:
-    """Append linear classifiers, one a label."""
+    """Append linear classifiers, one per label."""
     weights = graph.add("Cast", np.ascontiguousarray(model.coef_.T), to=_DOUBLE)
     return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
 

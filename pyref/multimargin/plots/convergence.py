@@ -1,7 +1,7 @@
 """Objectives and duality gaps during a fit (MLRL paper, figure 1)."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +10,9 @@ from multimargin.checks.parameters import check_choice
 from multimargin.inspection.steps import final_estimator
 from multimargin.plots.drawing import check_axes, style
 from multimargin.typing import Vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLUMNS = ("epoch", "seconds", "primal", "dual")
 
@@ -72,7 +75,7 @@ class ConvergenceDisplay:
         histories = {name: _history(model) for name, model in _by_name(estimator).items()}
         return cls(histories).plot(**options)
 
-    def plot(self, *, x: str = "epoch", quantity: str = "gap", ax: Any = None) -> Self:
+    def plot(self, *, x: str = "epoch", quantity: str = "gap", ax: "Axes | None" = None) -> Self:
         """Draw the lines.
 
         Parameters
@@ -107,7 +110,7 @@ class ConvergenceDisplay:
             text.set_parse_math(False)
         ax.set_xlabel("Epoch" if x == "epoch" else "Seconds")
         if x == "epoch":
-            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]
         if quantity == "gap":
             ax.set_yscale("log")
             ax.set_ylabel("Relative duality gap")

@@ -1,13 +1,16 @@
 """Drawing tools of the displays: axes, colours, line styles, legends."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The palette of Okabe and Ito, which colour-blind readers can tell apart, without its yellow.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _LINE_STYLES = ("-", "--", "-.", ":")
 
 
-def check_axes(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Any:
+def check_axes(ax: "Axes | None", *, width: float = 6.4, height: float = 4.8) -> Any:
     """Return the axes to draw on, new ones of a size in inches when None is given."""
     if ax is None:
         try:

@@ -1,8 +1,11 @@
 """Plot of the features that support or oppose a label."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from multimargin.plots.drawing import check_axes, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class ReasonsDisplay:
@@ -24,7 +27,7 @@ class ReasonsDisplay:
     def __init__(self, reasons: Any) -> None:
         self.reasons = reasons
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
         """Draw the bars.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from multimargin.measures.label_scores import answer_of
 from multimargin.plots.drawing import check_axes, style
 from multimargin.targets.indicator import known_labels
 from multimargin.typing import LabelsLike, MatrixLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ALL_LABELS = "all labels"
 """The name of the curve of all labels together."""
@@ -64,7 +67,7 @@ class ReliabilityDisplay:
         *,
         labels: Any = None,
         bins: int = 10,
-        ax: Any = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Plot the probabilities that a fitted model gives to rows.
 
@@ -102,7 +105,7 @@ class ReliabilityDisplay:
         label_names: Sequence[Any] | None = None,
         labels: Any = None,
         bins: int = 10,
-        ax: Any = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Plot given probabilities.
 
@@ -140,7 +143,7 @@ class ReliabilityDisplay:
         curves = [_curve(str(names[k]), Y[known[:, k], k], p[known[:, k], k], bins) for k in places]
         return cls(curves).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
         """Draw the curves.
 
         Parameters
@@ -150,7 +153,7 @@ class ReliabilityDisplay:
         """
         ax = check_axes(ax)
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.8)
-        self.lines_ = []
+        self.lines_: list[Any] = []
         most = max((curve.count.max(initial=1) for curve in self.curves), default=1)
         for number, curve in enumerate(self.curves):
             look = style(number)

@@ -9,7 +9,7 @@ Dictionary::
     n, d, q            instances, features, labels; column q belongs to the zero label
     Y      n x q       1 where a label is relevant, else 0; y = 2 Y - 1
     W, b   d x (q+1), q+1   weights w_k as columns, and biases, which sum to 0
-    xi     n x q       slack variables, one a label
+    xi     n x q       slack variables, one per label
     alpha  n x q       dual variables, 0 <= alpha <= C/q
     Z      n x q       y o alpha, the dual variables with their signs; B = [Z, -Z 1], W = X^T B
     K      n x n       kernel matrix, K = G G^T

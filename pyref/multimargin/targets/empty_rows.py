@@ -1,12 +1,11 @@
 """Rows without a label, which have no pair of labels to rank."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.notices import warn
 from multimargin.targets.indicator import count_labels
+from multimargin.typing import Indicator
 
 # Share of the rows from which on a fit says so.
 _MANY = 0.1
@@ -23,20 +22,23 @@ class EmptyRowsWarning(UserWarning):
     """
 
 
-def share_of_empty_rows(indicator: Any, sample_weight: NDArray[np.float64] | None = None) -> float:
+def share_of_empty_rows(
+    indicator: Indicator, sample_weight: NDArray[np.float64] | None = None
+) -> float:
     """Return the share of the rows of which all labels are known not to be relevant."""
     _, irrelevant = count_labels(indicator, axis=1)
     empty = irrelevant == indicator.shape[1]
     return float(np.average(empty, weights=sample_weight))
 
 
-def warn_of_empty_rows(indicator: Any, sample_weight: NDArray[np.float64] | None = None) -> None:
+def warn_of_empty_rows(
+    indicator: Indicator, sample_weight: NDArray[np.float64] | None = None
+) -> None:
     """Warn of the rows from which a method that ranks pairs of labels learns nothing."""
     share = share_of_empty_rows(indicator, sample_weight)
     if share >= _MANY:
         warn(
-            f"y has no label in {100 * share:.0f} % of the rows, which have no pair of labels and "
-            "teach a ranker nothing; RankSVMz and LabelRankerCV learn from them. If that is meant, "
-            "ignore EmptyRowsWarning.",
+            f"y has no label in {100 * share:.0f} % of the rows, from which a ranker learns "
+            "nothing; RankSVMz and LabelRankerCV do. If this is intended, ignore EmptyRowsWarning.",
             EmptyRowsWarning,
         )

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin.targets.given import is_missing, recognise
+from multimargin.typing import Indicator, LabelsLike
 
 # How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
 UNKNOWN = 2
@@ -16,7 +17,7 @@ _MAX_VALUES_SHOWN = 5
 
 
 def check_indicator(
-    y: Any, name: str = "y", *, unknown: bool = False, keep_sparse: bool = False
+    y: LabelsLike, name: str = "y", *, unknown: bool = False, keep_sparse: bool = False
 ) -> NDArray[np.uint8]:
     """Return a label indicator matrix as an array of 0 and 1; a sparse one as CSR if kept so."""
     given = recognise(y, name)
@@ -63,7 +64,7 @@ def numbers_of(values: NDArray[Any], name: str = "y") -> NDArray[np.float64]:
         raise TypeError(f"{name} holds objects; expected numbers, 0 and 1.") from error
 
 
-def count_unknown(indicator: Any) -> int:
+def count_unknown(indicator: Indicator) -> int:
     """Return how many labels of an indicator from `check_indicator` are unknown."""
     marks = indicator.data if sparse.issparse(indicator) else indicator
     return int(np.count_nonzero(marks == UNKNOWN))
@@ -81,7 +82,7 @@ def count_labels(indicator: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any]]
     return relevant, indicator.shape[axis] - relevant - unknown
 
 
-def known_labels(y: Any, name: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def known_labels(y: LabelsLike, name: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return an indicator, 0 where nothing is known, and which labels are known."""
     indicator = check_indicator(y, name, unknown=True)
     known = indicator != UNKNOWN
@@ -116,7 +117,7 @@ def with_nan(indicator: Any) -> Any:
     return np.where(indicator == UNKNOWN, np.nan, indicator)
 
 
-def with_unknown_rows(indicator: Any, rows: NDArray[np.bool_]) -> Any:
+def with_unknown_rows(indicator: Indicator, rows: NDArray[np.bool_]) -> Any:
     """Return an indicator, of which some rows are empty, with all labels of these rows unknown."""
     if not rows.any():
         return indicator
@@ -171,9 +172,9 @@ def _check_zero_one(values: NDArray[Any], name: str, unknown: bool) -> NDArray[n
             other = other[~np.isnan(other)]
         else:
             raise ValueError(
-                f"{name} has NaN, which stands for an unknown label; the pairwise methods, MLRL, "
-                "SSMLRL and thresholds learn without such labels, nothing else does; expected 0 or "
-                "1 everywhere (leave rows with unknown labels out, or write 0)."
+                f"{name} has NaN, which stands for an unknown label; expected 0 or 1 everywhere "
+                "(leave rows with unknown labels out, or write 0): only the pairwise methods, "
+                "MLRL, SSMLRL and thresholds support unknown labels."
             )
     shown = ", ".join(f"{value:g}" for value in other[:_MAX_VALUES_SHOWN])
     more = ", ..." if other.size > _MAX_VALUES_SHOWN else ""

@@ -20,6 +20,7 @@ from multimargin.targets.indicator import count_unknown, indicator_of, with_unkn
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import name_in_list, warn_of_lookalikes
 from multimargin.targets.texts import warn_of_lists_in_texts
+from multimargin.typing import LabelsLike
 
 _EXPECTED = "a label indicator of shape (n, q) or classes of shape (n,)"
 # An indicator that was written as text.
@@ -109,7 +110,7 @@ class Labels:
 
 
 def read_targets(
-    y: Any,
+    y: LabelsLike,
     *,
     unknown: Literal["refuse", "warn", "take"] = "refuse",
     keep_sparse: bool = False,
@@ -222,8 +223,8 @@ def _warn_of_unknown(targets: Targets, *, of_lists: bool) -> None:
             f"y has NaN in {unknown} of {math.prod(targets.indicator.shape)} places"
             f"{each if of_lists else ''}, read as unknown labels, whose loss is left "
             f"out; write {'an empty list' if of_lists else '0'} where "
-            f"{'a row has no label' if of_lists else 'a label is not relevant'}. If NaN is "
-            "meant, ignore UnknownLabelsWarning.",
+            f"{'a row has no label' if of_lists else 'a label is not relevant'}. If this "
+            "is intended, ignore UnknownLabelsWarning.",
             UnknownLabelsWarning,
         )
 
@@ -236,8 +237,8 @@ def _listed(
     if without.any() and not takes_unknown:
         raise ValueError(
             f"y has no list in {np.count_nonzero(without)} of {len(rows)} rows, first in row "
-            f"{np.flatnonzero(without)[0]}, of which nothing is known then; expected a list in "
-            "each row, an empty one where it has no label: only known labels are taken here."
+            f"{np.flatnonzero(without)[0]}, whose labels are then unknown; expected a list in each "
+            "row, an empty one if it has no label: unknown labels are not supported here."
         )
     try:
         listing = Listing.of(rows, name_of=name_in_list)
@@ -261,15 +262,15 @@ def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[
     changed = [k for k, row in enumerate(rows) if not listing.respelled.isdisjoint(row or ())]
     if changed:
         warn(
-            "y lists names that are empty, or have blanks around them or what is invisible in "
-            f"them, in {len(changed)} of {len(rows)} rows, such as {str(rows[changed[0]])[:60]} in "
-            f"row {changed[0]}; these are taken off, and empty names are left out."
+            "y lists names that are empty, or have surrounding blanks or invisible characters, in "
+            f"{len(changed)} of {len(rows)} rows, such as {str(rows[changed[0]])[:60]} in row "
+            f"{changed[0]}; these characters are stripped, and empty names are dropped."
         )
     warn_of_lookalikes([name for name in names if isinstance(name, str)], "y lists")
     numbers = any(isinstance(name, Real) for name in names)
     if {str(one).lower() for one in names} <= _CODES and not numbers:
         raise ValueError(
-            f"y lists the names {names.tolist()} alone, an indicator written as text; expected the "
+            f"y lists only the names {names.tolist()}, an indicator written as text; expected the "
             "numbers 0 and 1, or names of labels."
         )
     if names.size < 2:

@@ -37,6 +37,6 @@ def _lists_labels(classes: Sequence[str], listing: Sequence[str], separator: str
 def _warn(classes: Sequence[Any], n: int, example: str, split: str) -> None:
     warn(
         f"y is one text per row, {len(classes)} different ones in {n} rows, such as "
-        f"{example[:60]!r}, and each is taken for a class; for lists of labels hand over lists: "
+        f"{example[:60]!r}, and each is read as a class; for lists of labels pass lists: "
         f"{split} of a column."
     )

@@ -24,9 +24,8 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
 
     Notes
     -----
-    A threshold of a row moves all scores of the row alike and keeps their ranking. A threshold of a
-    label moves the scores of one label against those of the others: `decision_function` then ranks
-    the labels in another order than the scores do.
+    A threshold per row does not change the ranking of the row. A threshold per label does:
+    `decision_function` then ranks the labels in another order than the scores.
 
     Where `exchangeable` is True, the classifiers around others learn it from one held-out score of
     each row, and with `groups` from one row of each group, drawn at random.
@@ -70,7 +69,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
-        """Refuse parameters, and uses, of which no threshold can come; classifiers ask it first.
+        """Refuse parameters and uses for which nothing can be learned; classifiers call it first.
 
         Parameters
         ----------
@@ -86,7 +85,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If a parameter is malformed, or the threshold is not for such a use.
+            If a parameter is malformed, or the threshold does not support the use.
         """
         self._check_parameters()
 
@@ -107,7 +106,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,) or (n, q)
-            t(x_i), one a row, or t_k(x_i), one a row and label.
+            t(x_i), one per row, or t_k(x_i), one per row and label.
         """
 
     @abstractmethod
@@ -159,7 +158,7 @@ class CommonThreshold(Threshold):
 
     value_: float
 
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)
         return np.full(check_scores(scores).shape[0], self.value_)
 
@@ -170,7 +169,7 @@ class CommonThreshold(Threshold):
 
 
 def check_rows(
-    scores: Any, y: Any, sample_weight: Any = None
+    scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
 ) -> tuple[NDArray[Any], NDArray[np.uint8], Vector | None]:
     """Check what thresholds are learned from: scores, an indicator with unknown labels, weights."""
     Y = check_indicator(y, unknown=True)
@@ -182,7 +181,7 @@ def learn_threshold(
     threshold: Threshold,
     scores: Matrix,
     y: NDArray[Any],
-    X: Any,
+    X: MatrixLike | None,
     sample_weight: Vector | None = None,
 ) -> Threshold:
     """Learn a threshold in units of the spread of the scores."""

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from multimargin.checks.parameters import check_real
 from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import Threshold, check_rows
-from multimargin.typing import Vector
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 
 @dataclass(repr=False, eq=False)
@@ -26,12 +27,18 @@ class ConstantThreshold(Threshold):
     def _check_parameters(self) -> None:
         check_value(self.value, "value")
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check()
         check_rows(scores, y)
         return self
 
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         value = check_value(self.value, "value")
         return np.full(check_scores(scores).shape[0], value)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice, check_integer
@@ -12,12 +12,12 @@ from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import Threshold, check_rows, middle
 from multimargin.thresholds.cuts import chunks_of
-from multimargin.typing import Vector
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 
 @dataclass(repr=False, eq=False)
 class CountThreshold(Threshold):
-    """Threshold that lets the r highest-scored labels of each row pass (RCut).
+    """Threshold that predicts the r labels of each row with the highest scores (RCut).
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class CountThreshold(Threshold):
     RCut: Yang 2001. The threshold of a row is the middle between its r-th and its next score, or
     one unit beyond the last score for r = 0 and r = q. Labels with equal scores are treated alike:
     where the r-th and the next score are equal, all labels with this score pass or none, whichever
-    comes nearer to r labels; none if both come equally near. The ranking of the labels stays.
+    comes nearer to r labels; none if both come equally near. The ranking does not change.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class CountThreshold(Threshold):
         self,
         *,
         n_labels: int | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
@@ -65,7 +65,13 @@ class CountThreshold(Threshold):
             if n_labels is not None and self.n_labels > n_labels:
                 raise ValueError(f"n_labels is {self.n_labels}; expected at most q = {n_labels}.")
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         scores, Y, weights = check_rows(scores, y, sample_weight)
         q = Y.shape[1]
         self.check(n_labels=q)
@@ -76,12 +82,12 @@ class CountThreshold(Threshold):
         self._q = q
         return self
 
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)
-        scores = check_scores(scores, n_labels=self._q)
-        thresholds = np.empty(scores.shape[0])
-        for chunk in chunks_of(scores.shape[0], self._q):
-            padded = _padded(-np.sort(-scores[chunk], axis=1))
+        checked: NDArray[Any] = check_scores(scores, n_labels=self._q)
+        thresholds = np.empty(checked.shape[0])
+        for chunk in chunks_of(checked.shape[0], self._q):
+            padded = _padded(-np.sort(-checked[chunk], axis=1))
             cut = _nearest_cuts(padded, self.n_labels_)
             rows = np.arange(cut.size)
             thresholds[chunk] = middle(padded[rows, cut + 1], padded[rows, cut])

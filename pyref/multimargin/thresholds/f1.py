@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.parameters import check_choice
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import CommonThreshold, check_rows, middle
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 AVERAGES = ("micro", "macro", "samples")
 
@@ -56,7 +56,13 @@ class F1Threshold(CommonThreshold):
     def _check_parameters(self) -> None:
         check_choice("average", self.average, AVERAGES)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check()
         return self._learn(*check_rows(scores, y, sample_weight))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVR
@@ -25,7 +25,7 @@ from multimargin.checks.storage import canonical
 from multimargin.targets.indicator import known_both
 from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.cuts import chunks_of
-from multimargin.typing import Vector
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 # Features that are centred where they are scaled.
@@ -87,10 +87,16 @@ class FeaturesThreshold(Threshold):
         check_flag("scale", self.scale)
         check_seed(self.random_state)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check()
         scores, Y, weights = check_rows(scores, y, sample_weight)
-        X = _check_features(X, Y.shape[0])
+        rows = _check_features(X, Y.shape[0])
         learned = known_both(Y, axis=1)
         if weights is not None:
             learned &= weights > 0.0
@@ -112,13 +118,14 @@ class FeaturesThreshold(Threshold):
         # What is rounding of the scores is nothing to learn.
         middles[np.abs(middles) <= 4.0 * np.finfo(float).eps * np.abs(scores).max()] = 0.0
         of_rows = None if weights is None else weights[with_pairs]
-        X = X[with_pairs]
+        rows = rows[with_pairs]
         scaler = None
         if self.scale:
-            centred = X.shape[1] <= _CENTRED
+            centred = rows.shape[1] <= _CENTRED
             scaler = StandardScaler(with_mean=centred)
-            X = scaler.fit_transform(X.toarray() if centred and sparse.issparse(X) else X)
-        regression.fit(X, middles, sample_weight=of_rows)
+            dense = centred and sparse.issparse(rows)
+            rows = scaler.fit_transform(rows.toarray() if dense else rows)
+        regression.fit(rows, middles, sample_weight=of_rows)
         self.coef_ = regression.coef_
         self.intercept_ = float(regression.intercept_[0])
         if scaler is not None:
@@ -129,12 +136,13 @@ class FeaturesThreshold(Threshold):
         return self
 
     @with_one_blas_thread
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)
-        X = _check_features(X, check_scores(scores).shape[0])
-        if X.shape[1] != self.coef_.size:
-            raise ValueError(f"X has {X.shape[1]} features; expected {self.coef_.size}, as in fit.")
-        thresholds: Vector = X @ self.coef_ + self.intercept_
+        rows = _check_features(X, check_scores(scores).shape[0])
+        d, expected = rows.shape[1], self.coef_.size
+        if d != expected:
+            raise ValueError(f"X has {d} features; expected {expected}, as in fit.")
+        thresholds: Vector = rows @ self.coef_ + self.intercept_
         return thresholds
 
     def rescale(self, factor: float) -> Self:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit, rel_entr
 from scipy.stats import binom
 
@@ -12,6 +12,7 @@ from multimargin.checks.parameters import check_real
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import CommonThreshold, check_rows, middle
+from multimargin.typing import LabelsLike, MatrixLike
 
 # What a precision is tried at: probabilities, as logarithms of their odds, from the highest down.
 _CANDIDATES = logit(np.linspace(0.995, 0.005, 199))
@@ -28,16 +29,16 @@ class Guarantee(CommonThreshold):
         self,
         *,
         n_labels: int | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
         super().check()
         if not held_out:
             raise ValueError(
-                f"threshold is {self!r}, which would be learned from the rows of the fit, whose "
-                "scores promise nothing of new rows; expected it in ThresholdedClassifier, "
-                "CalibratedClassifier or LabelRankerCV, which learn it from held-out rows."
+                f"threshold is {self!r}, which cannot be guaranteed when it is learned from "
+                "training rows; expected it in ThresholdedClassifier, CalibratedClassifier or "
+                "LabelRankerCV, which learn it from held-out rows."
             )
         if sample_weight is None:
             return
@@ -45,7 +46,7 @@ class Guarantee(CommonThreshold):
         if positive.size and np.ptp(positive) > 0.0:
             raise ValueError(
                 "sample_weight has different positive weights; expected 0 or one other value: a "
-                "guarantee is for exchangeable rows."
+                "guarantee assumes exchangeable rows."
             )
 
 
@@ -109,7 +110,13 @@ class RecallGuarantee(Guarantee):
     def _check_parameters(self) -> None:
         check_real("recall", self.recall, above=0.0, below=1.0)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check(sample_weight=sample_weight)
         share = 1.0 - self.recall
         scores, indicator = _exchangeable(scores, y, sample_weight)
@@ -117,7 +124,7 @@ class RecallGuarantee(Guarantee):
         counts = np.count_nonzero(relevant, axis=1)
         self.n_rows_ = int(np.count_nonzero(counts))
         if self.n_rows_ == 0:
-            raise ValueError("y has no relevant label; expected some to be found.")
+            raise ValueError("y has no relevant label; expected some.")
         rows, labels = np.nonzero(relevant)
         order = np.argsort(scores[rows, labels], kind="stable")
         found = scores[rows, labels][order].astype(np.float64)
@@ -133,7 +140,7 @@ class RecallGuarantee(Guarantee):
             least = int(np.ceil(1.0 / share - _ROUNDING)) - 1
             warn(
                 f"a recall of {self.recall:g} needs {least} rows with a relevant label to learn "
-                f"from; found {self.n_rows_}, so that it is not guaranteed."
+                f"from; found {self.n_rows_}, so it is not guaranteed."
             )
         return self
 
@@ -167,7 +174,7 @@ class PrecisionGuarantee(Guarantee):
     Notes
     -----
     For scores that are logarithms of odds, as those of `CalibratedClassifier` and `LabelRankerCV`.
-    The share of wrong labels is not monotone in the threshold, so that it is tested: from the
+    The share of wrong labels is not monotone in the threshold, so it is tested: from the
     probability 0.995 down in steps of 0.005, as long as the hypothesis that the share is above
     1 - `precision` is rejected at level 1 - `confidence` (Angelopoulos et al. 2021, "Learn then
     test"; the p-values are those of Hoeffding and Bentkus, Bates et al. 2021). On rows like those
@@ -193,7 +200,7 @@ class PrecisionGuarantee(Guarantee):
         self,
         *,
         n_labels: int | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
@@ -208,7 +215,13 @@ class PrecisionGuarantee(Guarantee):
         check_real("precision", self.precision, above=0.0, below=1.0)
         check_real("confidence", self.confidence, above=0.0, below=1.0)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check(sample_weight=sample_weight)
         share, level = 1.0 - self.precision, 1.0 - self.confidence
         scores, indicator = _exchangeable(scores, y, sample_weight)
@@ -229,21 +242,21 @@ class PrecisionGuarantee(Guarantee):
         if not self.guaranteed_:
             warn(
                 f"no threshold has a precision of {self.precision:g} with confidence "
-                f"{self.confidence:g} on the {self.n_rows_} rows to learn from; the highest that "
-                "was tried is taken, without a guarantee."
+                f"{self.confidence:g} on the {self.n_rows_} rows to learn from; the highest "
+                "one tried is used, without a guarantee."
             )
         return self
 
 
 def _exchangeable(
-    scores: Any, y: Any, sample_weight: Any
+    scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Return scores and indicator of the rows that count, each once."""
-    scores, indicator, weights = check_rows(scores, y, sample_weight)
+    checked, indicator, weights = check_rows(scores, y, sample_weight)
     if weights is None:
-        return scores, indicator
+        return checked, indicator
     counted = weights > 0.0
-    return scores[counted], indicator[counted]
+    return checked[counted], indicator[counted]
 
 
 def _p_value(risk: float, share: float, n: int) -> float:

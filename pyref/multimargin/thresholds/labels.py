@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import Threshold, check_rows, middle
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 Counts = NDArray[Any]
 
@@ -40,14 +40,14 @@ _MEASURES: dict[str, Callable[[Counts, Counts, float, float], Vector]] = {
 
 @dataclass(repr=False, eq=False)
 class LabelsThreshold(Threshold):
-    """Threshold of its own for each label (SCut), learned from the scores of the label.
+    """One threshold per label (SCut), learned from the scores of the label.
 
     Parameters
     ----------
     measure : {"f1", "hamming_loss", "balanced_accuracy"}, default="f1"
         Measure that is best for the rows of a label at its threshold. The labels are separate, so
         "f1" is also best for macro-F1 and "hamming_loss" for the Hamming loss of the label sets.
-    cv : int or None, default=5
+    n_splits : int or None, default=5
         Number of folds of the rows, at least 2: a label's threshold is the mean of those that are
         best without one of the folds each, which is steadier for rare labels. None learns one
         threshold from all rows.
@@ -60,8 +60,8 @@ class LabelsThreshold(Threshold):
     thresholds_ : ndarray of shape (q,)
         t_k.
     f1_ : ndarray of shape (q,)
-        F1 of each label on the held-out folds (on all rows for ``cv=None``); 0 for a label without
-        relevant rows.
+        F1 of each label on the held-out folds (on all rows for ``n_splits=None``); 0 for a label
+        without relevant rows.
 
     Notes
     -----
@@ -69,10 +69,10 @@ class LabelsThreshold(Threshold):
     distinct scores predict the same rows. Of the intervals with the best measure the lowest is
     taken, and t is its middle, or one unit beyond the last score if the interval is unbounded. A
     label without relevant rows gets a threshold above all its scores, one that is relevant
-    everywhere a threshold below them. Fold i of a label holds each cv-th of its relevant rows, from
-    the i-th on, and of its irrelevant rows; with fewer than cv of either kind, there are as many
-    folds as rows of that kind. A row counts by its weight, and lies in one fold whatever its weight
-    is.
+    everywhere a threshold below them. Fold i of a label holds each n_splits-th of its relevant
+    rows, from the i-th on, and of its irrelevant rows; with fewer than n_splits of either kind,
+    there are as many folds as rows of that kind. A row counts by its weight, and lies in one fold
+    whatever its weight is.
 
     Scores of training rows are optimistic. `ThresholdedClassifier` learns the thresholds from
     scores of held-out rows.
@@ -82,7 +82,7 @@ class LabelsThreshold(Threshold):
     >>> from multimargin.thresholds import LabelsThreshold
     >>> scores = [[3.0, 0.2], [2.0, 0.4], [1.0, 0.3], [0.0, 0.1]]
     >>> Y = [[1, 1], [1, 1], [0, 1], [0, 0]]
-    >>> threshold = LabelsThreshold(cv=None).fit(scores, Y)
+    >>> threshold = LabelsThreshold(n_splits=None).fit(scores, Y)
     >>> threshold.thresholds_
     array([1.5 , 0.15])
     >>> threshold.predict_labels([[1.7, 0.1]])
@@ -90,18 +90,24 @@ class LabelsThreshold(Threshold):
     """
 
     measure: str = "f1"
-    cv: int | None = 5
+    n_splits: int | None = 5
     fbr: float = 0.0
 
     def _check_parameters(self) -> None:
         check_choice("measure", self.measure, _MEASURES)
-        if self.cv is not None:
-            check_integer("cv", self.cv, at_least=2)
+        if self.n_splits is not None:
+            check_integer("n_splits", self.n_splits, at_least=2)
         check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check()
-        n_folds, fbr = 1 if self.cv is None else int(self.cv), float(self.fbr)
+        n_folds, fbr = 1 if self.n_splits is None else int(self.n_splits), float(self.fbr)
         scores, Y, weights = check_rows(scores, y, sample_weight)
         counted = np.ones(Y.shape[0], dtype=bool) if weights is None else weights > 0.0
         self.thresholds_ = np.empty(Y.shape[1])
@@ -146,7 +152,7 @@ class LabelsThreshold(Threshold):
         # Divided first: the sum of large thresholds could overflow.
         return float(np.sum(np.asarray(thresholds) / n_folds)), _f1_of(predicted, relevant, weights)
 
-    def predict(self, scores: Any, X: Any = None) -> Matrix:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.thresholds_.size)
         return np.broadcast_to(self.thresholds_, scores.shape)

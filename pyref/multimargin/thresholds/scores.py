@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dgelsd, dgelsd_lwork
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,7 +12,7 @@ from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.cuts import best_thresholds
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 # Singular values below this fraction of the largest count as zero. Scores of the ranking models sum
 # to zero over the labels only up to rounding that piles up over a fit: machine precision itself
@@ -42,7 +43,13 @@ class ScoresThreshold(Threshold):
     """
 
     @with_one_blas_thread
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         scores, Y, weights = check_rows(scores, y, sample_weight)
         n, q = Y.shape
         target = best_thresholds(scores, Y)
@@ -100,7 +107,7 @@ class ScoresThreshold(Threshold):
         return self
 
     @with_one_blas_thread
-    def predict(self, scores: Any, X: Any = None) -> Vector:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.coef_.size)
         thresholds: Vector = scores @ self.coef_ + self.intercept_

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_real
@@ -13,24 +14,24 @@ from multimargin.targets.indicator import UNKNOWN, with_nan
 from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.labels import best_cut, deal_folds
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 _N_FOLDS = 5
 
 
 @dataclass(repr=False, eq=False)
 class ShrunkenThreshold(Threshold):
-    """A cut for each label, shrunken towards the common one, for macro-F1.
+    """One threshold per label, shrunken towards the common one, for macro-F1.
 
-    The cut of a label with few relevant rows is a matter of chance, one cut for all labels misses
-    what frequent labels have to tell. The cut of label k is
+    The best threshold of a label with few relevant rows is a matter of chance; one threshold for
+    all labels ignores what frequent labels tell. The threshold of label k is
     t + n_k / (n_k + m) (t_k - t): between its own best, t_k, and that of all labels, t, by the
-    number n_k of its relevant rows; m is chosen by folds.
+    number n_k of its relevant rows; m is chosen by cross-validation.
 
     Parameters
     ----------
     strengths : sequence of float, default=(10, 30, 100, 300, inf)
-        Values of m to choose from, above 0; infinity is the common cut.
+        Values of m to choose from, above 0; infinity is the common threshold.
     reach : float, default=3.0
         Largest distance of a label's own threshold from the common one, above 0: meant for
         logarithms of odds.
@@ -38,17 +39,17 @@ class ShrunkenThreshold(Threshold):
     Attributes
     ----------
     common_ : float
-        t, the one cut with the largest macro-F1.
+        t, the common threshold with the largest macro-F1.
     strength_ : float
         The m that was chosen.
     thresholds_ : ndarray of shape (q,)
-        The cut of each label.
+        The threshold of each label.
 
     Notes
     -----
-    A label's own cut is the mean of those with the largest F1 without one of five folds each, as in
-    `LabelsThreshold`; m is judged by the macro-F1 of the rows of these folds. Rows count by their
-    weights. A label without relevant rows has the common cut.
+    A label's own threshold is the mean of those with the largest F1 without one of five folds each,
+    as in `LabelsThreshold`; m is chosen by the macro-F1 of the rows of these folds. Rows count by
+    their weights. A label without relevant rows has the common one.
 
     Examples
     --------
@@ -68,7 +69,13 @@ class ShrunkenThreshold(Threshold):
         _strengths(self.strengths)
         check_real("reach", self.reach, above=0.0)
 
-    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         self.check()
         strengths, reach = _strengths(self.strengths), float(self.reach)
         scores, Y, weights = check_rows(scores, y, sample_weight)
@@ -92,7 +99,7 @@ class ShrunkenThreshold(Threshold):
         self.thresholds_ = self.common_ + shares[best] * (own - self.common_)
         return self
 
-    def predict(self, scores: Any, X: Any = None) -> Matrix:
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.thresholds_.size)
         return np.broadcast_to(self.thresholds_, scores.shape)

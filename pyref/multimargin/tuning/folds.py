@@ -15,7 +15,7 @@ from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import known_both
 from multimargin.targets.reading import read_targets
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Folds, LabelsLike, MatrixLike
 
 Rows = NDArray[np.intp]
 
@@ -139,7 +139,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
 
 
 def folds_of(
-    cv: Any, X: Any, indicator: NDArray[Any], groups: Any = None
+    cv: Folds, X: MatrixLike, indicator: NDArray[Any], groups: ArrayLike | None = None
 ) -> list[tuple[Rows, Rows]]:
     """Return the folds that `cv` means.
 
@@ -196,7 +196,9 @@ def _rows_of(chosen: Any, n: int) -> Rows:
     if rows.size == 0:
         raise ValueError("a part of a fold has no row")
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise ValueError(f"a part of a fold is no list of row numbers, nor a mask of {n} rows")
+        raise ValueError(
+            f"a part of a fold is neither a list of row numbers nor a mask of {n} rows"
+        )
     outside = rows[(rows < -n) | (rows >= n)]
     if outside.size:
         raise ValueError(f"a fold has row {outside[0]}, and there are {n}")

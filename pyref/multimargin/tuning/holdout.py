@@ -72,7 +72,7 @@ def stratified_train_test_split(
 
 
 def held_out_rows(
-    relevant: Any, test_size: float | int, groups: Any = None, random_state: Any = 0
+    relevant: Any, test_size: float | int, groups: ArrayLike | None = None, random_state: Any = 0
 ) -> tuple[Rows, Rows]:
     """Return the rows of the training and of the test part, by a boolean indicator (n, q)."""
     n = relevant.shape[0]
@@ -89,5 +89,7 @@ def held_out_rows(
         splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)
         train, test = (np.sort(rows) for rows in next(splitter.split(relevant, groups=groups)))
     if not (train.size and test.size):
-        raise ValueError(f"test_size is {share:g}; expected one that leaves each part some of {n}.")
+        raise ValueError(
+            f"test_size is {share:g}; expected one that leaves rows in both parts of {n}."
+        )
     return train, test

@@ -4,20 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from multimargin.measures.scorers import measurable_rows
 from multimargin.tuning.folds import MultilabelStratifiedKFold, Rows
 from multimargin.tuning.lazy_search import LazySearchCV
+from multimargin.typing import LabelsLike, MatrixLike, Scoring
 
 
 def search_last_step(
     pipeline: Pipeline,
     grid: Mapping[str, Sequence[Any]],
     X: Any,
-    y: Any,
+    y: LabelsLike,
     *,
-    scoring: Any,
+    scoring: Scoring,
     n_folds: int,
 ) -> tuple[dict[str, Any], float, int]:
     """Choose parameters of the last step, one after the other, by cross-validation.
@@ -47,7 +49,9 @@ class _MeasurableFolds(MultilabelStratifiedKFold):
         super().__init__(n_splits)
         self.scorer = scorer
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+    def split(
+        self, X: MatrixLike, y: LabelsLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[Rows, Rows]]:
         measurable = measurable_rows(np.asarray(y), self.scorer)
         for fold, (train, test) in enumerate(super().split(X, y), start=1):
             measured = test[measurable[test]]

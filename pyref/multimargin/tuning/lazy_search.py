@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from multimargin.checks.parameters import check_integer
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Folds, LabelsLike, MatrixLike, Scoring
 
 Parameters = dict[str, Any]
 
 
 class LazySearchCV(GridSearchCV):  # type: ignore[misc]
-    """Search over one parameter at a time, the others held fixed.
+    """Search over one parameter at a time, with the others fixed.
 
     The first parameter of the grid is tuned at the start values of the others, then held at its
     best value while the next is tuned, and so on: the number of fits is the sum of the lengths of
@@ -92,10 +92,10 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         *,
         start: Mapping[str, Any] | None = None,
         n_rounds: int = 1,
-        scoring: Any = None,
+        scoring: Scoring | Sequence[str] | Mapping[str, Scoring] | None = None,
         n_jobs: int | None = None,
         refit: bool | str = True,
-        cv: Any = 3,
+        cv: Folds = 3,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
         error_score: float | str = np.nan,

@@ -191,7 +191,7 @@ def test_predictions_and_tools(tmp_path):
     named, scores = predict_names(model, X_test, return_scores=True)
     assert [sorted(row) for row in named] == [row.indices.tolist() for row in predicted]
     assert all(row == sorted(row, reverse=True) for row in scores)
-    assert predict_names(model, X_test, top=5) == [row.tolist() for row in best]
+    assert predict_names(model, X_test, k=5) == [row.tolist() for row in best]
     reasons = explain(model, X_test[:5])
     assert [len(row) for row in reasons] == [len(row) for row in named[:5]]
     assert pickle.loads(pickle.dumps(model)).score(X_test, Y_test) == model.score(X_test, Y_test)
@@ -337,7 +337,7 @@ def test_no_array_of_all_rows_and_labels_is_made(monkeypatch):
 def test_of_very_many_rows_neighbours_are_left_out_and_few_are_held_out(monkeypatch):
     X, Y, *_ = parts(16)
     monkeypatch.setattr(shortlists, "_MOST_NEIGHBOURS", 299)
-    monkeypatch.setattr(shortlists, "_MOST_HELD_OUT", 40)
+    monkeypatch.setattr("multimargin.estimators.label_ranker.task._MOST_HELD_OUT", 40)
     monkeypatch.setattr("multimargin.estimators.label_ranker.task._MANY_PAIRS", 5_000)
     held_out = []
     fit = ShortlistClassifier.fit_held_out
@@ -401,7 +401,7 @@ def test_methods_that_need_all_scores_name_others(tmp_path):
     model = LabelRankerCV(**QUICK).fit(X, Y)
     for method in ("decision_function", "label_scores", "decision_and_probabilities"):
         assert not hasattr(model, method)
-        with pytest.raises(AttributeError, match=f"has no {method} of 90 labels.*predict_top"):
+        with pytest.raises(AttributeError, match=f"has no {method} here.* 90 labels .*predict_top"):
             getattr(model, method)
     with pytest.raises((TypeError, ValueError), match=r"shortlists"):
         multimargin.onnx.export(model, tmp_path / "tags.onnx")
@@ -430,7 +430,7 @@ def test_time():
     assert model.blocks_ == ("ranker",)
     assert len(model.cv_results_["params"]) == 1
     assert model.predict(X_test).shape == (80, 90)
-    assert predict_names(model, X_test, top=3)
+    assert predict_names(model, X_test, k=3)
     assert LabelRankerCV(**QUICK, max_time=1e6).fit(X, Y).status_ == "converged"
 
 

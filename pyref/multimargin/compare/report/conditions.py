@@ -133,7 +133,7 @@ def parameters_table(results: Sequence[Result]) -> Table:
 
 
 def data_table(results: Sequence[Result]) -> Table:
-    """Lay out the data sets, one a row."""
+    """Lay out the data sets, one per row."""
     firsts = {result.data: result for result in reversed(results)}
     rows, names = [], list(dict.fromkeys(result.data for result in results))
     for name in names:

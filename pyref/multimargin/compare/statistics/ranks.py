@@ -274,7 +274,7 @@ def _chance_of_one_order(ranks: NDArray[np.float64], n: int) -> float:
 
 def _check_table(table: pd.DataFrame) -> None:
     if not table.shape[1]:
-        raise ValueError("table has no column; expected one a method.")
+        raise ValueError("table has no column; expected one per method.")
     for axis, names in (("rows", table.index), ("columns", table.columns)):
         if not names.is_unique:
             twice = names[names.duplicated()][0]

@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
@@ -33,7 +33,7 @@ from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, sa
 from multimargin.notices import warn
 from multimargin.scaling import told_scales
 from multimargin.targets.reading import Targets, read_targets
-from multimargin.typing import Matrix
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             check_choice("kernel", self.kernel, KERNELS)
         check_choice("solver", self.solver, self._solvers)
 
-    def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+    def _read_targets(self, y: LabelsLike) -> tuple[Targets, NDArray[np.bool_]]:
         """Return the targets of the labelled rows, and which rows those are."""
         targets = read_targets(y, unknown="warn", keep_sparse=self._keeps_sparse_labels())
         return targets, np.ones(targets.indicator.shape[0], dtype=bool)
@@ -101,7 +101,9 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
     def _check_labels(self, indicator: NDArray[np.uint8]) -> None:
         """Raise ValueError unless the labels of the rows that count can be learned from."""
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _training_data(
+        self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None
+    ) -> TrainingData:
         """Check parameters and data of a fit, whose time begins now."""
         self._check_parameters()
         deadline = deadline_of(self.max_time)
@@ -124,7 +126,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         return TrainingData(X, targets, labelled, weights, kernel, deadline)
 
     def _training_kernel(
-        self, X: Any, kernel: Kernel, *, needed: bool = False, matrix: Matrix | None = None
+        self, X: Features, kernel: Kernel, *, needed: bool = False, matrix: Matrix | None = None
     ) -> TrainingKernel:
         return TrainingKernel(
             X,
@@ -135,7 +137,9 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             matrix=matrix,
         )
 
-    def _store_expansion(self, X: Any, kernel: Kernel, expansion: Any, weights: Any = None) -> None:
+    def _store_expansion(
+        self, X: Features, kernel: Kernel, expansion: Any, weights: Any = None
+    ) -> None:
         """Store an expansion over all training rows, whose array is used up, and its weights."""
         self._kernel = kernel
         if sparse.issparse(expansion):
@@ -160,7 +164,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         """Keep only the weights of a linear model: it needs no training rows to predict."""
         del self.support_, self.dual_coef_, self.support_vectors_
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         if hasattr(self, "coef_"):
             scores = product(X, self.coef_.T, thread_count(self.n_jobs))
         elif self.kernel == "precomputed":
@@ -179,7 +183,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         return labels
 
     def _warn_of_the_end(
-        self, fit: Report, rounds: str, advice: str, *, X: Any = None, nearest: bool = False
+        self, fit: Report, rounds: str, advice: str, *, X: Features = None, nearest: bool = False
     ) -> None:
         """Warn of how a solver ended, with the scales of the features `X`.
 
@@ -217,7 +221,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             )
         warn(message, ConvergenceWarning)
 
-    def _told_scales(self, X: Any) -> str:
+    def _told_scales(self, X: Features) -> str:
         if X is None or self.kernel == "precomputed":
             return ""
         return told_scales(X, getattr(self, "feature_names_in_", None))

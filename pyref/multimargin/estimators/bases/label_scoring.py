@@ -15,7 +15,7 @@ from multimargin.measures.margins import pair_margins
 from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import over_labels
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 
 
 class LabelScoringClassifier(ExactMatch, TakesFeatures):
@@ -122,7 +122,7 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
         predicted: NDArray[Any] = self.classes_[winners]
         return predicted
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         """Return the scores of checked rows, in an array that the caller may change."""
         raise NotImplementedError
 

@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,7 +38,7 @@ from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import ClassWeight, Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -56,7 +56,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
     solver: str = "bcd"
     random_state: int | np.random.RandomState | None = None
     warm_start: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     # Of methods without these parameters.
     pair_weights: str = field(default="balanced", init=False)
     threshold: str | float | Threshold = field(default=0.0, init=False)
@@ -88,14 +88,14 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_top_k(self.top_k)
         if self.top_k is not None and self.solver != "bcd":
             raise ValueError(
-                f"top_k is {self.top_k!r}; expected None with solver={self.solver!r}: 'bcd' alone "
+                f"top_k is {self.top_k!r}; expected None with solver={self.solver!r}: only 'bcd' "
                 "ranks against the highest irrelevant labels."
             )
         threshold = make_threshold(self.threshold)
         threshold.check(held_out=False)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
-                "threshold is 'features', but kernel='precomputed' shows no features; expected "
+                "threshold is 'features', but kernel='precomputed' has no features; expected "
                 "'auto', 'scores', 'micro', 'macro', 'samples', 'count' or a number."
             )
 
@@ -250,7 +250,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         return min(1.0, self.C / self._fit_C)
 
     def _store(
-        self, X: Any, targets: Targets, kernel: Kernel, fit: Fit, label_weights: Matrix | None
+        self, X: Features, targets: Targets, kernel: Kernel, fit: Fit, label_weights: Matrix | None
     ) -> None:
         self._store_targets(targets)
         self._store_report(fit)

@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from multimargin.kernels import Kernel
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN, known_both
 from multimargin.targets.reading import Targets
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
 
@@ -232,7 +232,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
 
     def _solve(
         self,
-        X: Any,
+        X: Features,
         indicator: NDArray[np.uint8],
         kernel: Kernel,
         covariance: Matrix | None,

@@ -1,7 +1,5 @@
 """The kernel of the training rows: its matrix where it must be seen whole, and its definiteness."""
 
-from typing import Any
-
 from multimargin.kernels import (
     Kernel,
     check_precomputed,
@@ -10,7 +8,7 @@ from multimargin.kernels import (
     nearest_positive_semidefinite,
 )
 from multimargin.kernels.definiteness import NearestKernel
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 
 class TrainingKernel:
@@ -23,7 +21,7 @@ class TrainingKernel:
 
     def __init__(
         self,
-        X: Any,
+        X: Features,
         kernel: Kernel,
         *,
         cache_size: float,
@@ -76,7 +74,7 @@ class TrainingKernel:
         return self._nearest is not None
 
     @property
-    def features(self) -> Any:
+    def features(self) -> Features:
         """Source of the solver's kernel: the rows, or the matrix where it is stored."""
         return self._X if self.matrix is None else self.matrix
 

@@ -24,9 +24,9 @@ class FrankWolfeOptions(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     epsilon : float or None, default=None
-        The published stop rule in the place of `tol`: an absolute bound on the distance of the
+        The published stopping rule instead of `tol`: an absolute bound on the distance of the
         objective to the optimum, positive. Xu 2013 has 1e-3, which is often more than the optimum
-        itself. None stops by the relative gap `tol`.
+        itself. None stops at the relative gap `tol`.
 
     Examples
     --------
@@ -59,8 +59,8 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
         For ``solver="alternating"``: each sub-problem is solved with (1 - ridge) Omega +
         ridge I/q, so that a singular Omega stays usable. Between 0 and 1.
     keep_rows : bool, default=False
-        With a linear kernel, keep the training rows of the expansion and the dual variables beside
-        the weights.
+        With a linear kernel, keep the training rows of the expansion and the dual variables as well
+        as the weights.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
         if covariance.shape != (q, q):
             raise ValueError(
                 f"options.fixed_covariance has shape {covariance.shape}; expected ({q}, {q}), one "
-                "row and column a label."
+                "row and column per label."
             )
         scale = float(np.abs(covariance).max())
         symmetric = np.isfinite(scale) and np.allclose(
@@ -107,8 +107,8 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
         )
         if not symmetric or is_indefinite(covariance) or scale == 0.0:
             raise ValueError(
-                "options.fixed_covariance is not a symmetric positive semidefinite matrix other "
-                "than 0; expected one, such as the label_covariance_ of a fitted model."
+                "options.fixed_covariance is not a nonzero symmetric positive semidefinite matrix; "
+                "expected one, such as the label_covariance_ of a fitted model."
             )
         return covariance
 

@@ -14,7 +14,7 @@ def check_max_time(value: Any) -> float | None:
     return check_real("max_time", value, above=0.0)
 
 
-def deadline_of(max_time: Any) -> float | None:
+def deadline_of(max_time: float | None) -> float | None:
     """Return when a fit that begins now has to end, by `time.monotonic`; None without a limit."""
     seconds = check_max_time(max_time)
     return None if seconds is None else time.monotonic() + seconds

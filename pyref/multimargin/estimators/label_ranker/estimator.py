@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.calibration.held_out import Named
+from multimargin.calibration.lift import Calibration
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import (
     check_choice,
@@ -25,25 +24,19 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.bases.nested import NestedEstimators
 from multimargin.estimators.fitting.time_limit import check_max_time
-from multimargin.estimators.label_ranker.member import Member
-from multimargin.estimators.label_ranker.plan import WITHIN_ROWS, Plan, threshold_of
+from multimargin.estimators.label_ranker.fit import WITHIN_ROWS, Fit
+from multimargin.estimators.label_ranker.judging import threshold_of
 from multimargin.estimators.label_ranker.search import results_of
-from multimargin.estimators.label_ranker.settings import (
-    check_losses,
-    is_auto,
-)
+from multimargin.estimators.label_ranker.settings import check_losses, is_auto
 from multimargin.estimators.label_ranker.shortlists import (
-    ShortlistPlan,
+    ShortlistFit,
     check_for_shortlists,
     needs_shortlists,
-    one_part,
 )
-from multimargin.estimators.label_ranker.steps import Fit, begun, choose, stack
 from multimargin.estimators.label_ranker.task import (
     Clock,
     Task,
-    has_many_pairs,
-    searched_folds,
+    chosen_folds,
     warn_of_rare_labels,
     with_empty,
 )
@@ -59,8 +52,8 @@ from multimargin.notices import warn
 from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import Threshold
-from multimargin.tuning.folds import check_folds, folds_of
-from multimargin.typing import LabelsLike, Matrix, MatrixLike
+from multimargin.tuning.folds import check_folds
+from multimargin.typing import ClassWeight, Features, Folds, LabelsLike, Matrix, MatrixLike, Scoring
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
 
@@ -76,9 +69,9 @@ class of_all_labels:
     def __get__(self, model: Any, owner: Any = None) -> Any:
         if getattr(model, "shortlisted_", False):
             raise AttributeError(
-                f"{type(model).__name__} has no {self._name} of {model.classes_.size} labels, of "
-                "which only the best of each row have scores; predict and predict_proba are "
-                "sparse, predict_top and predict_names rank, shortlists has the odds."
+                f"{type(model).__name__} has no {self._name} here: it scores only the best of its "
+                f"{model.classes_.size} labels for each row. predict and predict_proba are sparse, "
+                "predict_top and predict_names rank, shortlists has the odds."
             )
         return self._method.__get__(model, owner)
 
@@ -103,7 +96,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         20,000 rows, or where the first epochs of "rbf" would take half of `max_time`; else "rbf"
         and "linear" are both tried.
     gamma : float, str or list of these, default=None
-        Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times what "scale" is.
+        Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times "scale".
     loss : {"auto", "hinge", "squared_hinge", "margin_distribution", "zero_label"} or list of \
             these, default="auto"
         The loss of a pair of labels, that of `RankSVM`, `RankLSVM`, `MLODM` or `RankSVMz`. "auto"
@@ -143,9 +136,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     unit_length : {"auto"} or bool, default="auto"
         If True, rows are divided by their Euclidean norm first; "auto" does so for sparse features.
     views : list of (str, transformer, columns), default=None
-        Several views of the rows, words and their embeddings, say: the name of each, a transformer
-        or "passthrough", and the columns that it takes, as for `sklearn.compose.ColumnTransformer`.
-        Each view has a ranker and classifiers of its own, and the calibration weighs all. The
+        Several views of the rows, such as words and their embeddings: the name of each, a
+        transformer or "passthrough", and its columns, as for `sklearn.compose.ColumnTransformer`.
+        Each view has its own ranker and classifiers, and the calibration weighs all. The
         transformers are fitted to all rows once, without labels. None is one view, `X`.
     tol : float, default=1e-3
         Relative duality gap of the fit on all rows.
@@ -171,16 +164,16 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         "stack", a `CalibratedClassifier` of the ranker and the classifiers stacked with it, or a
         `multimargin.calibration.ShortlistClassifier`.
     ranker_ : RankSVM, RankLSVM or MLODM
-        The ranker that was chosen, fitted on all rows (of unit length, if `unit_length_`); with
+        The chosen ranker, fitted on all rows (of unit length, if `unit_length_`); with
         `views`, that of the view whose ranker is best by itself, as are `best_params_`, `kernel_`,
         `unit_length_` and the certificate.
     rankers_ : dict of str to estimator
         The ranker of each view; "" is the name of `X` itself.
     blocks_ : tuple of str
-        Names of what the calibration weighs: "ranker", and those of the stack; of several views
-        with the name of the view before, as in "words__ranker".
+        Names of what the calibration weighs: "ranker", and those of the stack; with several views
+        after the name of the view, as in "words__ranker".
     left_out_ : dict of str to str
-        Names of what `stack` means and the fit left out, with the reason.
+        Names of what `stack` includes and the fit left out, with the reason.
     best_params_ : dict
         The ranker's loss, kernel, gamma, class_weight, top_k and C.
     best_score_ : float
@@ -188,12 +181,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         of that fold, whose labels none of their models has seen, so that it is not optimistic; the
         calibration of `best_estimator_` learns from more rows.
     scoring_ : str or callable
-        The measure by which the fit selected: `scoring`, or what "auto" means for the data.
+        The measure that the fit selected by: `scoring`, or what "auto" means for the data.
     best_index_ : int
-        The place of `best_params_` in `cv_results_`.
+        The row of `best_params_` in `cv_results_`.
     cv_results_ : dict of ndarray
-        Settings of the ranker that were tried, as in `GridSearchCV`, in the order of the search;
-        scores are after a calibration of all held-out rows.
+        The settings of the ranker that were tried, as in `GridSearchCV`, in the order of the
+        search; scores are calibrated on all held-out rows.
     calibration_ : PooledCalibration or LiftedCalibration
         The calibration, with its own gap.
     threshold_ : Threshold
@@ -203,12 +196,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     unit_length_ : bool
         True if rows are divided by their norm.
     empty_label_ : bool
-        True if the ranker, the stack and the calibration have a further, last label: that a row has
-        none.
+        True if the ranker, the stack and the calibration have a further, last label: that of rows
+        without labels.
     n_splits_ : int
         Number of folds that were held out.
     shortlisted_ : bool
-        True if the best labels of each row alone are scored, see the notes.
+        True if only the best labels of each row are scored, see the notes.
     base_rates_ : ndarray of shape (q,)
         With shortlists, the probabilities of labels that are not listed: how often each applies
         where it is not.
@@ -232,8 +225,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     For each loss the search starts in the middle of `Cs` and climbs to larger or smaller values
     while they are better by a thousandth, from warm starts; with the better loss, a further kernel
     likewise. Then kernel width, class weights and top_k are changed one after the other at the best
-    C, and C again where that is better by as much. Settings are compared by their calibrated
-    scores, without the stack: the calibration changes who ranks best.
+    C, and C again if that is better by as much. Settings are compared by their calibrated
+    scores, without the stack: the calibration changes which ranks best.
 
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
     out neighbours where labels outnumber rows, a forest of more than a million pairs of a row and
@@ -245,8 +238,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     within 1 % of the best is taken. Of more than a million pairs, where `cv` is a number, the first
     fold alone is held out.
 
-    A row without labels has no pair of labels to learn from. Where they are at least one in a
-    hundred, they get a label of their own for the fit: a high score means that no label applies,
+    A row without labels has no pair of labels to learn from. If at least one in a hundred has none,
+    such rows get a label of their own for the fit: a high score means that no label applies,
     and the calibration uses it. The zero label of `RankSVMz`, the loss "zero_label", takes the
     place of that label.
 
@@ -254,11 +247,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and
     C alone is searched for, by precision at 5. It lists the 50 best labels of each row
     (`shortlists`); calibration and threshold learn from these. The 20 nearest neighbours score
-    them, too, and are weighed, with corrections for each label, where that is more precise on the
-    rows that are held out; else the order of the ranker is kept. All other labels have base rates
-    (`base_rates_`). `predict` and `predict_proba`
-    return sparse matrices, `score` is precision at 5, and there is no `decision_function`, nor
-    `label_scores`: `predict_top` and `predict_names` rank. Other kernels, losses, measures,
+    them, too, and are weighed, with corrections for each label, if that is more precise on the
+    held-out rows; else the order of the ranker is kept. All other labels have base rates
+    (`base_rates_`). `predict` and `predict_proba` return sparse matrices, `score` is precision at
+    5, and there is no `decision_function` or `label_scores`: `predict_top` and `predict_names`
+    rank. Other kernels, losses, measures,
     thresholds and blocks, several views, classes and ``calibration=False`` are refused.
 
     Dask collections are not supported; `multimargin.dask.fit` fits a single method.
@@ -279,18 +272,18 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     Cs: int | Sequence[float] = 9
     _: KW_ONLY
     kernel: str | KernelFunction = "auto"
-    gamma: Any = None
+    gamma: float | str | Sequence[float | str] | None = None
     loss: str | Sequence[str] = "auto"
-    class_weight: Any = "auto"
-    top_k: Any = "auto"
-    stack: Any = "auto"
-    scoring: Any = "auto"
-    cv: Any = 3
+    class_weight: ClassWeight | Sequence[ClassWeight] = "auto"
+    top_k: str | float | Sequence[float | None] | None = "auto"
+    stack: str | Sequence[Any] | None = "auto"
+    scoring: Scoring = "auto"
+    cv: Folds = 3
     calibration: bool = True
     threshold: str | float | Threshold = "micro"
     at_least_one: bool = False
     unit_length: str | bool = "auto"
-    views: Any = None
+    views: Sequence[tuple[str, Any, Any]] | None = None
     tol: float = 1e-3
     cv_tol: float = 1e-2
     n_jobs: int | None = None
@@ -325,11 +318,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Raises
         ------
         ValueError
-            If an argument is malformed, or does not go with shortlists where rows times labels are
-            more than 67 million.
+            If an argument is malformed, or not supported with shortlists, where rows times labels
+            are more than 67 million.
         KeyboardInterrupt
-            If interrupted. With a setting tried, the best so far is kept, as the model of one fold,
-            with the rough calibration by which settings are compared.
+            If interrupted. The best setting so far is kept, if any, as the model of one fold, with
+            the rough calibration by which settings are compared.
 
         Warns
         -----
@@ -343,80 +336,53 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         self._check_parameters()
         task = self._task(X, y, sample_weight, groups)
         self.shortlisted_ = needs_shortlists(task.targets)
-        plan = (ShortlistPlan if self.shortlisted_ else Plan)(self, task)
+        fit = (ShortlistFit if self.shortlisted_ else Fit)(self, task, clock)
         self.n_splits_, self.empty_label_ = len(task.folds), task.empty_label
-        self.scoring_ = plan.scoring
-        fit = begun(plan, clock)
+        self.scoring_ = fit.scoring
         try:
-            choose(fit)
-            stack(fit)
-            if fit.has_time:
-                self._learn(fit)
-            else:
-                self._keep_roughly(fit, "time_limit")
+            fit.choose()
+            fit.stack()
+            in_time = fit.has_time
+            self._keep(fit, *(fit.learned() if in_time else fit.rough()))
         except KeyboardInterrupt:
             if not fit.keep_the_best():
                 raise
-            self._keep_roughly(fit, "interrupted")
+            self._keep(fit, *fit.rough())
+            self.status_ = "interrupted"
             is_whole(self)
             raise
-        if any(member.search.out_of_time for member in fit.members):
+        if not in_time or any(member.search.out_of_time for member in fit.members):
             self.status_ = "time_limit"
-        self._warn_of_edges(fit.members)
+        self._warn_of_edges(fit)
         return self
 
-    def _task(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Task:
+    def _task(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None, groups: Any) -> Task:
         """Check what is given, make features of it, and choose the folds."""
         X, targets, weights = self._checked(X, y, sample_weight)
-        n_labels, shortlisted = targets.indicator.shape[1], needs_shortlists(targets)
+        shortlisted = needs_shortlists(targets)
         if shortlisted:
             check_for_shortlists(self, targets)
-        threshold_of(self).check(
-            n_labels=n_labels, sample_weight=weights, at_least_one=self.at_least_one
-        )
+        q = targets.indicator.shape[1]
+        threshold_of(self).check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
         dense = False if shortlisted else "auto"
         views = Views(self.views, unit_length=self.unit_length, dense=dense)
         parts = views.fit_parts(X, checked_by=self)
         learned = with_empty(targets, calibration=self.calibration)
-        strata = targets.indicator
-        if not shortlisted:
-            relevant = (targets.indicator == 1).astype(int)
-            strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         seed = seed_of(self.random_state)
-        folds = folds_of(self.cv, X, strata, groups)
+        folds, searched = chosen_folds(self.cv, X, targets, groups, parts, seed)
         check_folds(folds, learned.indicator)
-        if has_many_pairs(targets) and isinstance(self.cv, Integral):
-            # One part is as many rows as a calibration needs.
-            folds = one_part(folds, seed) if shortlisted else folds[:1]
-        searched = searched_folds(folds, parts, targets, seed)
         if searched is not folds:
             check_folds(searched, learned.indicator)
         warn_of_rare_labels(targets, len(folds))
         return Task(views, parts, targets, learned, weights, groups, folds, searched, seed)
 
-    def _learn(self, fit: Fit) -> None:
-        """Learn calibration and threshold from the held-out scores of the whole stack."""
-        stacked: Named = fit.fitted
-        held_out: Any = fit.held_out
-        model = fit.plan.learner(stacked, lifted=fit.lifted)
-        odds = model.fit_held_out(stacked, held_out, fit.task.targets, fit.task.rows)
-        if self.shortlisted_ and not model.stacked_:
-            held_out = held_out.alone
-            kept = "the ranker alone is as precise at 5 on the held-out rows"
-            fit.left_out |= {name: kept for name, _ in stacked[1:]}
-        self._keep(fit, model)
-        self.best_score_ = fit.members[0].best.mean
-        if len(fit.task.folds) == 1:
-            # Each odds are of other rows of the only fold.
-            self.best_score_ = fit.judge.mean(odds)
-        elif fit.clock.left >= fit.price * (1 + fit.lifted):
-            self.best_score_ = fit.judge.score(held_out, lift=fit.lifted)
-
-    def _checked_features(self, X: Any, *, reset: bool) -> Any:
+    def _checked_features(self, X: MatrixLike, *, reset: bool) -> Any:
         # What transformers of views take is theirs to check.
         return X if self.views is not None else super()._checked_features(X, reset=reset)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, Matrix | None]:
+    def _checked(
+        self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Any, Targets, Matrix | None]:
         """Return features, targets and weights as the fit takes them."""
         if y is None:
             validate_data(self, X, y)
@@ -428,24 +394,26 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             targets = replace(targets, indicator=held)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, targets.indicator.shape[0])
+        check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0.0])
         if weights is not None:
-            check_pairs(targets.indicator[weights > 0.0])
-            # What C means is in units of them, and the values that are tried are not.
+            # C is in units of the weights, and the values that are tried are not.
             weights = weights / weights.max()
             weights /= weights[weights > 0.0].mean()
-        else:
-            check_pairs(targets.indicator)
         return X, targets, weights
 
     def _check_parameters(self) -> None:
-        check_real("tol", self.tol, above=0.0)
-        check_real("cv_tol", self.cv_tol, above=0.0)
-        check_flag("calibration", self.calibration)
-        check_flag("at_least_one", self.at_least_one)
-        if not self.calibration and self.stack not in (None, "auto"):
+        for name in ("tol", "cv_tol"):
+            check_real(name, getattr(self, name), above=0.0)
+        for name in ("calibration", "at_least_one"):
+            check_flag(name, getattr(self, name))
+        stacked = not (self.stack is None or is_auto(self.stack))
+        weighed = f"stack is {self.stack!r}" if stacked else ""
+        if self.views is not None and len(named_views(self.views)) > 1:
+            weighed = f"views has {len(self.views)} views"
+        if weighed and not self.calibration:
             raise ValueError(
-                f'stack is {self.stack!r} with calibration=False; expected None or "auto": the '
-                "calibration weighs the classifiers of a stack."
+                f"{weighed} with calibration=False; expected calibration=True, which weighs the "
+                "classifiers of a stack and of views, or the default."
             )
         check_max_time(self.max_time)
         check_verbosity(self.verbose)
@@ -454,76 +422,59 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
                 "kernel", self.kernel, ("auto", *(k for k in KERNELS if k != "precomputed"))
             )
         check_unit_length(self.unit_length)
-        several = self.views is not None and len(named_views(self.views)) > 1
-        if several and not self.calibration:
-            raise ValueError(
-                f"views has {len(self.views)} views with calibration=False; expected one, or None: "
-                "the calibration weighs them."
-            )
         threshold_of(self)
         scorer_of(WITHIN_ROWS if is_auto(self.scoring) else self.scoring)
         check_losses(self.loss)
 
-    def _keep(self, fit: Fit, model: Any) -> None:
+    def _keep(self, fit: Fit, stack: Any, score: float) -> None:
         """Keep what was chosen, and how the fit of the first ranker ended."""
-        members, views = fit.members, fit.task.views
+        first, views = fit.members[0], fit.task.views
         self._store_targets(fit.task.targets)
         copy_names(views, self)
-        first = members[0]
+        self.best_score_, self.left_out_ = score, fit.left_out
         self.best_params_ = first.best.setting.parameters()
-        in_order = sorted(members, key=lambda member: member.place)
+        in_order = sorted(fit.members, key=lambda member: member.search.place)
         tried = [one for member in in_order for one in member.search.tried]
         self.best_index_ = tried.index(first.best)
         self.cv_results_ = results_of(tried)
         self.kernel_, self.ranker_ = self.best_params_["kernel"], first.ranker
-        self.rankers_ = {views.names_[one.place]: one.ranker for one in in_order}
-        lifted = ("lift",) if getattr(model, "lift", False) else ()
-        self.blocks_ = (*(name for name, _ in model.estimators_), *lifted)
-        self.left_out_ = fit.left_out
-        self.unit_length_ = views.unit_length_[first.place]
-        self.best_estimator_ = Pipeline([("views", views), ("stack", model)])
-        kept = ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "status_", "history_")
-        for name in kept:
+        self.rankers_ = {member.search.view: member.ranker for member in in_order}
+        lifted = ("lift",) if getattr(stack, "lift", False) else ()
+        self.blocks_ = (*(name for name, _ in stack.estimators_), *lifted)
+        self.unit_length_ = views.unit_length_[first.search.place]
+        self.best_estimator_ = Pipeline([("views", views), ("stack", stack)])
+        for name in ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "history_"):
             setattr(self, name, getattr(first.ranker, name))
-        ends = (one.ranker.status_ for one in in_order)
+        ends = (member.ranker.status_ for member in in_order)
         self.status_ = next((end for end in ends if end != "converged"), "converged")
 
-    def _keep_roughly(self, fit: Fit, status: str) -> None:
-        """Keep a ranker with the rough calibration by which settings were compared."""
-        only = fit.members[0]
-        alone = [fit.task.views.on_its_view(only.place, "ranker", only.ranker)]
-        model, search = fit.plan.learner(alone, lifted=False), only.search
-        head = search.judge.rough_head(search.scores, search.calibration)
-        model.take(alone, *head, targets=fit.task.targets)
-        self._keep(fit, model)
-        self.best_score_, self.status_ = only.best.mean, status
-
     @property
-    def calibration_(self) -> Any:
+    def calibration_(self) -> Calibration:
         """The calibration."""
-        return self.best_estimator_[-1].calibration_
+        calibration: Calibration = self.best_estimator_[-1].calibration_
+        return calibration
 
     @property
-    def threshold_(self) -> Any:
+    def threshold_(self) -> Threshold:
         """The threshold of the logarithms of the odds."""
-        threshold = self.best_estimator_[-1].threshold_
+        threshold: Threshold | None = self.best_estimator_[-1].threshold_
         if threshold is None:
             raise AttributeError("threshold_")
         return threshold
 
     @property
     def base_rates_(self) -> NDArray[np.float64]:
-        """Probabilities of labels that a model of shortlists does not list."""
+        """Probabilities of labels that a model with shortlists does not list."""
         rates: NDArray[np.float64] = self.best_estimator_[-1].base_rates_
         return rates
 
-    def _warn_of_edges(self, members: list[Member]) -> None:
-        for member in members:
-            Cs, C = member.grid.Cs, member.best.setting.C
+    def _warn_of_edges(self, fit: Fit) -> None:
+        for search in (member.search for member in fit.members):
+            Cs, C = search.grid.Cs, self.rankers_[search.view].C
             if len(Cs) > 1 and C in (Cs[0], Cs[-1]):
-                edge = "smallest" if Cs[0] == C else "largest"
-                of = f" of the view {member.search.view!r}" if member.search.view else ""
-                warn(f"The best C{of}, {C:g}, is the {edge} of Cs; others beyond it may be better.")
+                edge, others = ("largest", "larger") if Cs[-1] == C else ("smallest", "smaller")
+                of = f" of the view {search.view!r}" if search.view else ""
+                warn(f"The best C{of}, {C:g}, is the {edge} of Cs; {others} values may be better.")
 
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the measure of `scoring`, which the fit selected by.
@@ -533,7 +484,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features.
         y : array-like, sparse matrix or data frame of shape (n, q), or list of n lists of names
-            Label indicator or classes, as in `fit`. A name that the model does not have is left
+            Label indicator or classes, as in `fit`. A name that the model does not know is left
             out, with a warning.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None gives each row the weight 1.
@@ -541,7 +492,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Returns
         -------
         float
-            Larger is better. With shortlists precision at 5 among the listed labels.
+            Larger is better. With shortlists, precision at 5 among the listed labels.
         """
         check_is_fitted(self)
         rows, stack = self._rows(X), self.best_estimator_[-1]
@@ -557,7 +508,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         named = {} if weights is None else {"sample_weight": weights[at]}
         return float(scorer(answers, odds[at], as_measured(indicator[at]), **named))
 
-    def _label_scores(self, X: Any) -> Matrix:
+    def _label_scores(self, X: Features) -> Matrix:
         views, stack = self.best_estimator_
         scores: Matrix = stack.label_scores(views.prepared(X))
         return scores
@@ -580,7 +531,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     @available_if(lambda self: self.shortlisted_)  # type: ignore[untyped-decorator]
     def shortlists(self, X: MatrixLike) -> tuple[NDArray[np.intp], Matrix]:
-        """Return the best labels of each row, of a model of shortlists.
+        """Return the best labels of each row, for a model with shortlists.
 
         Parameters
         ----------
@@ -670,10 +621,10 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         both: tuple[Matrix, Matrix] = self._asked("decision_and_probabilities", X)
         return both
 
-    def _asked(self, method: str, X: Any) -> Any:
+    def _asked(self, method: str, X: MatrixLike) -> Any:
         check_is_fitted(self)
         return getattr(self.best_estimator_[-1], method)(self._rows(X))
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: MatrixLike) -> Any:
         """Return features as the stack takes them."""
         return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))

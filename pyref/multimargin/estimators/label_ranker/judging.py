@@ -1,138 +1,155 @@
-"""Measures of the held-out scores of a setting."""
+"""The values of settings and stacks on held-out rows."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.calibration import PooledCalibration
-from multimargin.calibration.calibrated import odds_within_folds
+from multimargin.calibration.calibrated import make_odds_threshold, odds_within_folds
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker.task import Fold, Task
-from multimargin.measures.scorers import Answers, as_measured, rows_to_measure
+from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.targets.indicator import check_indicator
-from multimargin.thresholds import Threshold
-from multimargin.typing import Matrix
+from multimargin.thresholds import Threshold, make_threshold
+from multimargin.tuning.folds import Rows
+from multimargin.typing import Features, Matrix
 
 # Of calibrations that compare settings.
-_N_BEST, _TOLERANCE = 30, 1e-4
-FITS = 2.5
-"""How many times as long a fit to full precision takes, from zero."""
+_TOP_K, _TOLERANCE = 30, 1e-4
+# How many times as long a fit to full precision takes, from zero.
+_FITS = 2.5
 
 
-def roughly_calibrated(
-    held_out: HeldOut, indicator: NDArray[np.uint8], before: PooledCalibration | None
-) -> PooledCalibration:
-    """Return a calibration that tells settings apart, fitted from one before."""
-    calibration = PooledCalibration(n_best=_N_BEST)
-    pairs = calibration.pairs_of(held_out.blocks, indicator, held_out.listed)
-    return calibration.fit_pairs(pairs, held_out.sample_weight, before, _TOLERANCE)
+def threshold_of(model: Any) -> Threshold:
+    """Return the threshold that the parameters of a `LabelRankerCV` mean."""
+    if not model.calibration and not isinstance(model.threshold, str | Threshold):
+        return make_threshold(model.threshold)
+    return make_odds_threshold(model.threshold)
+
+
+def _odds_of(held_out: HeldOut, calibration: PooledCalibration | None) -> Matrix:
+    if calibration is None:
+        return held_out.blocks[0]
+    return calibration.odds(held_out.blocks, listed=held_out.listed)
 
 
 class Judge:
-    """Scores settings by a scorer of scikit-learn, on scores that were held out."""
+    """Compares settings by a scorer of scikit-learn, on scores of held-out rows.
+
+    These are roughly calibrated first, all at once.
+    """
 
     # Rankers start from those of the C before
     warm_start = True
 
-    def __init__(
-        self,
-        task: Task,
-        folds: list[Fold],
-        *,
-        scorer: Callable[..., float],
-        make_threshold: Callable[[], Threshold] | None,
-        at_least_one: bool,
-        calibration: bool,
-    ) -> None:
-        self._X, self.held_out = task.rows, task.held_out(folds)
-        self._scorer, self._make_threshold = scorer, make_threshold
-        self._at_least_one, self._calibration = at_least_one, calibration
-        held_out = self.held_out
-        self._labels = held_out.labels[:, : task.targets.indicator.shape[1]]
-        self._indicator = check_indicator(held_out.labels, "y", unknown=True)
-        rows = rows_to_measure(self._labels, scorer, held_out.sample_weight)
-        self._measured = [rows[held_out.folds[rows] == fold] for fold in range(len(folds))]
+    def __init__(self, model: Any, task: Task, folds: list[Fold], scoring: Any) -> None:
+        self._model, self._task, self._scoring = model, task, scoring
+        self._rows, self._n_folds = task.held_out(folds), len(folds)
+        self._n_labels = task.targets.indicator.shape[1]
         # The rough calibration of the scores that were judged last
         self.last: PooledCalibration | None = None
         # What the slowest judgement took
         self.seconds = 0.0
 
-    def scores_of(self, ranker: Any, X: Any) -> Matrix:
+    def scores_of(self, ranker: Any, X: Features) -> Any:
         """Return the scores of rows by a ranker."""
-        scores: Matrix = ranker.label_scores(X)
-        return scores
+        return ranker.label_scores(X)
 
-    def joined(self, parts: Sequence[Matrix]) -> Matrix:
+    def joined(self, parts: Sequence[Any]) -> Any:
         """Return the scores of all folds."""
         return np.vstack(parts)
 
-    def __call__(self, scores: Matrix) -> Matrix:
+    def with_blocks(self, blocks: list[Any]) -> HeldOut:
+        """Return held-out scores of all classifiers of a stack, the ranker's first."""
+        return replace(self._rows, blocks=blocks)
+
+    def __call__(self, scores: Any) -> Matrix:
         """Return the value of each fold, by one calibration of all held-out rows."""
-        odds, start = scores, time.monotonic()
-        if self._calibration:
-            self.last = self._roughly_calibrated(scores)
-            odds = self.last.odds([scores])
-        values = self.values(odds)
+        start, held_out = time.monotonic(), self.with_blocks([scores])
+        if self._model.calibration:
+            self.last = self._roughly_calibrated(held_out)
+        values = self.values(_odds_of(held_out, self.last), held_out)
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values
 
-    def _roughly_calibrated(self, scores: Matrix) -> PooledCalibration:
-        return roughly_calibrated(self.with_blocks([scores]), self._indicator, self.last)
+    def _roughly_calibrated(self, held_out: HeldOut) -> PooledCalibration:
+        """Return a calibration that tells settings apart, fitted from the last one."""
+        calibration, labels = PooledCalibration(top_k=_TOP_K), self._checked_labels(held_out)
+        pairs = calibration.pairs_of(held_out.blocks, labels, held_out.listed)
+        return calibration.fit_pairs(pairs, held_out.sample_weight, self.last, _TOLERANCE)
 
-    def price_of_calibration(self, other: "Judge") -> float:
-        """Return the seconds of the calibration of a stack on another's rows, by own rough ones."""
-        # As many pairs more are learned from, to full precision, by each part of the rows anew.
-        n, q = other._indicator.shape
-        pairs = n * min(q, PooledCalibration().best_of(n))
-        rough = len(self._indicator) * min(q, _N_BEST)
-        return float(self.seconds * pairs / rough * FITS * (1 + len(other._measured)))
-
-    def with_blocks(self, blocks: list[Matrix]) -> HeldOut:
-        """Return held-out scores of all classifiers of a stack."""
-        return replace(self.held_out, blocks=blocks)
+    def rough_head(
+        self, scores: Any, calibration: PooledCalibration | None
+    ) -> tuple[Head, HeldOut]:
+        """Return the head of a rough calibration, and the held-out scores that it learned from."""
+        held_out = self.with_blocks([scores])
+        if calibration is None and self._model.calibration:
+            calibration = self._roughly_calibrated(held_out)
+        threshold = self._learned_threshold(_odds_of(held_out, calibration), held_out)
+        return Head(calibration, threshold, self._n_labels, self._model.at_least_one), held_out
 
     def score(self, held_out: HeldOut, *, lift: bool) -> float:
         """Return the mean value of the folds, of odds and thresholds that have not seen the row."""
         odds = held_out.blocks[0]
-        if self._calibration:
+        if self._model.calibration:
             odds = odds_within_folds(held_out, lift=lift)
-        return self.mean(odds)
+        return self.mean(odds, held_out)
 
-    def mean(self, odds: Matrix) -> float:
+    def mean(self, odds: Matrix, held_out: HeldOut) -> float:
         """Return the mean value of the folds, by thresholds of other folds."""
-        return float(np.nanmean(self.values(odds, apart=True)))
+        return float(np.nanmean(self.values(odds, held_out, apart=True)))
 
-    def rough_head(self, scores: Matrix, calibration: PooledCalibration | None) -> tuple[Head]:
-        """Return the head of a rough calibration, with the best threshold for its odds."""
-        q = self._labels.shape[1]
-        if calibration is None and self._calibration:
-            calibration = self._roughly_calibrated(scores)
-        odds = scores if calibration is None else calibration.odds([scores])
-        threshold = None
-        if self._make_threshold is not None:
-            threshold = self.held_out.learn(self._make_threshold(), odds[:, :q], self._X)
-        return (Head(calibration, threshold, q, self._at_least_one),)
+    def price_of_calibration(self, other: "Judge") -> float:
+        """Estimate the seconds that calibrating a stack takes on the rows of another judge."""
+        # To full precision, and once more without each part of the rows.
+        larger = other._size(None) / self._size(_TOP_K)
+        return float(self.seconds * larger * _FITS * (1 + other._n_folds))
 
-    def values(self, odds: Matrix, *, apart: bool = False) -> Matrix:
+    def _size(self, top_k: int | None) -> int:
+        """Return how much a calibration by `top_k` labels of each row learns from."""
+        n, q = self._rows.labels.shape
+        return int(n * min(q, PooledCalibration(top_k=top_k).best_of(n)))
+
+    @cached_property
+    def _indicator(self) -> NDArray[np.uint8]:
+        return check_indicator(self._rows.labels, "y", unknown=True)
+
+    def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]:
+        return self._indicator
+
+    def _learned_threshold(self, odds: Matrix, held_out: HeldOut) -> Threshold | None:
+        if not self._task.targets.multilabel:
+            return None
+        return held_out.learn(threshold_of(self._model), odds[:, : self._n_labels], self._task.rows)
+
+    @cached_property
+    def _measured(self) -> list[Rows]:
+        """The rows of each fold that the scorer can measure."""
+        held_out, scorer = self._rows, scorer_of(self._scoring)
+        labels = held_out.labels[:, : self._n_labels]
+        rows = rows_to_measure(labels, scorer, held_out.sample_weight)
+        return [rows[held_out.folds[rows] == fold] for fold in range(self._n_folds)]
+
+    def values(self, odds: Matrix, held_out: Any, *, apart: bool = False) -> Matrix:
         """Return the value of each fold; NaN where a fold has no row to measure on.
 
         Label sets are those of a threshold of all rows, or, `apart`, of one of the other folds.
         """
-        odds = odds[:, : self._labels.shape[1]]
-        weights = self.held_out.sample_weight
+        odds, weights = odds[:, : self._n_labels], held_out.sample_weight
+        labels, scorer = held_out.labels[:, : self._n_labels], scorer_of(self._scoring)
 
         @cache
         def predicted() -> NDArray[np.intp]:
             """Most scorers take the ranking alone."""
-            return self._label_sets(odds, apart=apart)
+            return self._label_sets(odds, held_out, apart=apart)
 
-        values = np.full(len(self._measured), np.nan)
+        values = np.full(self._n_folds, np.nan)
         refused: ValueError | None = None
         for fold, rows in enumerate(self._measured):
             if rows.size == 0:
@@ -140,30 +157,25 @@ class Judge:
             named = {} if weights is None else {"sample_weight": weights[rows]}
             answers = Answers(odds[rows], lambda rows=rows: predicted()[rows])  # type: ignore[misc]
             try:
-                values[fold] = self._scorer(
-                    answers, odds[rows], as_measured(self._labels[rows]), **named
-                )
+                values[fold] = scorer(answers, odds[rows], as_measured(labels[rows]), **named)
             except ValueError as error:
                 # Such as a ranking of rows of which none has a pair of labels.
                 refused = error
         if refused is not None and np.isnan(values).all():
             raise ValueError(
-                f"scoring has nothing to measure in the rows that the folds hold out: {refused}"
+                f"scoring has nothing to measure in the held-out rows of the folds: {refused}"
             ) from refused
         return values
 
-    def _label_sets(self, odds: Matrix, *, apart: bool) -> NDArray[np.intp]:
+    def _label_sets(self, odds: Matrix, held_out: HeldOut, *, apart: bool) -> NDArray[np.intp]:
         """Return the label sets (m, q) of held-out rows by their odds."""
-        held_out, found = self.held_out, np.empty(odds.shape, dtype=np.intp)
-        if self._make_threshold is None:
-            return Head(None, None, odds.shape[1]).label_sets(odds)
-        folds = np.unique(held_out.folds) if apart else np.empty(0, dtype=np.intp)
-        places = [np.flatnonzero(held_out.folds == fold) for fold in folds]
-        if len(places) < 2:
-            places = [np.arange(len(odds))]
-        for own in places:
-            others = np.setdiff1d(np.arange(len(odds)), own) if len(places) > 1 else own
-            threshold = held_out.at(others).learn(self._make_threshold(), odds[others], self._X)
-            head = Head(None, threshold, odds.shape[1], self._at_least_one)
-            found[own] = head.label_sets(odds[own], self._X[held_out.rows[own]])
+        X, everywhere = self._task.rows, np.arange(len(odds))
+        places = [np.flatnonzero(held_out.folds == fold) for fold in range(self._n_folds) if apart]
+        places = [own for own in places if own.size]
+        found = np.empty(odds.shape, dtype=np.intp)
+        for own in places if len(places) > 1 else [everywhere]:
+            others = np.setdiff1d(everywhere, own) if own.size < everywhere.size else own
+            threshold = self._learned_threshold(odds[others], held_out.at(others))
+            head = Head(None, threshold, self._n_labels, self._model.at_least_one)
+            found[own] = head.label_sets(odds[own], X[held_out.rows[own]])
         return found

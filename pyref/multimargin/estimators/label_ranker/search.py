@@ -18,6 +18,7 @@ from multimargin.calibration import PooledCalibration
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.notices import silenced
@@ -61,11 +62,12 @@ class Search:
         self,
         task: Task,
         place: int,
-        judge: Any,  # A `Judge` or `ShortlistJudge`
+        grid: Grid,
+        judge: Judge,
         effort: Effort,
         options: dict[str, Any],
     ) -> None:
-        self._task, self._place, self.judge = task, place, judge
+        self._task, self.place, self.grid, self.judge = task, place, grid, judge
         self._options, self.view = options, task.views.names_[place]
         self._deadline, self._verbose = effort.end, effort.verbose
         self._n_jobs = job_count(effort.n_jobs, len(task.searched))
@@ -78,14 +80,14 @@ class Search:
         self.out_of_time = False
 
     def _parts_of(self, folds: list[Fold]) -> list[tuple[Any, ...]]:
-        X, weights = self._task.parts[self._place], self._task.sample_weight
+        X, weights = self._task.parts[self.place], self._task.sample_weight
         learned, scores_of = self._task.learned, self.judge.scores_of
         return [
             (X[a], learned.rows(a), None if weights is None else weights[a], X[b], scores_of)
             for a, b in folds
         ]
 
-    def hold_out(self, folds: list[Fold], seconds: float | None, judge: Any) -> None:
+    def hold_out(self, folds: list[Fold], seconds: float | None, judge: Judge) -> None:
         """Score the rows that larger folds hold out, by the cheapest of the best settings."""
         assert self.best is not None
         self._deadline = None if seconds is None else time.monotonic() + seconds
@@ -99,8 +101,9 @@ class Search:
         self.judge, self.best, self.scores = judge, cheapest, judge.joined(parts)
         self.calibration, self.model = None, models[0]
 
-    def run(self, grid: Grid) -> None:
+    def run(self) -> None:
         """Choose loss, kernel and C, then one parameter after the other near that C."""
+        grid = self.grid
         self._start, self._planned = time.monotonic(), grid.most
         for loss in grid.losses:
             self._climb(grid.first(loss, grid.kernels[0]), grid.Cs)
@@ -119,8 +122,8 @@ class Search:
                 self._climb(replace(setting, C=self.best.setting.C), grid.Cs, rival=self.best)
         if np.isnan(self.best.values).all():
             raise ValueError(
-                "scoring has nothing to measure in the rows that the folds hold out: it is NaN on "
-                "each fold of each setting, as where a label has one value only."
+                "scoring has nothing to measure in the held-out rows of the folds: it is NaN on "
+                "each fold of each setting, as when a label has only one value."
             )
 
     def _climb(self, setting: Setting, Cs: Sequence[float], rival: Tried | None = None) -> None:

@@ -20,7 +20,8 @@ from multimargin.estimators.pairwise.label_weights import check_class_weight, we
 from multimargin.estimators.pairwise.pair_weights import check_top_k
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
-from multimargin.kernels import make_kernel
+from multimargin.kernels import KernelFunction, make_kernel
+from multimargin.typing import Features
 
 # Of this many labels, a relevant one is ranked against the hardest few.
 _MANY_LABELS, _HARDEST = 100, 20
@@ -29,19 +30,21 @@ _MOST_ROWS = 20_000
 _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
 # Widths of an rbf kernel, times gamma="scale".
 _WIDTHS = (1.0, 0.25, 4.0)
-# Of a second, as a bound from below: what an epoch takes is foretold by it.
+# Per second, a lower bound by which the time of an epoch is estimated.
 _OPERATIONS = 4e9
 
-LOSSES: dict[str, type[PairwiseClassifier]] = {
-    "hinge": RankSVM,
-    "squared_hinge": RankLSVM,
-    "margin_distribution": MLODM,
-    "zero_label": ZeroLabelRanker,
+ZERO_LABEL = "zero_label"
+"""The loss with a zero label, for rows of which some have no label."""
+# The method of each loss, and what its parameters are besides those of a setting. The bias beside
+# a zero label is free: rows without labels all pull it one way.
+LOSSES: dict[str, tuple[type[PairwiseClassifier], dict[str, Any]]] = {
+    "hinge": (RankSVM, {"bias": "penalized", "threshold": 0.0}),
+    "squared_hinge": (RankLSVM, {"threshold": 0.0}),
+    "margin_distribution": (MLODM, {"threshold": 0.0}),
+    ZERO_LABEL: (ZeroLabelRanker, {}),
 }
 # What "auto" tries, the first alone where labels are many or few of them apply.
 _LOSSES, _CLASS_WEIGHTS = ("squared_hinge", "margin_distribution"), (None, "sqrt", "balanced")
-ZERO_LABEL = "zero_label"
-"""The loss beside a zero label, for rows of which some have no label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,21 +60,14 @@ class Setting:
 
     def make(self, **further: Any) -> PairwiseClassifier:
         """Return an unfitted estimator, with further parameters."""
-        estimator = LOSSES[self.loss](C=self.C, kernel=self.kernel, gamma=self.gamma)
-        known = estimator.get_params()
-        further |= {
-            name: getattr(self, name) for name in ("class_weight", "top_k") if name in known
-        }
-        if self.loss == ZERO_LABEL:
-            # Its bias is free, as it is by default: rows without labels all pull it one way.
-            if isinstance(self.class_weight, np.ndarray):
-                further["class_weight"] = self.class_weight[:-1]
-        else:
-            further["threshold"] = 0.0
-            if "bias" in known:
-                further["bias"] = "penalized"
-        estimator.set_params(**further)
-        return estimator
+        method, fixed = LOSSES[self.loss]
+        weights = self.class_weight
+        if self.loss == ZERO_LABEL and isinstance(weights, np.ndarray):
+            weights = weights[:-1]
+        if takes_top_k(self.loss):
+            further["top_k"] = self.top_k
+        own = {"C": self.C, "kernel": self.kernel, "gamma": self.gamma, "class_weight": weights}
+        return method(**own, **fixed, **further)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -102,7 +98,7 @@ class Grid:
     top_ks: tuple[Any, ...]
     Cs: tuple[float, ...]  # Values of C, increasing
 
-    def first(self, loss: str, kernel: Any) -> Setting:
+    def first(self, loss: str, kernel: str | KernelFunction) -> Setting:
         """Return the setting that the search of a loss and kernel starts from."""
         start = Setting(
             loss,
@@ -133,7 +129,7 @@ class Grid:
         return (len(self.losses) + kernels + others) * len(self.Cs)
 
 
-def takes_gamma(kernel: Any) -> bool:
+def takes_gamma(kernel: str | KernelFunction) -> bool:
     """Return whether a kernel has a coefficient."""
     return isinstance(kernel, str) and kernel in ("rbf", "poly", "sigmoid")
 
@@ -169,9 +165,8 @@ def losses_of(loss: Any, task: Task) -> tuple[str, ...]:
         return (*losses, ZERO_LABEL) if some_empty else losses
     if ZERO_LABEL in losses and not task.empty_label:
         raise ValueError(
-            f"loss has {ZERO_LABEL!r}, which takes the place of a label that a row has none; "
-            "expected others where fewer rows than one in a hundred have no label, or "
-            "calibration=True."
+            f"loss has {ZERO_LABEL!r}, which needs calibration=True and one row in a hundred "
+            "without labels; expected other losses."
         )
     return losses
 
@@ -185,7 +180,9 @@ def values_of(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def kernels_of(kernel: Any, X: Any, n_labels: int, seconds: float) -> tuple[Any, ...]:
+def kernels_of(
+    kernel: str | KernelFunction, X: Features, n_labels: int, seconds: float
+) -> tuple[Any, ...]:
     """Return the kernels that a parameter means for features, and seconds of a search."""
     if callable(kernel) or kernel != "auto":
         return (kernel,)
@@ -197,7 +194,7 @@ def kernels_of(kernel: Any, X: Any, n_labels: int, seconds: float) -> tuple[Any,
     return ("rbf", "linear")
 
 
-def gammas_of(gamma: Any, X: Any, kernel: Any) -> tuple[Any, ...]:
+def gammas_of(gamma: Any, X: Features, kernel: str | KernelFunction) -> tuple[Any, ...]:
     """Return the coefficients that a parameter means for the first kernel that is tried."""
     gammas: tuple[Any, ...] = ("scale",)
     if gamma is not None:
@@ -219,7 +216,7 @@ def Cs_of(Cs: Any) -> tuple[float, ...]:
 
 
 def class_weights_of(class_weight: Any, task: Task) -> tuple[Any, ...]:
-    """Return the weights of labels that a parameter means, with their mean for a further label."""
+    """Return the label weights that a parameter means, with their mean for a further label."""
     if is_auto(class_weight):
         return _CLASS_WEIGHTS[:1] if task.is_mostly_empty else _CLASS_WEIGHTS
     found = []

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from multimargin.notices import warn
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.indicator import count_labels, with_nan
 from multimargin.targets.reading import Targets
-from multimargin.tuning.folds import Rows
-from multimargin.typing import Matrix
+from multimargin.tuning.folds import Rows, folds_of
+from multimargin.typing import Features, Folds, Matrix
 
 Fold = tuple[Rows, Rows]
 
@@ -30,6 +31,8 @@ Fold = tuple[Rows, Rows]
 _MANY_PAIRS = 2**20
 _MOST_DENSE, _MOST_OTHERS = 4_000, 20_000
 _FEWEST_DRAWN, _MOST_DRAWN = 3_000, 12_000
+# Rows that are held out with shortlists.
+_MOST_HELD_OUT = 2**15
 # Share of rows without labels from which on they are learned from.
 _FEWEST_EMPTY = 0.01
 # And from which on a zero label is tried beside a label of theirs, and rows are compared.
@@ -43,7 +46,7 @@ _SHARE_OF_SEARCH = 0.5
 class Clock:
     """The time that a fit may take, from now on."""
 
-    def __init__(self, max_time: Any) -> None:
+    def __init__(self, max_time: float | None) -> None:
         self._limit, self._began = check_max_time(max_time), time.monotonic()
         self.end = None if self._limit is None else self._began + self._limit
 
@@ -93,7 +96,7 @@ class Task:
         return self.empty_label and self._share_of_empty >= _MOSTLY_EMPTY
 
     @cached_property
-    def rows(self) -> Any:
+    def rows(self) -> Features:
         """The features of all views side by side."""
         return self.views.side_by_side(self.parts)
 
@@ -130,7 +133,26 @@ def has_many_pairs(targets: Targets) -> bool:
     return math.prod(targets.indicator.shape) > _MANY_PAIRS
 
 
-def searched_folds(
+def chosen_folds(
+    cv: Folds, X: Any, targets: Targets, groups: Any, parts: Sequence[Any], seed: int
+) -> tuple[list[Fold], list[Fold]]:
+    """Return the folds of a fit, and those on which settings are compared."""
+    strata: Any = targets.indicator
+    if not sparse.issparse(strata):
+        relevant = (strata == 1).astype(int)
+        strata = relevant if targets.multilabel else relevant.argmax(axis=1)
+    folds = folds_of(cv, X, strata, groups)
+    if has_many_pairs(targets) and isinstance(cv, Integral):
+        # One part is as many rows as a calibration needs, or more.
+        (train, test), *_ = folds
+        if sparse.issparse(strata) and test.size > _MOST_HELD_OUT:
+            drawn = np.random.RandomState(seed).permutation(test.size)[:_MOST_HELD_OUT]
+            test = test[np.sort(drawn)]
+        folds = [(train, test)]
+    return folds, _searched_folds(folds, parts, targets, seed)
+
+
+def _searched_folds(
     folds: list[Fold], parts: Sequence[Any], targets: Targets, seed: int
 ) -> list[Fold]:
     """Return the folds on which settings are compared: the same, or of a sample of the rows."""

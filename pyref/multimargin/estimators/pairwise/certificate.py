@@ -10,7 +10,7 @@ from multimargin.estimators.fitting.certificate import Bounds, Rows, with_own_ce
 from multimargin.estimators.pairwise import zero_label
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
 from multimargin.kernels import rust_matrix
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 
 class Stored(Protocol):
@@ -21,7 +21,7 @@ class Stored(Protocol):
     intercept_: Matrix
     coef_: Any
 
-    def _label_scores(self, X: Any) -> Matrix: ...
+    def _label_scores(self, X: Features) -> Matrix: ...
 
 
 def certified(problem: Problem, fit: Fit, stored: Stored) -> Fit:

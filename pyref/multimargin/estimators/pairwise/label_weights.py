@@ -19,7 +19,7 @@ def check_class_weight(class_weight: Any) -> None:
     if isinstance(class_weight, str) and class_weight not in EXPONENTS:
         raise ValueError(
             f"class_weight is {class_weight!r}; expected None, 'balanced', 'sqrt', a dict by label "
-            "name or one positive number a label."
+            "name or one positive number per label."
         )
     if class_weight is None or isinstance(class_weight, str):
         return
@@ -40,7 +40,7 @@ def weights_of_labels(
         return _by_name(class_weight, targets, q)
     weights = _positive(class_weight)
     if weights.shape != (q,):
-        raise ValueError(f"class_weight has shape {weights.shape}; expected ({q},), one a label.")
+        raise ValueError(f"class_weight has shape {weights.shape}; expected ({q},), one per label.")
     return weights
 
 
@@ -76,7 +76,7 @@ def _by_name(class_weight: Mapping[Any, Any], targets: Targets, q: int) -> Matri
         if name not in positions:
             expected = list(positions)[-q:]
             raise ValueError(
-                f"class_weight has a weight of {name!r}, which is no label; expected some of "
+                f"class_weight has a weight for {name!r}, which is not a label; expected some of "
                 f"{expected[:10]}{'...' if q > 10 else ''}."
             )
         weights[positions[name]] = float(weight)
@@ -90,7 +90,7 @@ def _positive(values: Any) -> Matrix:
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(
             f"class_weight is {repr(values)[:60]}; expected None, 'balanced', 'sqrt', a dict by "
-            "label name or one positive number a label."
+            "label name or one positive number per label."
         ) from error
     wrong = ~(np.isfinite(weights) & (weights > 0.0))
     if wrong.any():

@@ -1,0 +1,240 @@
+"""A fit: a ranker is chosen for each view, blocks are stacked with it, a calibration weighs all."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from multimargin.blocks import blocks_of
+from multimargin.blocks.by_name import Data, lifts
+from multimargin.blocks.stack import Effort, Stack
+from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
+from multimargin.calibration.held_out import HeldOut, Named
+from multimargin.estimators.label_ranker.judging import Judge, threshold_of
+from multimargin.estimators.label_ranker.search import Search, Tried
+from multimargin.estimators.label_ranker.settings import (
+    Cs_of,
+    Grid,
+    class_weights_of,
+    gammas_of,
+    is_auto,
+    kernels_of,
+    losses_of,
+    top_ks_of,
+)
+from multimargin.estimators.label_ranker.task import Clock, Fold, Task
+from multimargin.typing import Features, Matrix, Scoring
+
+# Of `max_time`, what the first epochs of "rbf" may take.
+_SHARE_OF_RBF = 0.5
+# What the fit on all rows may take of the time that the search leaves to it and a stack.
+_SHARE_OF_FIT = 0.5
+# What "auto" measures where rows have labels, and where many have none.
+WITHIN_ROWS, _ACROSS_ROWS = "ranking_average_precision", "micro_average_precision"
+
+
+@dataclass(eq=False)
+class Member:
+    """The ranker of one view, and the blocks stacked with it."""
+
+    search: Search
+    stack: Stack
+    planned: Named  # The blocks that are to be fitted
+    ranker: Any = None
+
+    @property
+    def best(self) -> Tried:
+        """The best setting of the ranker."""
+        assert self.search.best is not None
+        return self.search.best
+
+    def fit_ranker(self, task: Task, options: dict[str, Any]) -> None:
+        """Fit the ranker of the best setting to all rows."""
+        self.ranker = self.best.setting.make(**options)
+        X = task.parts[self.search.place]
+        self.ranker.fit(X, task.learned, sample_weight=task.sample_weight)
+
+    @property
+    def scores(self) -> list[Matrix]:
+        """The held-out scores of ranker and blocks."""
+        return [self.search.scores, *self.stack.blocks]
+
+
+class Fit:
+    """A fit by the scores of all labels, as the parameters of a `LabelRankerCV` state it."""
+
+    def __init__(self, model: Any, task: Task, clock: Clock) -> None:
+        self.model, self.task, self.clock = model, task, clock
+        # Of the rows that the folds hold out, and of those on which settings are compared
+        self.judge = self._judge(task.folds)
+        self._searched = self._judge(task.searched) if task.sampled else self.judge
+        self.left_out: dict[str, str] = {}
+        # One for each view; when they are chosen, the best first
+        self.members = [self._member(place, X) for place, X in enumerate(task.parts)]
+        self.lifted = self._lifts()  # Whether the calibration has a lift
+        self._price = 0.0  # Seconds that a calibration will take
+
+    def _member(self, place: int, X: Features) -> Member:
+        model, task = self.model, self.task
+        planned, left_out = self._blocks(X)
+        self._leave_out(place, left_out)
+        end = self.clock.of_search(place, len(task.parts))
+        search = Search(
+            task,
+            place,
+            self._grid(X),
+            self._searched,
+            Effort(end, model.n_jobs, model.verbose),
+            {"tol": model.cv_tol, "random_state": task.seed},
+        )
+        effort = Effort(self.clock.end, model.n_jobs, model.verbose)
+        return Member(search, self._stack(X, search, effort), planned)
+
+    @property
+    def scoring(self) -> Scoring:
+        """The measure to select by."""
+        scoring: Scoring = self.model.scoring
+        if not is_auto(scoring):
+            return scoring
+        return _ACROSS_ROWS if self.task.has_many_empty else WITHIN_ROWS
+
+    def _judge(self, folds: list[Fold]) -> Judge:
+        return Judge(self.model, self.task, folds, self.scoring)
+
+    def _grid(self, X: Features) -> Grid:
+        """Return the settings of a view that the search selects from."""
+        model, task = self.model, self.task
+        n_labels = task.targets.indicator.shape[1]
+        seconds = np.inf if model.max_time is None else _SHARE_OF_RBF * model.max_time
+        kernels = kernels_of(model.kernel, X, n_labels, seconds / len(task.parts))
+        return Grid(
+            losses_of(model.loss, task),
+            kernels,
+            gammas_of(model.gamma, X, kernels[0]),
+            class_weights_of(model.class_weight, task),
+            top_ks_of(model.top_k, n_labels),
+            Cs_of(model.Cs),
+        )
+
+    def _blocks(self, X: Features) -> tuple[Named, dict[str, str]]:
+        """Return the blocks of a view, and those left out with the reason."""
+        if not self.model.calibration and is_auto(self.model.stack):
+            return [], {}
+        full = self.model.stack == "full"
+        data = Data(X, self.task.labels.shape[1], self.task.seed, full)
+        return blocks_of(self.model.stack, data)
+
+    def _stack(self, X: Features, search: Search, effort: Effort) -> Stack:
+        """Return what fits the blocks of a view on the folds."""
+        return Stack(X, self.task.labels, self.task.sample_weight, self.task.folds, effort)
+
+    def _lifts(self) -> bool:
+        targets = self.task.targets
+        if not self.model.calibration or not targets.multilabel:
+            return False
+        lifted, left_out = lifts(self.model.stack, targets.indicator.shape[1])
+        self.left_out |= left_out
+        return lifted
+
+    def _learner(self, classifiers: Named, *, lifted: bool) -> Any:
+        """Return the unfitted classifier that calibrates held-out scores and sets the threshold."""
+        model, unfitted = self.model, unfitted_of(classifiers)
+        shared = {"at_least_one": model.at_least_one, "cv": model.cv}
+        if not model.calibration:
+            return ThresholdedClassifier(unfitted[0][1], threshold_of(model), **shared)
+        return CalibratedClassifier(
+            unfitted, model.threshold, lift=lifted, empty_label=self.task.empty_label, **shared
+        )
+
+    def _leave_out(self, place: int, left_out: dict[str, str]) -> None:
+        """Note which blocks of a view are left out, and why."""
+        for block, reason in left_out.items():
+            self.left_out[self.task.views.full_name(place, block)] = reason
+
+    def choose(self) -> None:
+        """Choose each view's ranker, score the held-out rows, and fit it to all rows."""
+        task, members = self.task, self.members
+        options = {"tol": self.model.tol, "random_state": task.seed}
+        for member in members:
+            member.search.run()
+        # The calibration looks at the ranks of the first.
+        members.sort(key=lambda member: -member.best.mean)
+        share = _SHARE_OF_FIT if any(member.planned for member in members) else 1.0
+        for turn, member in enumerate(members):
+            left = None
+            if self.clock.end is not None:
+                left = max(share * self.clock.left / (len(members) - turn), 1e-3)
+            if task.sampled:
+                left = None if left is None else left / 2.0
+                member.search.hold_out(task.folds, left, self.judge)
+                # It may have taken longer.
+                left = None if left is None else max(min(left, self.clock.left), 1e-3)
+            member.fit_ranker(task, options | {"max_time": left})
+
+    def stack(self) -> None:
+        """Fit the blocks of each view, as far as there is time for them and the calibration."""
+        if self.model.calibration:
+            self._price = self._searched.price_of_calibration(self.judge)
+        for member in self.members:
+            left_out = member.stack.fit(member.planned, reserve=self._price * (1 + self.lifted))
+            self._leave_out(member.search.place, left_out)
+        if self.lifted and self.clock.left < 2.0 * self._price:
+            self.lifted, self.left_out["lift"] = False, "no time left of max_time"
+
+    @property
+    def has_time(self) -> bool:
+        """True if the calibration can be learned: there is time, or a stack needs it."""
+        alone = len(self.members) == 1 and not self.members[0].stack.fitted
+        return not alone or self.clock.left >= self._price
+
+    def learned(self) -> tuple[Any, float]:
+        """Return the stack, calibrated by its held-out scores, and its score."""
+        classifiers = [
+            self.task.views.on_its_view(member.search.place, *one)
+            for member in self.members
+            for one in (("ranker", member.ranker), *member.stack.fitted)
+        ]
+        held_out = self.judge.with_blocks([one for member in self.members for one in member.scores])
+        stack = self._learner(classifiers, lifted=self.lifted)
+        odds = stack.fit_held_out(classifiers, held_out, self.task.targets, self.task.rows)
+        held_out = self._weighed(stack, held_out)
+        if len(self.task.folds) == 1:
+            # Each odds are of other rows of the only fold.
+            return stack, self.judge.mean(odds, held_out)
+        if self.clock.left >= self._price * (1 + self.lifted):
+            return stack, self.judge.score(held_out, lift=self.lifted)
+        return stack, self.members[0].best.mean
+
+    def _weighed(self, stack: Any, held_out: HeldOut) -> HeldOut:
+        """Return the held-out scores that a learned calibration weighs."""
+        return held_out
+
+    def rough(self) -> tuple[Any, float]:
+        """Return the first ranker, calibrated as settings are compared, and its score."""
+        only = self.members[0]
+        alone = [self.task.views.on_its_view(only.search.place, "ranker", only.ranker)]
+        stack, search = self._learner(alone, lifted=False), only.search
+        head, held_out = search.judge.rough_head(search.scores, search.calibration)
+        stack.take(alone, head, **self._further(held_out), targets=self.task.targets)
+        return stack, only.best.mean
+
+    def _further(self, held_out: HeldOut) -> dict[str, Any]:
+        """Return what else a stack takes as learned from held-out scores."""
+        return {}
+
+    def keep_the_best(self) -> bool:
+        """Leave the best ranker so far alone, and return whether there is one."""
+        tried = [member for member in self.members if member.search.best is not None]
+        if not tried:
+            return False
+        best = max(tried, key=lambda member: member.best.mean)
+        if getattr(best.ranker, "status_", "interrupted") == "interrupted":
+            best.ranker = best.search.lean_model()
+        self.members = [best]
+        return True
+
+
+def unfitted_of(classifiers: Named) -> Named:
+    """Return clones of classifiers."""
+    return [(name, clone(classifier)) for name, classifier in classifiers]
