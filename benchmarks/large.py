@@ -57,12 +57,12 @@ def text_rows(n: int, words: bool = False) -> tuple[Any, Any]:
     return X, (scores > np.quantile(scores, 0.97)).astype(np.uint8)
 
 
-def dense_rows() -> tuple[Any, Any]:
-    """Return 20,000 rows of 100 features, and 20 labels that noise blurs."""
+def dense_rows(n: int = 20_000, d: int = 100, q: int = 20) -> tuple[Any, Any]:
+    """Return rows of dense features, and labels that noise blurs."""
     random = np.random.default_rng(0)
-    X = random.normal(size=(20_000, 100))
-    noise = random.normal(size=(20_000, 20))
-    return X, (X @ random.normal(size=(100, 20)) + noise > 1.0).astype(np.uint8)
+    X = random.normal(size=(n, d))
+    noise = random.normal(size=(n, q))
+    return X, (X @ random.normal(size=(d, q)) + noise > 1.0).astype(np.uint8)
 
 
 def delicious() -> tuple[Any, Any]:
@@ -90,6 +90,13 @@ CASES = {
     "delicious, C = 100": Case(delicious, "RankSVM", {**PENALIZED, "C": 100.0}, (1, 2)),
     "delicious, RankCVM": Case(delicious, "RankCVM", {**LINEAR, "C": 1.0}),
     "delicious, MLODM": Case(delicious, "MLODM", {**LINEAR, "C": 1.0}),
+    "rbf RankSVM, 12,000 rows": Case(
+        lambda: dense_rows(12_000, 30, 8),
+        "RankSVM",
+        {"C": 10.0, "gamma": 0.03, "tol": 1e-3, "threshold": 0.0, "random_state": 0},
+        (1, 2),
+        SVC(C=10.0, gamma=0.03, cache_size=1000),
+    ),
     "rbf RankCVM": Case(
         dense_rows,
         "RankCVM",
