@@ -497,3 +497,19 @@ def test_a_description_beside_a_table_is_no_table(tmp_path):
     (tmp_path / "about.json").rename(tmp_path / "train.json")
     (tmp_path / "test.json").write_text("[]")
     assert set(table_files(tmp_path)) == {"train", "test"}
+
+
+def test_a_frame_as_scikit_learn_fetches_it_from_openml():
+    of_labels = pd.CategoricalDtype(["FALSE", "TRUE"])
+    frame = pd.DataFrame(
+        {
+            "loudness": [0.5, 1.5, 2.5],
+            "genre": pd.Categorical(["rock", "pop", "rock"], ["rock", "pop", "folk"]),
+            "calm": pd.Series(["TRUE", "FALSE", "TRUE"], dtype=of_labels),
+            "sad": pd.Series(["FALSE", "FALSE", "TRUE"], dtype=of_labels),
+        }
+    )
+    data = MultilabelData.from_frame(frame, labels="last:2")
+    assert data.feature_names == ("loudness", "genre_pop", "genre_rock")
+    assert data.label_names == ("calm", "sad")
+    assert data.Y.tolist() == [[1, 0], [0, 0], [1, 1]]

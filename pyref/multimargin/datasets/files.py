@@ -8,7 +8,6 @@ from typing import Any, Unpack
 from multimargin.datasets._reading import check_label_cells, reading, uncompressed
 from multimargin.datasets.arff import load_arff
 from multimargin.datasets.extreme import load_extreme
-from multimargin.datasets.fasttext import load_fasttext, starts_with_label
 from multimargin.datasets.file_kinds import KINDS, SVMLIGHT
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
@@ -137,8 +136,6 @@ def _read(
         return load_arff(file, labels, test=test, name=name, **of_arff)
     if kind in SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
-    if kind == ".txt" and starts_with_label(file):
-        return load_fasttext(file, test=test, name=name)
     read = load_npz if kind == ".npz" else _of_extreme
     data = read(file)
     if test is not None:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from itertools import repeat
@@ -35,13 +35,20 @@ from multimargin.datasets.delimited import (
     numbered_names,
     read_delimited,
 )
-from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
+from multimargin.datasets.file_kinds import (
+    LINES,
+    OBJECTS,
+    STANDARD_INPUT,
+    TABLE_KINDS,
+    TEXTS,
+    in_order,
+    matching,
+)
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_missing
 from multimargin.targets.names import as_written
 
 PARTS = ("train", "test")
-_STANDARD_INPUT = ("-", "/dev/stdin")
 # What a file begins with that comes without a name.
 _MAGIC = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
 _PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
@@ -62,7 +69,7 @@ def kind_of_file(path: Path) -> str:
 
 def stem_of(source: str | os.PathLike[str]) -> str:
     """Return the name of a file without what it ends in."""
-    if str(source) in _STANDARD_INPUT:
+    if str(source) in STANDARD_INPUT:
         return "stdin"
     return uncompressed(Path(source).resolve()).stem
 
@@ -79,13 +86,13 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
     the numbered parts of one table, as a pattern such as ``part-*.csv`` has. ``-`` is standard
     input.
     """
-    if str(source) in _STANDARD_INPUT:
+    if str(source) in STANDARD_INPUT:
         return {"train": _standard_input()}
     path = Path(source)
     if path.is_file():
         return {"train": path} if _is_table(path) else None
     if not path.is_dir():
-        return {"train": path} if _is_pattern(path) and _files_of(path) else None
+        return {"train": path} if not path.exists() and _files_of(path) else None
     # What lies beside tables and ends in .json describes them.
     files, parts = files_in(path, set(TABLE_KINDS) - {".json", ".txt"})
     if not files:
@@ -98,7 +105,7 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
 def files_in(folder: Path, kinds: Collection[str]) -> tuple[list[Path], dict[str, Path] | None]:
     """Return the sorted files of some kinds in a folder, and the two whose names end in parts."""
     known = (f for f in folder.iterdir() if uncompressed(f).suffix.lower() in kinds)
-    files = _in_order(f for f in known if f.is_file() and not f.name.startswith((".", "_")))
+    files = in_order(f for f in known if f.is_file() and not f.name.startswith((".", "_")))
     parts = {
         part: [f for f in files if uncompressed(f).stem.lower().endswith(part)] for part in PARTS
     }
@@ -128,25 +135,9 @@ def _files_of(path: Path) -> list[Path]:
     """Return the files of a table: itself, those in a folder, or those that a pattern finds."""
     if path.is_dir():
         return files_in(path, TABLE_KINDS)[0]
-    if not _is_pattern(path):
+    if path.exists():
         return [path]
-    found = (file for file in path.parent.glob(path.name) if not file.name.startswith((".", "_")))
-    return _in_order(f for f in found if uncompressed(f).suffix.lower() in TABLE_KINDS)
-
-
-def _in_order(files: Iterable[Path]) -> list[Path]:
-    """Sort files by name, "part-2" before "part-10"."""
-    return sorted(
-        files,
-        key=lambda file: [
-            (piece.zfill(20) if piece.isdecimal() else piece)
-            for piece in re.split("([0-9]+)", file.name)
-        ],
-    )
-
-
-def _is_pattern(path: Path) -> bool:
-    return re.search(r"[*?[]", path.name) is not None and not path.exists()
+    return [f for f in matching(path) if uncompressed(f).suffix.lower() in TABLE_KINDS]
 
 
 def _is_table(file: Path) -> bool:
