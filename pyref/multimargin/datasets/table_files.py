@@ -23,6 +23,7 @@ from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import (
     as_utf8,
+    connected,
     opened,
     pattern_of,
     reading,
@@ -331,9 +332,7 @@ def _read_workbook(file: Path, pandas: Any) -> Any:
 
 def _read_parquet(file: Path, pandas: Any) -> Any:
     """Read a Parquet file: whole numbers beside missing ones stay whole, lists are lists."""
-    import duckdb
-
-    with duckdb.connect() as connection:
+    with connected() as connection:
         source = {"path": pattern_of(file)}
         described = connection.execute("DESCRIBE SELECT * FROM read_parquet($path)", source)
         types = {name: str(type_) for name, type_, *_ in described.fetchall()}
