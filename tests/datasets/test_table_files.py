@@ -16,7 +16,9 @@ import pandas as pd
 import pytest
 
 from multimargin.checks import memory
-from multimargin.datasets import load, load_table, table_files
+from multimargin.datasets import MultilabelData, load, load_table, table_files
+from multimargin.datasets.table_columns import UndecidedColumns
+from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
 
 TEXT = "size,x,y\n" + "".join(f"{k % 5},{k % 2},{k // 2 % 2}\n" for k in range(20))
@@ -339,3 +341,37 @@ def test_bytes_that_are_no_text_are_named(frame):
         place = content.index(b"\xe9")
         with pytest.raises(ValueError, match=rf"{name} is no text in UTF-8 \(byte {place}\)"):
             load_table(name, tags_column="l")
+
+
+def test_durations_that_arrow_alone_knows_are_no_numbers(tmp_path):
+    """Parquet has whole numbers for them; the schema that Arrow adds says what they are."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    units = ("s", "ms", "us", "ns")
+    columns = {f"{unit} é": pa.array([1, None, 3], pa.duration(unit)) for unit in units}
+    table = pa.table({"n": [1, 2, 3], **columns, "tags": ["a,b", "b", "a"]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    frame = read_frame(tmp_path / "t.parquet")
+    assert frame["n"].tolist() == [1, 2, 3]
+    for unit in units:
+        assert frame[f"{unit} é"].iloc[2] == pd.Timedelta(3, unit)
+        assert frame[f"{unit} é"].isna().tolist() == [False, True, False]
+    with pytest.raises(UndecidedColumns, match=r"'s é' holds durations.*'ns é' holds durations"):
+        load_table(tmp_path / "t.parquet", tags_column="tags")
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_a_name_that_an_object_has_twice_is_refused(tmp_path, ending):
+    """Of the two, a parser would keep the last in silence."""
+    for row in ('{"a": 1, "tags": ["x"], "a": 2}', '{"a": {"b": 1, "b": 2}, "tags": []}'):
+        lines = ['{"a": 0, "tags": ["y"]}', row]
+        text = f"[{','.join(lines)}]" if ending == ".json" else "\n".join(lines)
+        (tmp_path / f"t{ending}").write_text(text)
+        where = ", line 2" if ending == ".jsonl" else ""
+        message = rf"t{ending}{where} is no JSON: '[ab]' is named twice"
+        with pytest.raises(ValueError, match=message):
+            read_frame(tmp_path / f"t{ending}")
+    cells = pd.DataFrame({"n": [1, 2], "cats": ['{"a": 1, "b": 0}', '{"a": 1, "a": 0}']})
+    with pytest.raises(ValueError, match="'a' is named twice"):
+        MultilabelData.from_frame(cells, tags_column="cats")

@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._names import first_repeated
+from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import (
     as_utf8,
-    connected,
     opened,
-    pattern_of,
     reading,
     uncompressed,
     unpacked,
@@ -45,6 +43,7 @@ from multimargin.datasets.file_kinds import (
     in_order,
     matching,
 )
+from multimargin.datasets.parquet import read_parquet
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_missing
 from multimargin.targets.names import as_written
@@ -273,7 +272,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
             frame = _read_workbook(plain, pandas)
         elif kind == ".parquet":
             _imported("duckdb", what)
-            frame = _read_parquet(plain, pandas)
+            frame = read_parquet(plain, pandas)
         elif kind in OBJECTS:
             with as_utf8(plain, file):
                 frame = frame_of(_read_objects(plain, kind, file, blank_rows))
@@ -330,86 +329,6 @@ def _read_workbook(file: Path, pandas: Any) -> Any:
     return pandas.DataFrame(cells, columns=numbered or names, dtype=object)
 
 
-def _read_parquet(file: Path, pandas: Any) -> Any:
-    """Read a Parquet file: whole numbers beside missing ones stay whole, lists are lists."""
-    with connected() as connection:
-        source = {"path": pattern_of(file)}
-        described = connection.execute("DESCRIBE SELECT * FROM read_parquet($path)", source)
-        types = {name: str(type_) for name, type_, *_ in described.fetchall()}
-        metadata = connection.execute(
-            "SELECT key, value FROM parquet_kv_metadata($path) "
-            "WHERE key IN ('pandas', 'huggingface')",
-            source,
-        ).fetchall()
-        told = {bytes(key).decode(): json.loads(bytes(value)) for key, value in metadata}
-        index = told.get("pandas", {}).get("index_columns", ())
-        columns = {}
-        for name, type_ in types.items():
-            if name in index:
-                continue
-            quoted = '"' + name.replace('"', '""') + '"'
-            # Without a time zone, which is for people.
-            as_type = "TIMESTAMP" if type_.startswith("TIMESTAMP WITH") else type_
-            query = f"SELECT CAST({quoted} AS {as_type}) AS c FROM read_parquet($path)"
-            found = connection.execute(query, source)
-            columns[name] = _column_of(found, type_, pandas)
-    _name_classes(columns, told.get("huggingface", {}))
-    for column in told.get("pandas", {}).get("columns", ()):
-        name, type_ = column.get("name"), str(column.get("numpy_type"))
-        if name in columns and column.get("pandas_type") == "categorical":
-            columns[name] = pandas.Series(columns[name], dtype="category")
-        elif name in columns and type_.startswith("timedelta"):
-            # DuckDB gives their integers.
-            columns[name] = columns[name].astype(object).astype(type_)
-    return pandas.DataFrame(columns)
-
-
-def _column_of(found: Any, type_: str, pandas: Any) -> Any:
-    """Return the cells of a query of one column."""
-    if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "DECIMAL", "BLOB")):
-        return pandas.Series([cell for (cell,) in found.fetchall()], dtype=object)
-    cells = found.fetchnumpy()["c"]
-    if not isinstance(cells, np.ma.MaskedArray):
-        return pandas.Series(cells)
-    missing = np.ma.getmaskarray(cells)
-    column = pandas.Series(cells.data)
-    if cells.dtype.kind in "iub":
-        column = column.astype(
-            column.dtype.name.capitalize().replace("Ui", "UI").replace("Bool", "boolean")
-        )
-    elif cells.dtype.kind == "O":
-        column = column.astype(object)
-    return column.mask(missing)
-
-
-def _name_classes(columns: dict[str, Any], told: Mapping[str, Any]) -> None:
-    """Put the names of classes in the place of their numbers, which Hugging Face's files have."""
-    features = told.get("info", {}).get("features", {})
-    for column, of in features.items():
-        of = of[0] if isinstance(of, list) and of else of
-        inner = of.get("feature", of) if isinstance(of, dict) else {}
-        names = inner.get("names") if isinstance(inner, dict) else None
-        if not names or column not in columns or inner.get("_type") != "ClassLabel":
-            continue
-        cells = columns[column].tolist()
-        numbers = [n for cell in cells for n in (cell if isinstance(cell, list) else [cell])]
-        highest = max((int(n) for n in numbers if not is_missing(n)), default=-1)
-        if highest >= len(names):
-            raise ValueError(
-                f"the column {column!r} has the class {highest}; expected less than {len(names)}, "
-                f"for the names {listed(names)} that the file has for them"
-            )
-        # Below 0 stands what is not known.
-        place = dict(enumerate(names))
-        named = [
-            [place[n] for n in cell]
-            if isinstance(cell, list)
-            else (None if is_missing(cell) else place.get(int(cell)))
-            for cell in cells
-        ]
-        columns[column] = import_pandas("tables").Series(column_of(named), dtype=object)
-
-
 def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with a JSON object in each line, or a list of them, a row each."""
     with file.open(encoding="utf-8-sig") as stream:
@@ -460,7 +379,9 @@ def _object(row: Any, where: str) -> Mapping[str, Any]:
 def _json(text: str, where: str) -> Any:
     """Parse a text, the numbers with all of their digits."""
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=float)
+        return json.loads(
+            text, parse_float=Decimal, parse_constant=float, object_pairs_hook=unique_names
+        )
     except ValueError as error:
         held = " ".join(text.split())
         raise ValueError(f"path: {where} is no JSON: {error}, in {held!r:.70}") from error

@@ -7,6 +7,7 @@ from ast import literal_eval
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Number
 from typing import Any
 from unicodedata import category
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
+from multimargin.datasets._names import NamedTwice, unique_names
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
 from multimargin.datasets.table_cells import Cells, factorized, from_cell, numbered_keys
@@ -270,9 +272,11 @@ def _are_plain(cells: Sequence[Any]) -> bool:
 def _parsed(cell: Any) -> Any:
     """Return the object that stands in a text, or the objects; another cell as it is."""
     if type(cell) is str and ":" in cell and re.match(r"\s*[{\[]\s*[{'\"]", cell):
-        for read in (json.loads, literal_eval):
+        for read in (partial(json.loads, object_pairs_hook=unique_names), literal_eval):
             try:
                 found = read(cell)
+            except NamedTwice:
+                raise
             except (ValueError, SyntaxError):
                 continue
             if isinstance(found, dict) or any(isinstance(item, dict) for item in found):
