@@ -15,10 +15,9 @@ from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
-    is_number,
+    amount,
     label_value,
     numbers_of,
-    unit_of,
 )
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts
 from multimargin.datasets.table_kinds import (
@@ -412,7 +411,7 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     try:
         numbers = numbers_of(cells, mark)
     except ValueError as error:
-        word = next(t for t in cells.texts if not is_number(t, mark) and unit_of(t, mark) is None)
+        word = next(t for t in cells.texts if amount(t, mark) is None)
         marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
         raise ValueError(
             f"the column {values.name!r} has something else than numbers{marked}: "
