@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from multimargin.checks import memory
-from multimargin.datasets import MultilabelData, load, load_table, table_files
+from multimargin.datasets import MultilabelData, load, load_table, sources, table_files
 from multimargin.datasets.table_columns import UndecidedColumns
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
@@ -220,7 +220,7 @@ def test_parts_of_one_table(frame):
         load("numbered", labels="x,y")
     # Two tables that are no parts.
     os.rename("numbered/t2.csv", "numbered/other.csv")
-    assert table_files.table_files("numbered") is None
+    assert sources.table_files("numbered") is None
 
 
 def test_parts_are_in_the_order_of_their_numbers_and_may_be_empty(frame):
@@ -239,10 +239,11 @@ def test_tables_that_are_not_read_are_told(frame):
     with pytest.warns(UserWarning, match=r"'train.csv', 'test.csv', .* 'valid.csv', left out"):
         load("d", labels="x,y")
     os.rename("d/valid.csv", "d/tr.csv")
-    for source in ("d/z*.csv", "empty"):
-        os.makedirs("empty", exist_ok=True)
-        with pytest.raises(FileNotFoundError, match="has no tables; expected files that end in"):
-            load_table(source, labels="x,y")
+    with pytest.raises(FileNotFoundError, match=r"there is no file 'd/z\*\.csv'"):
+        load_table("d/z*.csv", labels="x,y")
+    os.mkdir("empty")
+    with pytest.raises(ValueError, match=r"expected the folder empty to hold .*; found no such"):
+        load_table("empty", labels="x,y")
 
 
 def test_files_of_another_kind_are_named(frame):
@@ -308,13 +309,13 @@ def test_standard_input(frame, monkeypatch, kind, packed):
     for source in ("-", "/dev/stdin"):
         stream = SimpleNamespace(buffer=io.BytesIO(packed(content)))
         monkeypatch.setattr(sys, "stdin", stream)
-        table_files._standard_input.cache_clear()
+        sources.standard_input.cache_clear()
         data = load(source, labels="x,y")
         assert data.name == "stdin"
         np.testing.assert_array_equal(data.Y, EXPECTED)
         # It is read once, and stays.
         np.testing.assert_array_equal(load(source, labels="x,y").Y, EXPECTED)
-    table_files._standard_input.cache_clear()
+    sources.standard_input.cache_clear()
 
 
 def test_a_table_that_is_too_large_is_refused_at_once(frame, monkeypatch):

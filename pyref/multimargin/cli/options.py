@@ -9,7 +9,7 @@ import typer
 
 from multimargin.checks.paths import check_model
 from multimargin.cli import USAGE
-from multimargin.datasets.file_kinds import check_source
+from multimargin.datasets.sources import check_source
 from multimargin.methods import METHODS, find_method
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import numpy as np
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import as_utf8, connected, not_utf8, pattern_of
-from multimargin.datasets.file_kinds import DELIMITERS
+from multimargin.datasets.sources import DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
 from multimargin.targets.names import label_name

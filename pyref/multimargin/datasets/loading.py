@@ -7,10 +7,9 @@ from typing import Any
 from multimargin.checks.paths import existing_file
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.file_kinds import OWN, check_source, own_name
-from multimargin.datasets.files import Labels, load_file, load_folder, load_table
+from multimargin.datasets.files import Labels, load_parts
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.datasets.table_files import table_files
+from multimargin.datasets.sources import OWN, check_source, own_name, parts_of
 
 _LOADERS = dict(zip(OWN, (load_debian_tags, load_digit_attributes), strict=True))
 
@@ -71,7 +70,6 @@ def load(
         raise TypeError(f"source is a {type(source).__name__}; expected a path or a name")
     check_source(source)
     path = Path(source)
-    test_file = None if test is None else existing_file(test, "test")
     own = None if path.exists() else own_name(source)
     if test is not None and (own is not None or path.is_dir()):
         raise ValueError(f"test is {str(test)!r} for {str(source)!r}; expected it for a file")
@@ -81,10 +79,9 @@ def load(
         )
     if own is not None:
         return _LOADERS[own]()
-    if path.is_dir():
-        return load_folder(path, labels=labels, name=name, **options)
-    if not path.is_file() and table_files(source) is not None:
-        # A pattern, or standard input.
-        return load_table(source, labels=labels, test=test, name=name, **options)
-    file = existing_file(path, "source")
-    return load_file(file, labels=labels, test=test_file, name=name, **options)
+    parts = parts_of(source)
+    if test is not None:
+        parts["test"] = existing_file(test, "test")
+    if path.is_dir() and name is None:
+        name = path.resolve().name
+    return load_parts(parts, labels=labels, name=name, **options)

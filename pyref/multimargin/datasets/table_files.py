@@ -1,17 +1,11 @@
 """Tables in files: what a path stands for, and the rows of every kind of file."""
 
-import atexit
 import json
-import os
 import re
-import shutil
-import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -23,7 +17,6 @@ from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import (
     as_utf8,
-    opened,
     reading,
     uncompressed,
     unpacked,
@@ -34,147 +27,11 @@ from multimargin.datasets.delimited import (
     numbered_names,
     read_delimited,
 )
-from multimargin.datasets.file_kinds import (
-    LINES,
-    OBJECTS,
-    STANDARD_INPUT,
-    TABLE_KINDS,
-    TEXTS,
-    in_order,
-    matching,
-)
 from multimargin.datasets.parquet import read_parquet
+from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, tables_at
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_missing
 from multimargin.targets.names import as_written
-
-PARTS = ("train", "test")
-# What a file begins with that comes without a name.
-_MAGIC = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
-_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-# "part-00003-4f2a-c000", "3.part": what the files of one table do not have in common.
-_NUMBER = re.compile(
-    r"^[0-9]+[.]|[-_. ]*[0-9]+(-of-[0-9]+)?([-_.][0-9a-f]{2,}|[-_.]c[0-9]+)*$", re.IGNORECASE
-)
-
-
-def kind_of_file(path: Path) -> str:
-    """Return what the name of a file ends in, in small letters, without that of its compression.
-
-    Of a folder or a pattern it is that of the first file.
-    """
-    files = _files_of(path)
-    return uncompressed(files[0]).suffix.lower() if files else uncompressed(path).suffix.lower()
-
-
-def stem_of(source: str | os.PathLike[str]) -> str:
-    """Return the name of a file without what it ends in."""
-    if str(source) in STANDARD_INPUT:
-        return "stdin"
-    return uncompressed(Path(source).resolve()).stem
-
-
-def is_text(path: Path) -> bool:
-    """Return whether a table comes from a file whose cells have no types."""
-    return kind_of_file(path) in TEXTS
-
-
-def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
-    """Return the tables that a path stands for, by part; None if these are no tables.
-
-    A folder has two files whose names end in "train" and "test", or one file, which is "train", or
-    the numbered parts of one table, as a pattern such as ``part-*.csv`` has. ``-`` is standard
-    input.
-    """
-    if str(source) in STANDARD_INPUT:
-        return {"train": _standard_input()}
-    path = Path(source)
-    if path.is_file():
-        return {"train": path} if _is_table(path) else None
-    if not path.is_dir():
-        return {"train": path} if not path.exists() and _files_of(path) else None
-    # What lies beside tables and ends in .json describes them.
-    files, parts = files_in(path, set(TABLE_KINDS) - {".json", ".txt"})
-    if not files:
-        files, parts = files_in(path, {".json"})
-    if parts is None and len(files) == 1:
-        return {"train": files[0]}
-    return parts or _numbered(path, files)
-
-
-def files_in(folder: Path, kinds: Collection[str]) -> tuple[list[Path], dict[str, Path] | None]:
-    """Return the sorted files of some kinds in a folder, and the two whose names end in parts."""
-    known = (f for f in folder.iterdir() if uncompressed(f).suffix.lower() in kinds)
-    files = in_order(f for f in known if f.is_file() and not f.name.startswith((".", "_")))
-    parts = {
-        part: [f for f in files if uncompressed(f).stem.lower().endswith(part)] for part in PARTS
-    }
-    if any(len(found) != 1 for found in parts.values()):
-        return files, None
-    both = {part: found[0] for part, found in parts.items()}
-    others = [f for f in files if not any(b.name.startswith(f.stem) for b in both.values())]
-    if others:
-        warn(
-            f"{folder} has {listed([file.name for file in both.values()])}, which are read, and "
-            f"{listed([file.name for file in others])}, left out"
-        )
-    return files, both
-
-
-def _numbered(folder: Path, files: list[Path]) -> dict[str, Path] | None:
-    """Return the tables whose numbered files are all that a folder has."""
-    stems = {_NUMBER.sub("", uncompressed(file).stem) for file in files}
-    if len(files) > 1 and len(stems) == 1 and len({file.suffix for file in files}) == 1:
-        return {"train": folder}
-    if stems == set(PARTS):
-        return {part: folder / f"{part}*{files[0].suffix}" for part in PARTS}
-    return None
-
-
-def _files_of(path: Path) -> list[Path]:
-    """Return the files of a table: itself, those in a folder, or those that a pattern finds."""
-    if path.is_dir():
-        return files_in(path, TABLE_KINDS)[0]
-    if path.exists():
-        return [path]
-    return [f for f in matching(path) if uncompressed(f).suffix.lower() in TABLE_KINDS]
-
-
-def _is_table(file: Path) -> bool:
-    """Return whether a file is a table; a text of no other ending may be one of other readers."""
-    kind = kind_of_file(file)
-    if kind != ".txt":
-        return kind in TABLE_KINDS
-    with reading(file, "path"), opened(file) as stream:
-        first = stream.readline(2**16)
-    # Names of columns, or the name of the only one.
-    return b"__label__" not in first and re.search(rb"[\t|;,]|^\W*\w+\W*$", first) is not None
-
-
-@lru_cache
-def _standard_input() -> Path:
-    """Keep what comes through standard input in a file, until the process ends, by its kind."""
-    content = sys.stdin.buffer
-    folder = mkdtemp()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    file = Path(folder, "stdin")
-    with file.open("wb") as to:
-        shutil.copyfileobj(content, to, 2**20)
-    with file.open("rb") as stream:
-        head = stream.read(16)
-    packed = next((ending for mark, ending in _PACKED.items() if head.startswith(mark)), "")
-    if packed:
-        with unpacked(file.rename(file.with_suffix(packed))) as plain, plain.open("rb") as stream:
-            shutil.copyfile(plain, file)
-            head = stream.read(16)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    kind = next((ending for mark, ending in _MAGIC.items() if text.startswith(mark)), ".csv")
-    return file.rename(file.with_suffix(kind))
-
-
-def is_standard_input(path: Path) -> bool:
-    """Return whether a file is what came through standard input."""
-    return _standard_input.cache_info().currsize > 0 and path == _standard_input()
 
 
 def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
@@ -182,15 +39,10 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
 
     `blank_rows` says that blank lines between rows of text are rows, too.
     """
-    files = _files_of(path)
+    files = tables_at(path) or [path]
     if len(files) > 1:
         # Some programs write an empty part.
         files = [file for file in files if file.stat().st_size > 0]
-    if not files:
-        raise FileNotFoundError(
-            f"path: {str(path)!r} has no tables; expected files that end in "
-            f"{', '.join(TABLE_KINDS)}"
-        )
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
     frames = [_read_file(file, blank_rows) for file in files]
     first = frames[0]

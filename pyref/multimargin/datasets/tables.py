@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
+from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
 from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one
 from multimargin.datasets.table_columns import (
     TableColumns,
@@ -26,11 +27,8 @@ from multimargin.datasets.table_files import (
     check_same_columns,
     frame_of,
     import_pandas,
-    is_standard_input,
-    is_text,
     read_frame,
     stacked,
-    stem_of,
     with_plain_names,
 )
 from multimargin.datasets.table_kinds import Kind, is_called_a_key, marks_of
@@ -116,7 +114,7 @@ def read_table(
             name=stem_of(first) if name is None else name,
             kinds=kinds,
             known_labels=known_labels,
-            as_text=is_text(first),
+            as_text=kind_of(first) in DELIMITERS,
             # What the test part holds decides nothing.
             rows=splits.get("train"),
         )
