@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.targets.given import is_missing
+from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
@@ -116,8 +116,7 @@ class Cells:
 
     def filled(self) -> list[Any]:
         """Return the cells that are not blank, row by row."""
-        cells = (cell for cell in self.values.tolist() if not is_missing(cell))
-        return [cell for cell in cells if not (isinstance(cell, str) and not cell.strip())]
+        return [cell for cell in self.values.tolist() if not is_blank(cell)]
 
     def row_of(self, text: str) -> int:
         """Return the first row with a cell."""

@@ -30,7 +30,7 @@ from multimargin.datasets.table_kinds import (
     warn_of_names,
 )
 from multimargin.notices import warn
-from multimargin.targets.given import is_missing
+from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written, label_name
 
 # Rows by which words are judged, and fewer than which say nothing.
@@ -250,43 +250,32 @@ def feature_kinds(
     The last value is what was found out of each column.
     """
     check_choice("analyzer", columns.analyzer, ("word", "char"))
-    said_uses = ("text", "nominal")
-    said = {column for use in said_uses for column in uses[use]}
+    said = {column: use for use in ("text", "nominal", "number") for column in uses[use]}
     open_ = [
         Cells(column, features[column], as_text)
         for column in features.columns
-        if column not in said
+        if said.get(column, "number") == "number"
     ]
     mark = decimal_mark(open_, columns.decimal)
-    found = {
-        cells.name: Kind("number", "as asked for")
-        if cells.name in uses["number"]
-        else kind_of(cells, mark)
-        for cells in open_
-    }
-    kinds: dict[str, str] = {}
-    for column in features.columns:
-        if column in uses["text"]:
-            _check_words(features[column], columns.analyzer)
-            kinds[column] = "text" if columns.analyzer == "word" else "characters"
-        elif column in uses["nominal"]:
-            kinds[column] = "nominal"
-        else:
-            kind = found[column]
-            kinds |= dict.fromkeys(
-                feature_names(column, kind), kind.name if kind.name == "nominal" else "number"
-            )
+    found = {column: Kind(use, "as asked for") for column, use in said.items()}
+    found |= {cells.name: kind_of(cells, mark) for cells in open_ if cells.name not in said}
+    found = {column: found[column] for column in features.columns}
     # All at once: none of them waits for the next try.
-    asked = {column: kind for column, kind in found.items() if kind.ask}
-    if asked:
+    if asked := {column: kind for column, kind in found.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
+    kinds: dict[str, str] = {}
+    of_text = "text" if columns.analyzer == "word" else "characters"
+    for column, kind in found.items():
+        if kind.name == "text":
+            _check_words(features[column], columns.analyzer)
+        of_feature = {"text": of_text, "nominal": "nominal"}.get(kind.name, "number")
+        kinds |= dict.fromkeys(feature_names(column, kind), of_feature)
     for cells in open_:
-        if found[cells.name].name == "nominal":
+        if cells.name not in said and found[cells.name].name == "nominal":
             warn_of_names(cells, mark)
-        elif found[cells.name].name == "number" and cells.name not in uses["number"]:
+        elif cells.name not in said and found[cells.name].name == "number":
             warn_of_keys(cells)
-    asked_for = {column: Kind(use, "as asked for") for use in said_uses for column in uses[use]}
-    return kinds, mark, {column: {**found, **asked_for}[column] for column in features.columns}
+    return kinds, mark, found
 
 
 def feature_names(column: str, kind: Kind) -> list[str]:
@@ -376,7 +365,7 @@ def _parts_of(values: Any, length: int) -> NDArray[np.float64]:
         return date_parts(values)
     parts = np.full((len(values), length), np.nan)
     for row, cell in enumerate(values.tolist()):
-        if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
+        if is_blank(cell):
             continue
         try:
             parts[row] = vector_of(cell)

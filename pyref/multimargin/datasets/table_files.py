@@ -30,7 +30,7 @@ from multimargin.datasets.delimited import (
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, tables_at
 from multimargin.notices import warn
-from multimargin.targets.given import column_of, is_missing
+from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
 
 
@@ -44,11 +44,7 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
         # Some programs write an empty part.
         files = [file for file in files if file.stat().st_size > 0]
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
-    frames = [_read_file(file, blank_rows) for file in files]
-    first = frames[0]
-    for file, frame in zip(files, frames, strict=True):
-        check_same_columns(str(files[0]), first, str(file), frame)
-    frame = first if len(frames) == 1 else stacked(frames)
+    frame = stacked({str(file): _read_file(file, blank_rows) for file in files})
     if not blank_rows:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
@@ -66,7 +62,7 @@ def _without_blank_rows(frame: Any) -> Any:
         if cells.dtype == "str":
             blank[blank] = (cells.isna() | (cells == "") | cells.str.isspace()).to_numpy(dtype=bool)
         else:
-            blank[blank] = [is_missing(c) or (type(c) is str and not c.strip()) for c in cells]
+            blank[blank] = list(map(is_blank, cells))
     if not blank.any():
         return frame
     warn(
@@ -76,24 +72,21 @@ def _without_blank_rows(frame: Any) -> Any:
     return frame[~blank].reset_index(drop=True)
 
 
-def check_same_columns(first_name: str, first: Any, name: str, frame: Any) -> None:
-    """Raise ValueError unless two tables have the same columns."""
-    if set(frame.columns) != set(first.columns):
-        differing = sorted(set(frame.columns) ^ set(first.columns))
-        raise ValueError(
-            f"{first_name} and {name} have different columns: {listed(differing)} "
-            "only in one of them"
-        )
-
-
-def stacked(frames: list[Any]) -> Any:
-    """Return the rows of several tables with the same columns as one table."""
-    first = frames[0]
-    # As objects: cells of different types stay what they are.
-    same = [
-        frame.astype({c: object for c in first.columns if frame[c].dtype != first[c].dtype})
-        for frame in frames
-    ]
+def stacked(frames: Mapping[str, Any]) -> Any:
+    """Return the rows of tables as one; raise ValueError unless all have the same columns."""
+    (first_name, first), *others = frames.items()
+    if not others:
+        return first
+    same = [first]
+    for name, frame in others:
+        if differing := set(frame.columns) ^ set(first.columns):
+            raise ValueError(
+                f"{first_name} and {name} have different columns: {listed(sorted(differing))} "
+                "only in one of them"
+            )
+        # As objects: cells of different types stay what they are.
+        other = {c: object for c in first.columns if frame[c].dtype != first[c].dtype}
+        same.append(frame.astype(other))
     return import_pandas("tables").concat(same, ignore_index=True)
 
 

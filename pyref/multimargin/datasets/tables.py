@@ -24,7 +24,6 @@ from multimargin.datasets.table_columns import (
 )
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import (
-    check_same_columns,
     frame_of,
     import_pandas,
     read_frame,
@@ -148,15 +147,10 @@ def read_parts(
     frames = {part: read_frame(file, blank_rows=blank_rows) for part, file in parts.items()}
     if columns is not None:
         frames = {part: tags_of_long_table(frame, columns) for part, frame in frames.items()}
-    (first_part, first), *others = frames.items()
-    if not others:
-        return first, {}
-    splits, start = {}, 0
-    for part, frame in frames.items():
-        check_same_columns(first_part, first, part, frame)
-        splits[part] = np.arange(start, start + len(frame))
-        start += len(frame)
-    return stacked(list(frames.values())), splits
+    ends = np.cumsum([len(frame) for frame in frames.values()])[:-1]
+    frame = stacked(frames)
+    rows = dict(zip(frames, np.split(np.arange(len(frame)), ends), strict=True))
+    return frame, rows if len(frames) > 1 else {}
 
 
 def table_of(
