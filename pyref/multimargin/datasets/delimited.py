@@ -169,9 +169,7 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
         is_whole = not stream.read(1)
     with as_utf8(path, shown):
         # The end may be in the middle of a character.
-        text = content.decode("utf-8-sig", "strict" if is_whole else "ignore")
-        if not is_whole:
-            content[: content.rfind(b"\n") + 1].decode("utf-8-sig")
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(content, is_whole)
     if "\0" in text:
         raise ValueError(not_utf8(path, shown))
     lines = io.StringIO(text, newline="").readlines()

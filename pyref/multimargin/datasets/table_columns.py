@@ -35,9 +35,8 @@ from multimargin.targets.names import as_written, label_name
 
 # Rows by which words are judged, and fewer than which say nothing.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
-_PART = re.compile(
-    rf"(?P<of>.*)(?:: (?P<date>{'|'.join(DATE_PARTS)})|\[(?P<place>[0-9]+)\])", re.DOTALL
-)
+# What the names of parts of dates, and of numbers in lists, have after that of the column.
+_PART = re.compile(rf"(?:: (?:{'|'.join(DATE_PARTS)})|\[[0-9]+\])$")
 
 
 Columns = str | Sequence[str]
@@ -331,44 +330,40 @@ def _check_words(values: Any, analyzer: str) -> None:
 def features_of_columns(frame: Any, kinds: Mapping[str, str], mark: str) -> dict[str, Any]:
     """Return the features of a table by name, those of dates and lists of numbers too."""
     found: dict[str, Any] = {}
-    parts: dict[str, NDArray[np.float64]] = {}
-    for feature, kind in kinds.items():
-        if feature in frame.columns:
-            found[feature] = _typed(frame[feature], kind, mark)
+    for column, features in features_by_column(frame, kinds).items():
+        if features == [column]:
+            found[column] = _typed(frame[column], kinds[column], mark)
             continue
-        column = column_of_feature(feature)
-        match = _PART.fullmatch(feature)
-        assert match is not None
-        if column not in parts:
-            parts[column] = _parts_of(frame[column], n_parts(column, kinds))
-        place = match["place"]
-        found[feature] = parts[column][
-            :, DATE_PARTS.index(match["date"]) if place is None else int(place)
-        ]
+        is_list = features[0].endswith("]")
+        parts = _vectors(frame[column], len(features)) if is_list else date_parts(frame[column])
+        # Hours may not be among the parts.
+        found |= dict(zip(features, parts.T, strict=False))
+    return found
+
+
+def features_by_column(frame: Any, kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the features that each column becomes."""
+    found: dict[str, list[str]] = {}
+    for feature in kinds:
+        column = feature if feature in frame.columns else column_of_feature(feature)
+        found.setdefault(column, []).append(feature)
     return found
 
 
 def column_of_feature(feature: str) -> str:
     """Return the column that a feature is made of, if it is not one itself."""
-    match = _PART.fullmatch(feature)
-    return feature if match is None else match["of"]
+    return _PART.sub("", feature)
 
 
-def n_parts(column: str, kinds: Mapping[str, str]) -> int:
-    """Return how many numbers the lists of a column have; 0 for dates."""
-    return sum(feature.startswith(f"{column}[") for feature in kinds)
-
-
-def _parts_of(values: Any, length: int) -> NDArray[np.float64]:
-    """Return the parts of dates, or the numbers of lists; NaN in rows without."""
-    if not length:
-        return date_parts(values)
+def _vectors(values: Any, length: int) -> NDArray[np.float64]:
+    """Return the numbers of lists; NaN in rows without."""
     parts = np.full((len(values), length), np.nan)
     for row, cell in enumerate(values.tolist()):
         if is_blank(cell):
             continue
         try:
-            parts[row] = vector_of(cell)
+            # Of one number, NumPy would fill the row.
+            parts[row] = vector_of(cell).reshape(length)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"the column {values.name!r} has {cell!r:.40} in row {row}; expected a list of "

@@ -18,6 +18,7 @@ from multimargin.datasets.table_columns import (
     UndecidedColumns,
     column_of_feature,
     feature_kinds,
+    features_by_column,
     features_of_columns,
     indicator_of_columns,
     uses_of_columns,
@@ -209,7 +210,7 @@ def features_of(
 
     `mark` is the decimal mark; None finds it, `model_mark` where that is open.
     """
-    columns = dict.fromkeys(f if f in frame.columns else column_of_feature(f) for f in kinds)
+    columns = features_by_column(frame, kinds)
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise ValueError(
