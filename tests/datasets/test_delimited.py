@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import signal
+import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,7 +12,7 @@ import pandas as pd
 import pytest
 
 from multimargin.datasets import load_table
-from multimargin.datasets._reading import connected
+from multimargin.datasets._reading import connected, reading
 from multimargin.datasets.delimited import names_at_the_top
 from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.table_files import read_frame
@@ -306,4 +308,20 @@ def test_a_database_that_failed_is_not_asked_again(tmp_path):
         raise duckdb.InternalException
     with connected() as connection, pytest.raises(duckdb.CatalogException):
         connection.execute("FROM main.kept")
+    assert _values(tmp_path / "t.csv") == ["1"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the system has no such signals")
+def test_ctrl_c_while_a_file_is_read_is_no_damage(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n")
+    endless = "SELECT sum(range % 7) FROM range(1000000000000000)"
+    pressed = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
+
+    def read():
+        with reading(tmp_path, "path"), connected() as connection:
+            pressed.start()
+            connection.execute(endless)
+
+    with pytest.raises(KeyboardInterrupt):
+        read()
     assert _values(tmp_path / "t.csv") == ["1"]

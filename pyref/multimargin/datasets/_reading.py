@@ -119,6 +119,11 @@ def connected() -> Iterator[Any]:
         # It answers nothing from then on.
         _DATABASES.pop(process, None)
         raise
+    except RuntimeError as error:
+        # So it says that Ctrl-C was pressed.
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _unpack_zst(file: Path, to: IO[bytes]) -> None:
