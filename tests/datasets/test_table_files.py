@@ -376,3 +376,16 @@ def test_a_name_that_an_object_has_twice_is_refused(tmp_path, ending):
     cells = pd.DataFrame({"n": [1, 2], "cats": ['{"a": 1, "b": 0}', '{"a": 1, "a": 0}']})
     with pytest.raises(ValueError, match="'a' is named twice"):
         MultilabelData.from_frame(cells, tags_column="cats")
+
+
+def test_a_part_and_its_compressed_copy_are_not_read_both(frame):
+    os.mkdir("copies")
+    frame.to_csv("copies/part-0.csv", index=False)
+    frame.to_csv("copies/part-0.csv.gz", index=False)
+    with pytest.raises(ValueError, match=r"expected the folder .*found part-0.csv, part-0.csv.gz"):
+        load("copies", labels="x,y")
+    with pytest.raises(ValueError, match=r"copies/part-\*' finds 'part-0.csv' twice"):
+        load("copies/part-*", labels="x,y")
+    frame.to_csv("copies/part-1.csv", index=False)
+    os.remove("copies/part-0.csv")
+    np.testing.assert_array_equal(load("copies/part-*", labels="x,y").Y, [*EXPECTED, *EXPECTED])

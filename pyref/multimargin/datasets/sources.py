@@ -92,11 +92,12 @@ def parts_of(source: str | os.PathLike[str]) -> dict[str, Path]:
     named = [file for file in files if uncompressed(file).stem == path.resolve().name] or files
     if len(named) == 1:
         return {"train": named[0]}
-    stems, endings = ({of(uncompressed(f)) for f in files} for of in (_unnumbered, _ending))
-    if len(endings) == 1 and endings <= set(TABLE_KINDS) and len(stems) == 1:
-        return {"train": path}
-    if len(endings) == 1 and stems == set(PARTS):
-        return {part: path / f"{part}*{files[0].suffix}" for part in PARTS}
+    if len({file.suffix for file in files}) == 1 and _ending(files[0]) in TABLE_KINDS:
+        stems = {_NUMBER.sub("", uncompressed(file).stem) for file in files}
+        if len(stems) == 1:
+            return {"train": path}
+        if stems == set(PARTS):
+            return {part: path / f"{part}*{files[0].suffix}" for part in PARTS}
     found = ", ".join(file.name for file in named) if named else "no such file"
     raise ValueError(
         f"path: expected the folder {path} to hold NAME-train and NAME-test, or one file, that end "
@@ -140,10 +141,6 @@ def files_of(source: str) -> list[Path]:
 
 def _ending(file: Path) -> str:
     return uncompressed(file).suffix.lower()
-
-
-def _unnumbered(file: Path) -> str:
-    return _NUMBER.sub("", file.stem)
 
 
 def _matching(path: Path) -> list[Path]:

@@ -43,6 +43,12 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
     if len(files) > 1:
         # Some programs write an empty part.
         files = [file for file in files if file.stat().st_size > 0]
+    twice = first_repeated([uncompressed(file).name for file in files])
+    if twice is not None:
+        raise ValueError(
+            f"path: {str(path)!r} finds {twice!r} twice, compressed in one way and another; "
+            "expected each part of a table once"
+        )
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
     frame = stacked({str(file): _read_file(file, blank_rows) for file in files})
     if not blank_rows:
