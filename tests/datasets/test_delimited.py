@@ -2,8 +2,6 @@
 
 import multiprocessing
 import os
-import signal
-import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -311,17 +309,9 @@ def test_a_database_that_failed_is_not_asked_again(tmp_path):
     assert _values(tmp_path / "t.csv") == ["1"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the system has no such signals")
 def test_ctrl_c_while_a_file_is_read_is_no_damage(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,x\n")
-    endless = "SELECT sum(range % 7) FROM range(1000000000000000)"
-    pressed = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
-
-    def read():
-        with reading(tmp_path, "path"), connected() as connection:
-            pressed.start()
-            connection.execute(endless)
-
-    with pytest.raises(KeyboardInterrupt):
-        read()
+    with pytest.raises(KeyboardInterrupt), reading(tmp_path, "path"), connected():
+        # As DuckDB says it.
+        raise RuntimeError("Query interrupted")
     assert _values(tmp_path / "t.csv") == ["1"]

@@ -389,3 +389,12 @@ def test_a_part_and_its_compressed_copy_are_not_read_both(frame):
     frame.to_csv("copies/part-1.csv", index=False)
     os.remove("copies/part-0.csv")
     np.testing.assert_array_equal(load("copies/part-*", labels="x,y").Y, [*EXPECTED, *EXPECTED])
+
+
+def test_what_lies_beside_the_parts_of_a_table_is_none(frame):
+    os.mkdir("parts")
+    for k in range(2):
+        frame[10 * k : 10 * k + 10].to_csv(f"parts/part-{k}.csv", index=False)
+    Path("parts/README.txt").write_text("a,b\n1,2\n")
+    Path("parts/schema.json").write_text("{}")
+    np.testing.assert_array_equal(load("parts", labels="x,y").Y, EXPECTED[:20])

@@ -78,9 +78,7 @@ def parts_of(source: str | os.PathLike[str]) -> dict[str, Path]:
     path = Path(source)
     if not path.is_dir():
         return {"train": path}
-    files = [file for file in _visible(path.iterdir()) if _ending(file) in KINDS]
-    # What lies beside data and ends in .json describes them.
-    files = [file for file in files if _ending(file) != ".json"] or files
+    files = _data_in(path)
     ends = {p: [f for f in files if uncompressed(f).stem.lower().endswith(p)] for p in PARTS}
     if all(len(found) == 1 for found in ends.values()):
         parts = {part: found[0] for part, found in ends.items()}
@@ -127,7 +125,7 @@ def is_table(path: Path) -> bool:
 
 def tables_at(path: Path) -> list[Path]:
     """Return the files of a table: itself, those in a folder, or those that a pattern finds."""
-    files = _visible(path.iterdir()) if path.is_dir() else _matching(path) or [path]
+    files = _data_in(path) if path.is_dir() else _matching(path) or [path]
     return [file for file in files if file.exists() and _ending(file) in TABLE_KINDS]
 
 
@@ -141,6 +139,12 @@ def files_of(source: str) -> list[Path]:
 
 def _ending(file: Path) -> str:
     return uncompressed(file).suffix.lower()
+
+
+def _data_in(folder: Path) -> list[Path]:
+    files = [file for file in _visible(folder.iterdir()) if _ending(file) in KINDS]
+    # What lies beside data and ends in .json describes them.
+    return [file for file in files if _ending(file) != ".json"] or files
 
 
 def _matching(path: Path) -> list[Path]:
