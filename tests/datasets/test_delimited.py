@@ -273,6 +273,8 @@ def _values(file):
     return sorted(set(read_frame(file)["a"]))
 
 
+# Python 3.12 warns of what is tried here.
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 def test_files_are_read_by_threads_and_forks_and_as_they_are_now(tmp_path):
     """The database that reads them is kept; the files that it read, or could not read, are not."""
     files = [tmp_path / f"{k}.csv" for k in range(8)]
