@@ -74,7 +74,7 @@ _WITHOUT_DATA = r"/(?!image_scenes|protein_functions)\w+\.py$"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    # What would have to download its data is shown without output where they are not at hand.
+    # Examples whose data are not at hand are shown without output.
     "filename_pattern": r"\.py$" if "MULTIMARGIN_DATA" in os.environ else _WITHOUT_DATA,
     "subsection_order": [
         f"../examples/{part}" for part in ("start", "tune", "understand", "papers", "many")

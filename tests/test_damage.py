@@ -74,11 +74,6 @@ def _xc(folder: Path) -> Path:
     return folder / "a.txt"
 
 
-def _fasttext(folder: Path) -> Path:
-    (folder / "a.txt").write_text("__label__a __label__b some text\n__label__a other text\n")
-    return folder / "a.txt"
-
-
 def _compressed(file: Path, open_file: Callable[..., Any], ending: str) -> Path:
     with open_file(file.with_name(file.name + ending), "wb") as stream:
         stream.write(file.read_bytes())
@@ -135,7 +130,6 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Any]]] = {
     "svmlight.bz2": (lambda folder: _compressed(_svmlight(folder), bz2.open, ".bz2"), load),
     "json lines": (_lines, lambda file: load_table(file, tags_column="tags")),
     "extreme": (_xc, load),
-    "fasttext": (_fasttext, load),
     "results": (_results, lambda file: json.dumps([vars(row) for row in read_results(file)])),
     "model": (_model, _use_model),
     "model-forged": (_model, _use_forged_model),

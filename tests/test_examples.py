@@ -27,7 +27,7 @@ RUNNABLE = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```$)?", re.DOTALL | re.MULTILINE
 )
 
-NEEDS_DATA = re.compile(r'\bload\("(scene|yeast)"\)')
+NEEDS_DATA = re.compile(r'\benviron\["MULTIMARGIN_DATA"\]')
 
 
 def blocks_of(page: Path) -> list[tuple[str, str | None]]:

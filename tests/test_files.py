@@ -156,7 +156,7 @@ def test_nothing_writes_files_in_another_way() -> None:
         # Copies in a temporary folder.
         "datasets/_reading.py",
         "datasets/delimited.py",
-        "datasets/table_files.py",
+        "datasets/sources.py",
     }
     found = {
         f"{path.relative_to(PACKAGE)}: {line.strip()}"

@@ -11,8 +11,8 @@ of 1e-5, with the package's threshold. ADTree, BP-MLL and ML-kNN have the parame
 Table 2: gamma at C = 1, then C, in three shuffled folds of the training part, by (ranking loss +
 Hamming loss) / 2; the problems are solved to the default gap.
 
-Plant and human are not at hand. `--only image slashdot` takes these from folders of their names, or
-from OpenML, and splits them at random into parts of the printed sizes, as the paper did.
+Plant and human are not at hand. `--only image slashdot` takes these from folders of their names and
+splits them at random into parts of the printed sizes, as the paper did.
 """
 
 from functools import partial
@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import cross_validate, train_test_split
 
-from common import print_note, print_table
+from common import DATA, print_note, print_table
 from multimargin import RankCVM, RankSVM
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
@@ -105,7 +105,7 @@ TABLE_1 = {
 def split_of(name: str) -> tuple[Any, Any, Any, Any]:
     """Return the split of table 1: that of medical is the official one with its parts exchanged."""
     if name in ELSEWHERE:
-        data, (n, *_) = load(name), TABLE_1[name]
+        data, (n, *_) = load(DATA / name), TABLE_1[name]
         return tuple(train_test_split(data.X, data.Y, train_size=n, random_state=0))
     if name == "emotions":
         return official(name)

@@ -5,9 +5,12 @@ Image scenes
 Beach, sunset, foliage, field, mountain, urban: what is in a photograph?
 
 Learn how a kernel method is scaled and tuned on few dense features, and where photographs with two
-labels make it err. The data (Boutell et al. 2004; colours in a grid of 7 x 7) are downloaded from
-OpenML, or read from the folder in the environment variable ``MULTIMARGIN_DATA``.
+labels make it err. The data (Boutell et al. 2004; colours in a grid of 7 x 7) are MULAN's files in
+the folder ``scene`` of the one that the environment variable ``MULTIMARGIN_DATA`` names.
 """
+
+import os
+from pathlib import Path
 
 import numpy as np
 from matplotlib import pyplot
@@ -21,7 +24,7 @@ from multimargin import RankSVM
 from multimargin.datasets import load
 from multimargin.measures import all_measures, get_scorer
 
-data = load("scene")
+data = load(Path(os.environ["MULTIMARGIN_DATA"]) / "scene")
 X, X_test, Y, Y_test = train_test_split(data.X, data.Y, test_size=0.5, random_state=0)
 names = np.array(data.label_names)
 print(f"{len(X)} photographs to learn from, {Y.sum(axis=1).mean():.2f} labels each")

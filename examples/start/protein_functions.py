@@ -6,9 +6,12 @@ A gene of yeast has four of fourteen functional classes on average: which ones?
 
 Learn how to read a ranking where labels are common and overlap: the classes that go together, and
 how far one has to read until all classes of a gene are found. The data (Elisseeff and Weston 2001)
-are downloaded from OpenML, or read from the folder in the environment variable
-``MULTIMARGIN_DATA``.
+are MULAN's files in the folder ``yeast`` of the one that the environment variable
+``MULTIMARGIN_DATA`` names.
 """
+
+import os
+from pathlib import Path
 
 import numpy as np
 from matplotlib import pyplot
@@ -22,7 +25,7 @@ from multimargin import MLODM, RankSVM
 from multimargin.datasets import load
 from multimargin.measures import all_measures
 
-data = load("yeast")
+data = load(Path(os.environ["MULTIMARGIN_DATA"]) / "yeast")
 X, X_test, Y, Y_test = train_test_split(data.X, data.Y, test_size=0.4, random_state=0)
 print(f"{len(X)} genes to learn from, {Y.sum(axis=1).mean():.1f} classes each of {Y.shape[1]}")
 

@@ -33,7 +33,6 @@ class Answer(NamedTuple):
 @pytest.fixture
 def command(capsys, monkeypatch):
     """Run a command in this process."""
-    monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
     # Lines of progress that only a slow machine prints.
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", np.inf)

@@ -24,7 +24,7 @@ def test_parameters():
 
 WRONG_LINES = (
     ("fit no.csv", "there is no file or folder 'no.csv'"),
-    ("fit nothing", "there is no data set or file 'nothing' (did you mean 'emotions'?)"),
+    ("fit digts", "there is no file or folder 'digts' (did you mean 'digits'?)"),
     ("fit t.csv --labels x,y -m rank-svn", "did you mean 'rank-svm'?"),
     (
         "fit t.csv --labels x,zz",

@@ -53,7 +53,6 @@ def test_brackets_are_not_markup(capsys):
 def inputs(command, tmp_path, monkeypatch):
     """A table, a model of it, a folder of parts with a list of labels, and their contents."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MULTIMARGIN_DATA", str(tmp_path))
     table = "f,g,a,b\n" + "".join(f"{k * 7 % 11},{k % 3},{k % 2},{k // 3 % 2}\n" for k in range(24))
     Path("t.csv").write_text(table)
     assert command("fit", "t.csv", "--labels", "a,b", "-m", "rank-lsvm", "-o", "m.model").code == 0

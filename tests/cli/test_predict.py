@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from multimargin import RankSVM, explain
-from multimargin.datasets import MultilabelData, table_files
+from multimargin.datasets import MultilabelData, sources
 from multimargin.model_files import load_model, read_info, save_model
 from tests.support.files import write_arff, write_svmlight
 
@@ -268,9 +268,9 @@ def test_patterns_and_names_in_messages(command, sizes, monkeypatch):
     ):
         stream = SimpleNamespace(buffer=io.BytesIO(content.encode()))
         monkeypatch.setattr(sys, "stdin", stream)
-        table_files._standard_input.cache_clear()
+        sources.standard_input.cache_clear()
         assert told in " ".join(command("predict", "m.model", "-").err.split())
-    table_files._standard_input.cache_clear()
+    sources.standard_input.cache_clear()
 
 
 def test_the_best_labels_have_probabilities_where_there_are_some(command, sizes):

@@ -40,7 +40,7 @@ def test_errors_are_one_line_on_standard_error(command):
         ("info", 2, " info: Missing argument 'DATA'"),
         ("methods llfs", 2, " methods: there is no method 'llfs' (did you mean 'llsf'?)"),
         ("info digits --splt x", 2, " info: No such option"),
-        ("info nope", 1, " info: there is no data set or file 'nope'; expected"),
+        ("info nope", 1, " info: there is no file or folder 'nope'; expected"),
         ("info a/b.arff", 1, " info: there is no file or folder 'a/b.arff'"),
         ("verify digits --rows x", 2, " verify: Invalid value for '--rows'"),
         ("predict none.model digits", 1, " predict: there is no file"),

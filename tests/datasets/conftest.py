@@ -3,11 +3,6 @@ import pytest
 from tests.support.data import DATA
 
 
-@pytest.fixture(autouse=True)
-def no_local_folder(monkeypatch):
-    monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
-
-
 @pytest.fixture(scope="session")
 def shared_data():
     if not DATA.is_dir():

@@ -1,12 +1,16 @@
 """Text with delimiters: dialects, rows that do not fit, and what must not happen in silence."""
 
+import multiprocessing
+import os
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from multimargin.datasets import load_table
+from multimargin.datasets._reading import connected, reading
 from multimargin.datasets.delimited import names_at_the_top
 from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.table_files import read_frame
@@ -184,7 +188,11 @@ def test_names_of_columns_have_nothing_invisible(tmp_path):
 @pytest.mark.parametrize(
     ("ending", "text", "message"),
     [
-        (".csv", "a,b\n1,2\na,b\n3,4\n", "t.csv, line 3: the names of the columns again, 'a', 'b'"),
+        (
+            ".csv",
+            "a,b\n1,2\na,b\n3,4\n",
+            "has the names of the columns again, 'a', 'b', in row 1",
+        ),
         (".txt", "| a | b |\n|---|:-:|\n| 1 | 2 |\n", r"line 2: a rule .*'\|---\|:-:\|'"),
         (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a rule of a table"),
     ],
@@ -220,6 +228,15 @@ def test_blank_lines_are_rows_where_each_line_is_answered(tmp_path):
     frame = read_frame(tmp_path / "t.csv", blank_rows=True)
     assert frame["a"].tolist() == ["", "1", "", "", "3", "4"]
     assert frame["b"].tolist()[:5] == ["", "2", "", "", "x\n\ny"]
+    for text, expected in (
+        ('a,b\n1,"he said \\"hi\\", so"\n\n2,"x\n\ny"\n', ["1", "", "2"]),
+        ('a,b\n1,5" pipe\n\n2,6" pipe\n', ["1", "", "2"]),
+        ('a,b\n"1,"x\n\n2,6"\n', ['"1', "", "2"]),
+    ):
+        (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert read_frame(tmp_path / "t.csv", blank_rows=True)["a"].tolist() == expected
 
 
 def test_texts_are_the_same_with_and_without_arrow(tmp_path):
@@ -250,3 +267,53 @@ def test_rows_of_text_have_the_same_hashes_however_they_are_held(tmp_path):
     frame = pd.DataFrame({"text": ["red fish", "", "caf\u00e9"], "x": [1.0, 2.0, np.nan]})
     as_objects = frame.astype({"text": object})
     assert row_hashes(frame).tolist() == row_hashes(as_objects).tolist()
+
+
+def _values(file):
+    return sorted(set(read_frame(file)["a"]))
+
+
+# Python 3.12 warns of what is tried here.
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_files_are_read_by_threads_and_forks_and_as_they_are_now(tmp_path):
+    """The database that reads them is kept; the files that it read, or could not read, are not."""
+    files = [tmp_path / f"{k}.csv" for k in range(8)]
+    for k, file in enumerate(files):
+        file.write_text("a,b\n" + 500 * f"{k},x\n")
+    short = tmp_path / "short.csv"
+    short.write_text("a,b\n1,2\n1\n")
+    with pytest.raises(ValueError, match="line 3: rows of different lengths: fewer"):
+        read_frame(short)
+    expected = [[str(k)] for k in range(8)]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(_values, files)) == expected
+    if "fork" in multiprocessing.get_all_start_methods():
+        with multiprocessing.get_context("fork").Pool(2) as processes:
+            assert processes.map_async(_values, files).get(60) == expected
+    for ending, write in ((".csv", pd.DataFrame.to_csv), (".parquet", pd.DataFrame.to_parquet)):
+        file = tmp_path / f"same{ending}"
+        for value in ("1", "2"):
+            write(pd.DataFrame({"a": [value], "b": ["x"]}), file)
+            # Nothing about the file says that it is another.
+            os.utime(file, (1e9, 1e9))
+            assert _values(file) == [value]
+
+
+def test_a_database_that_failed_is_not_asked_again(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n")
+    duckdb = pytest.importorskip("duckdb")
+    with connected() as connection:
+        connection.execute("CREATE TABLE main.kept AS SELECT 1")
+    with pytest.raises(duckdb.InternalException), connected():
+        raise duckdb.InternalException
+    with connected() as connection, pytest.raises(duckdb.CatalogException):
+        connection.execute("FROM main.kept")
+    assert _values(tmp_path / "t.csv") == ["1"]
+
+
+def test_ctrl_c_while_a_file_is_read_is_no_damage(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n")
+    with pytest.raises(KeyboardInterrupt), reading(tmp_path, "path"), connected():
+        # As DuckDB says it.
+        raise RuntimeError("Query interrupted")
+    assert _values(tmp_path / "t.csv") == ["1"]

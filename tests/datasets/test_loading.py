@@ -125,7 +125,7 @@ def test_bad_arguments(tmp_path, monkeypatch):
             "digts",
             {},
             FileNotFoundError,
-            r"did you mean 'digits'\?\); expected one of debian-tags, digits, birds",
+            r"did you mean 'digits'\?\); expected one, .* debian-tags, digits",
         ),
         (3, {}, TypeError, "source is a int"),
         (__file__, {}, ValueError, r"ends in '\.py'; expected one of \.arff, \.npz"),

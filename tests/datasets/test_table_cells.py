@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from multimargin.datasets.table_cells import (
     Cells,
     is_number,
+    label_value,
     number_of,
     numbers_of,
     plain_numbers,
-    stands_for_nothing,
     zeros_in_front,
 )
 from multimargin.datasets.table_dates import date_parts
@@ -271,8 +271,8 @@ def test_signs_for_nothing_among_numbers_are_no_numbers(sign):
 
 
 def test_a_question_mark_is_an_unknown_label_and_a_dash_is_none():
-    assert stands_for_nothing("?")
-    assert not stands_for_nothing("-")
+    assert np.isnan(label_value("?"))
+    assert label_value("-") is None
 
 
 def test_answers_of_annotators_are_asked_about():

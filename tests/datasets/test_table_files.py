@@ -16,7 +16,9 @@ import pandas as pd
 import pytest
 
 from multimargin.checks import memory
-from multimargin.datasets import load, load_table, table_files
+from multimargin.datasets import MultilabelData, load, load_table, sources, table_files
+from multimargin.datasets.table_columns import UndecidedColumns
+from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
 
 TEXT = "size,x,y\n" + "".join(f"{k % 5},{k % 2},{k // 2 % 2}\n" for k in range(20))
@@ -218,7 +220,7 @@ def test_parts_of_one_table(frame):
         load("numbered", labels="x,y")
     # Two tables that are no parts.
     os.rename("numbered/t2.csv", "numbered/other.csv")
-    assert table_files.table_files("numbered") is None
+    assert sources.table_files("numbered") is None
 
 
 def test_parts_are_in_the_order_of_their_numbers_and_may_be_empty(frame):
@@ -237,10 +239,11 @@ def test_tables_that_are_not_read_are_told(frame):
     with pytest.warns(UserWarning, match=r"'train.csv', 'test.csv', .* 'valid.csv', left out"):
         load("d", labels="x,y")
     os.rename("d/valid.csv", "d/tr.csv")
-    for source in ("d/z*.csv", "empty"):
-        os.makedirs("empty", exist_ok=True)
-        with pytest.raises(FileNotFoundError, match="has no tables; expected files that end in"):
-            load_table(source, labels="x,y")
+    with pytest.raises(FileNotFoundError, match=r"there is no file 'd/z\*\.csv'"):
+        load_table("d/z*.csv", labels="x,y")
+    os.mkdir("empty")
+    with pytest.raises(ValueError, match=r"expected the folder empty to hold .*; found no such"):
+        load_table("empty", labels="x,y")
 
 
 def test_files_of_another_kind_are_named(frame):
@@ -306,13 +309,13 @@ def test_standard_input(frame, monkeypatch, kind, packed):
     for source in ("-", "/dev/stdin"):
         stream = SimpleNamespace(buffer=io.BytesIO(packed(content)))
         monkeypatch.setattr(sys, "stdin", stream)
-        table_files._standard_input.cache_clear()
+        sources.standard_input.cache_clear()
         data = load(source, labels="x,y")
         assert data.name == "stdin"
         np.testing.assert_array_equal(data.Y, EXPECTED)
         # It is read once, and stays.
         np.testing.assert_array_equal(load(source, labels="x,y").Y, EXPECTED)
-    table_files._standard_input.cache_clear()
+    sources.standard_input.cache_clear()
 
 
 def test_a_table_that_is_too_large_is_refused_at_once(frame, monkeypatch):
@@ -339,3 +342,59 @@ def test_bytes_that_are_no_text_are_named(frame):
         place = content.index(b"\xe9")
         with pytest.raises(ValueError, match=rf"{name} is no text in UTF-8 \(byte {place}\)"):
             load_table(name, tags_column="l")
+
+
+def test_durations_that_arrow_alone_knows_are_no_numbers(tmp_path):
+    """Parquet has whole numbers for them; the schema that Arrow adds says what they are."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    units = ("s", "ms", "us", "ns")
+    columns = {f"{unit} é": pa.array([1, None, 3], pa.duration(unit)) for unit in units}
+    table = pa.table({"n": [1, 2, 3], **columns, "tags": ["a,b", "b", "a"]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    frame = read_frame(tmp_path / "t.parquet")
+    assert frame["n"].tolist() == [1, 2, 3]
+    for unit in units:
+        assert frame[f"{unit} é"].iloc[2] == pd.Timedelta(3, unit)
+        assert frame[f"{unit} é"].isna().tolist() == [False, True, False]
+    with pytest.raises(UndecidedColumns, match=r"'s é' holds durations.*'ns é' holds durations"):
+        load_table(tmp_path / "t.parquet", tags_column="tags")
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_a_name_that_an_object_has_twice_is_refused(tmp_path, ending):
+    """Of the two, a parser would keep the last in silence."""
+    for row in ('{"a": 1, "tags": ["x"], "a": 2}', '{"a": {"b": 1, "b": 2}, "tags": []}'):
+        lines = ['{"a": 0, "tags": ["y"]}', row]
+        text = f"[{','.join(lines)}]" if ending == ".json" else "\n".join(lines)
+        (tmp_path / f"t{ending}").write_text(text)
+        where = ", line 2" if ending == ".jsonl" else ""
+        message = rf"t{ending}{where} is no JSON: '[ab]' is named twice"
+        with pytest.raises(ValueError, match=message):
+            read_frame(tmp_path / f"t{ending}")
+    cells = pd.DataFrame({"n": [1, 2], "cats": ['{"a": 1, "b": 0}', '{"a": 1, "a": 0}']})
+    with pytest.raises(ValueError, match="'a' is named twice"):
+        MultilabelData.from_frame(cells, tags_column="cats")
+
+
+def test_a_part_and_its_compressed_copy_are_not_read_both(frame):
+    os.mkdir("copies")
+    frame.to_csv("copies/part-0.csv", index=False)
+    frame.to_csv("copies/part-0.csv.gz", index=False)
+    with pytest.raises(ValueError, match=r"expected the folder .*found part-0.csv, part-0.csv.gz"):
+        load("copies", labels="x,y")
+    with pytest.raises(ValueError, match=r"copies/part-\*' finds 'part-0.csv' twice"):
+        load("copies/part-*", labels="x,y")
+    frame.to_csv("copies/part-1.csv", index=False)
+    os.remove("copies/part-0.csv")
+    np.testing.assert_array_equal(load("copies/part-*", labels="x,y").Y, [*EXPECTED, *EXPECTED])
+
+
+def test_what_lies_beside_the_parts_of_a_table_is_none(frame):
+    os.mkdir("parts")
+    for k in range(2):
+        frame[10 * k : 10 * k + 10].to_csv(f"parts/part-{k}.csv", index=False)
+    Path("parts/README.txt").write_text("a,b\n1,2\n")
+    Path("parts/schema.json").write_text("{}")
+    np.testing.assert_array_equal(load("parts", labels="x,y").Y, EXPECTED[:20])

@@ -13,10 +13,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load, load_table
+from multimargin.datasets.sources import table_files
 from multimargin.datasets.table_columns import TableColumns, UndecidedColumns
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
-from multimargin.datasets.table_files import read_frame, table_files
-from multimargin.datasets.tables import table_of, warn_of_row_numbers
+from multimargin.datasets.table_files import read_frame
+from multimargin.datasets.tables import features_of, table_of, warn_of_row_numbers
 from tests.support.cases import case
 
 pd = pytest.importorskip("pandas")
@@ -497,3 +498,33 @@ def test_a_description_beside_a_table_is_no_table(tmp_path):
     (tmp_path / "about.json").rename(tmp_path / "train.json")
     (tmp_path / "test.json").write_text("[]")
     assert set(table_files(tmp_path)) == {"train", "test"}
+
+
+def test_a_frame_as_scikit_learn_fetches_it_from_openml():
+    of_labels = pd.CategoricalDtype(["FALSE", "TRUE"])
+    frame = pd.DataFrame(
+        {
+            "loudness": [0.5, 1.5, 2.5],
+            "genre": pd.Categorical(["rock", "pop", "rock"], ["rock", "pop", "folk"]),
+            "calm": pd.Series(["TRUE", "FALSE", "TRUE"], dtype=of_labels),
+            "sad": pd.Series(["FALSE", "FALSE", "TRUE"], dtype=of_labels),
+        }
+    )
+    data = MultilabelData.from_frame(frame, labels="last:2")
+    assert data.feature_names == ("loudness", "genre_pop", "genre_rock")
+    assert data.label_names == ("calm", "sad")
+    assert data.Y.tolist() == [[1, 0], [0, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("wrong", ["[0.5]", "[1, 2]", "[]", "red", [7.0], [1.0, 2.0, 3.0, 4.0]])
+def test_a_list_of_another_length_than_the_others_is_refused(wrong):
+    """One number alone would become all numbers of its row."""
+    frame = pd.DataFrame({"v": ["[1, 2, 3]", "[4, 5, 6]"], "x": [0, 1], "y": [1, 0]})
+    kinds = table_of(frame, TableColumns(labels="x,y"), as_text=True).kinds
+    assert list(kinds) == ["v[0]", "v[1]", "v[2]"]
+    new = pd.DataFrame({"v": ["[7, 8, 9]", "", wrong]})
+    message = r"the column 'v' has .* in row 2; expected a list of 3 numbers"
+    with pytest.raises(ValueError, match=message):
+        features_of(new, kinds, "new")
+    X = features_of(new[:2], kinds, "new")
+    assert_array_equal(X.to_numpy(), [[7, 8, 9], [np.nan] * 3])

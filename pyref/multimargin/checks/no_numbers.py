@@ -16,8 +16,6 @@ _KINDS = {
     ("interval",): (INTERVALS, "their ends or their middles"),
     ("complex",): (COMPLEX, "their real and imaginary parts"),
 }
-KINDS = tuple(found for found, _ in _KINDS.values())
-"""Values of a column that are no numbers."""
 
 
 def check_no_others(X: Any, name: str) -> None:
@@ -36,7 +34,7 @@ def check_no_others(X: Any, name: str) -> None:
 
 
 def kind_of_type(type_: Any) -> str | None:
-    """Return which of `KINDS` a type, or the name of one, stands for."""
+    """Return what no numbers a type, or the name of one, stands for."""
     start = str(type_).lower()
     return next((found for starts, (found, _) in _KINDS.items() if start.startswith(starts)), None)
 

@@ -1,7 +1,6 @@
 """Checks of the paths that readers and writers are given."""
 
 import os
-from glob import glob
 from pathlib import Path
 
 MAGIC = b"multimargin model\n"
@@ -33,14 +32,6 @@ def check_model(path: object, argument: str) -> None:
                 f"{argument}: {file} is no model of multimargin; expected a file that multimargin "
                 "fit wrote"
             )
-
-
-def check_source(source: str | os.PathLike[str]) -> None:
-    """Refuse what is written as a path, and not as the name of a data set, and leads nowhere."""
-    path = Path(source)
-    # A pattern finds files.
-    if (path.suffix or len(path.parts) > 1) and not path.exists() and not glob(str(path)):
-        raise FileNotFoundError(f"there is no file or folder {str(source).strip()!r}")
 
 
 def as_path(path: object, argument: str) -> Path:

@@ -276,7 +276,7 @@ def command(
     \b
     Examples:
       multimargin compare digits --methods rank-svm,mlodm,ovr-svc --cv 10 --report report.md
-      multimargin compare emotions yeast --official-split --measures all --csv results.csv
+      multimargin compare emotions/ yeast/ --official-split --measures all --csv results.csv
       multimargin compare digits --methods rank-svm:C=1,rank-svm:C=10,knn -j 2
       multimargin compare digits -m rank-svm,mlodm,ovr-svc,ovr-linear-svc,ml-knn --tune --cv 3
     """

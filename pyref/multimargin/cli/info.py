@@ -40,8 +40,8 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     from multimargin.cli.output import print_json
     from multimargin.cli.table_options import is_table, load_table_or_data
     from multimargin.datasets.description import describe, describe_table
+    from multimargin.datasets.sources import table_files
     from multimargin.datasets.table_columns import UndecidedColumns
-    from multimargin.datasets.table_files import table_files
 
     wanted, tables = columns.columns(), table_files(source)
     if wanted.labels is None and wanted.tags_column is None and tables:
@@ -106,13 +106,13 @@ def _show_columns(source: str, tables: "Mapping[str, Path]", *, as_json: bool) -
     from rich.text import Text
 
     from multimargin.cli.output import console, counted, number, plain_table, print_json
-    from multimargin.datasets.table_files import is_text, stem_of
+    from multimargin.datasets.sources import DELIMITERS, kind_of, stem_of
     from multimargin.datasets.table_overview import overview
     from multimargin.datasets.tables import read_parts
 
     frame, _ = read_parts(tables)
     name = stem_of(source)
-    found = overview(frame, name, as_text=is_text(next(iter(tables.values()))))
+    found = overview(frame, name, as_text=kind_of(next(iter(tables.values()))) in DELIMITERS)
     if as_json:
         print_json(found)
         return

@@ -3,14 +3,13 @@
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from multimargin.checks.paths import check_model, check_source
+from multimargin.checks.paths import check_model
 from multimargin.cli import USAGE
-from multimargin.datasets.public_names import OWN, is_known, unknown_name
+from multimargin.datasets.sources import check_source
 from multimargin.methods import METHODS, find_method
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ def existing(source: Any) -> Any:
     """Refuse data that are not there."""
     for one in source if isinstance(source, list | tuple) else (source,):
         check_source(one)
-        if not (Path(one).exists() or one == "-" or is_known(one) or set("*?[") & set(one)):
-            raise FileNotFoundError(unknown_name(one, OWN))
     return source
 
 
@@ -100,9 +97,8 @@ Data = Annotated[
         callback=existing,
         help="A file (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx, .arff, .npz, .svm, "
         ".svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the parts of a "
-        "table, a pattern of such, - for standard input, or a name: "
-        "debian-tags, digits (need no file), emotions, yeast, ... "
-        "(from the folder in MULTIMARGIN_DATA, else by download).",
+        "table, a pattern of such, - for standard input, or debian-tags or digits, which need no "
+        "file.",
         show_default=False,
     ),
 ]

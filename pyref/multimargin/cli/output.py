@@ -34,7 +34,7 @@ def check_outputs(
     `outputs` are files by the option that names them, pipes and devices too with `streams`;
     `sources` are data sets, `others` may name further files that are read.
     """
-    from multimargin.datasets.file_kinds import files_of
+    from multimargin.datasets.sources import files_of
     from multimargin.files import check_not_read, path_to_write
 
     inputs = [file for source in sources for file in files_of(source)]

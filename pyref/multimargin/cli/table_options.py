@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 import typer
 
 from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_of
-from multimargin.datasets.file_kinds import DELIMITERS
+from multimargin.datasets.sources import DELIMITERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -224,7 +224,7 @@ def load_table_or_data(
     """
     from multimargin.cli.output import counted, tell
     from multimargin.datasets import load
-    from multimargin.datasets.table_files import stem_of, table_files
+    from multimargin.datasets.sources import stem_of, table_files
     from multimargin.datasets.tables import read_table, warn_of_row_numbers
 
     parts = table_files(source)
@@ -278,8 +278,8 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
     A table has the features and labels of the model, in its order.
     """
     from multimargin.cli.options import load_data, svmlight_options
+    from multimargin.datasets.sources import stem_of, table_files
     from multimargin.datasets.table_columns import TableColumns
-    from multimargin.datasets.table_files import stem_of, table_files
     from multimargin.datasets.tables import read_table
 
     parts = table_files(source)

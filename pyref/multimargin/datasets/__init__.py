@@ -1,4 +1,4 @@
-"""Multi-label data: readers of the usual file formats, and public data sets by name.
+"""Multi-label data: readers of the usual file formats, and two data sets that need none.
 
 All readers return a `MultilabelData`: features ``X``, a 0/1 label indicator ``Y``, the names of
 both, and named splits such as the official "train" and "test" parts. `load` finds the reader.
@@ -14,25 +14,21 @@ if TYPE_CHECKING:
     from multimargin.datasets.description import Description, describe
     from multimargin.datasets.digits import load_digit_attributes
     from multimargin.datasets.extreme import load_extreme
-    from multimargin.datasets.fasttext import load_fasttext
     from multimargin.datasets.files import load_table
     from multimargin.datasets.loading import load
     from multimargin.datasets.multilabel_data import MultilabelData
     from multimargin.datasets.npz import load_npz
-    from multimargin.datasets.public_names import available
     from multimargin.datasets.svmlight import load_svmlight
 
 __all__ = [
     "Description",
     "MultilabelData",
-    "available",
     "describe",
     "load",
     "load_arff",
     "load_debian_tags",
     "load_digit_attributes",
     "load_extreme",
-    "load_fasttext",
     "load_npz",
     "load_svmlight",
     "load_table",
@@ -46,18 +42,16 @@ _MODULES = {
     "describe": "description",
     "load_digit_attributes": "digits",
     "load_extreme": "extreme",
-    "load_fasttext": "fasttext",
     "load_table": "files",
     "load": "loading",
     "MultilabelData": "multilabel_data",
     "load_npz": "npz",
-    "available": "public_names",
     "load_svmlight": "svmlight",
 }
 
 
 def __getattr__(name: str) -> Any:
-    # Only when asked for: names of data sets are checked without loading scikit-learn.
+    # Only when asked for: names of columns are checked without loading scikit-learn.
     if name in __all__:
         module = import_module(f"multimargin.datasets.{_MODULES.get(name, name)}")
         return getattr(module, name)

@@ -26,3 +26,15 @@ def first_repeated(names: Sequence[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+class NamedTwice(ValueError):
+    """An object of JSON with two equal names."""
+
+
+def unique_names(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, of which Python's parser would keep the last of equal names."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise NamedTwice(f"{first_repeated([name for name, _ in pairs])!r} is named twice")
+    return found

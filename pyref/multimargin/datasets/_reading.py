@@ -4,6 +4,7 @@ import bz2
 import codecs
 import gzip
 import lzma
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -96,10 +97,37 @@ def unpacked(file: Path) -> Iterator[Path]:
         yield copy
 
 
-def _unpack_zst(file: Path, to: IO[bytes]) -> None:
+# The DuckDB of each process: its memory is at hand for the next reading, and its threads do not
+# follow into a fork.
+_DATABASES: dict[int, Any] = {}
+# Places in texts of 64 bits, as pandas has them; no file is remembered.
+_SETTINGS: dict[str, Any] = {"arrow_large_buffer_size": True, "enable_external_file_cache": False}
+
+
+@contextmanager
+def connected() -> Iterator[Any]:
+    """Give a connection to DuckDB for the while."""
     import duckdb
 
-    with duckdb.connect() as connection:
+    process = os.getpid()
+    if process not in _DATABASES:
+        _DATABASES[process] = duckdb.connect(config=_SETTINGS)
+    try:
+        with _DATABASES[process].cursor() as connection:
+            yield connection
+    except (duckdb.FatalException, duckdb.InternalException):
+        # It answers nothing from then on.
+        _DATABASES.pop(process, None)
+        raise
+    except RuntimeError as error:
+        # So it says that Ctrl-C was pressed.
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
+
+
+def _unpack_zst(file: Path, to: IO[bytes]) -> None:
+    with connected() as connection:
         rows = connection.execute(
             "SELECT coalesce(line, '') FROM read_csv($path, auto_detect=false, header=false, "
             "delim=$none, quote='', escape='', columns={'line': 'VARCHAR'})",

@@ -5,11 +5,12 @@ takes another delimiter, without a word. Here the ending of the name and the lin
 and a row that does not fit is an error with its line.
 """
 
+import codecs
 import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -20,8 +21,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from multimargin.checks.names import listed
-from multimargin.datasets._reading import as_utf8, not_utf8, pattern_of
-from multimargin.datasets.file_kinds import DELIMITERS
+from multimargin.datasets._reading import as_utf8, connected, not_utf8, pattern_of
+from multimargin.datasets.sources import DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
@@ -58,7 +59,12 @@ class _Found:
 
     columns: list[Any]
     rejected: list[tuple[Any, ...]]  # The first rows that do not fit: place, kind and text
-    is_doubtful: bool  # Whether a text may be several rows, between two lone quotes
+    has_breaks: bool = False  # Whether a text has several lines, which may be rows
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that fit."""
+        return len(self.columns[0])
 
 
 def read_delimited(
@@ -69,42 +75,49 @@ def read_delimited(
     `shown` is the path in messages. An empty cell is the empty text. Blank lines between rows of
     several columns are rows if `blank_rows` says so; those of one column always are.
     """
-    head, told = _head(path, shown)
-    lone = _with_lone_quote(head, told or DELIMITERS[ending])
-    if lone:
-        warn(f"the line of names, {lone!r:.60}, has a quotation mark that is not closed")
-        written, plain = lone.encode(), lone.replace('"', "").encode()
-        with _changed(path, lambda content: content.replace(written, plain, 1)) as copy:
-            return read_delimited(copy, ending, shown, blank_rows=blank_rows)
-    dialect = _dialect(head, told or _delimiter(head, ending), skipped=1 if told else 0)
-    _refuse_rule(head, dialect, shown)
-    cells = _read(path, dialect, shown)
-    _refuse_repeated_names(path, cells, dialect, shown)
-    if blank_rows and (places := _blank_lines(path, dialect, len(cells[0]))):
-        from pandas.api.extensions import take
+    dialect, lines, lone = _dialect_of(path, ending, shown)
+    _refuse_rule(lines, dialect, shown)
+    if not lone:
+        return dialect.names, _cells(path, dialect, shown, blank_rows)
+    warn(f"the line of names, {lone!r:.60}, has a quotation mark that is not closed")
+    written, plain = lone.encode(), lone.replace('"', "").encode()
+    with _changed(path, lambda content: content.replace(written, plain, 1)) as copy:
+        return dialect.names, _cells(copy, dialect, shown, blank_rows)
 
-        order = np.insert(np.arange(len(cells[0])), places, -1)
-        cells = [take(column, order, allow_fill=True, fill_value="") for column in cells]
+
+def _cells(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[Any]:
+    """Return the cells of a file by column."""
+    fitting, cells = _read(path, dialect, shown)
+    if blank_rows and dialect.width > 1:
+        cells = _with_blank_rows(path, fitting) or cells
     if dialect.row_names:
-        if len(set(cells[0].tolist())) < len(cells[0]):
+        names, *cells = cells
+        if len(set(names.tolist())) < len(names):
             raise ValueError(
                 f"path: {shown}: rows of different lengths: each has a cell more than the "
                 f"{len(dialect.names)} columns of the first line, and the first cells are no names "
                 f"of rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
-        cells = cells[1:]
-    return dialect.names, cells
+    _refuse_repeated_names(dict(zip(dialect.names, cells, strict=True)), shown)
+    return cells
 
 
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
-    head, told = _head(path, path)
-    if lone := _with_lone_quote(head, told or DELIMITERS[ending]):
-        head = [lone.replace('"', "") if line.strip() == lone else line for line in head]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dialect = _dialect(head, told or _delimiter(head, ending), skipped=0)
+        dialect, _, _ = _dialect_of(path, ending, path)
     return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
+
+
+def _dialect_of(path: Path, ending: str, shown: Path) -> tuple[_Dialect, list[str], str]:
+    """Return the dialect of a file, its first lines, and its line of names if a quote is lone."""
+    lines, told = _head(path, shown)
+    lone = _with_lone_quote(lines, told or DELIMITERS[ending])
+    if lone:
+        lines = [line.replace('"', "") if line.strip() == lone else line for line in lines]
+    dialect = _dialect(lines, told or _delimiter(lines, ending), skipped=1 if told else 0)
+    return dialect, lines, lone
 
 
 def column_name(name: Any) -> str:
@@ -137,26 +150,16 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
             )
 
 
-def _refuse_repeated_names(
-    path: Path, cells: Sequence[Any], dialect: _Dialect, shown: Path
-) -> None:
+def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
     """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
-    offset = len(cells) - len(dialect.names)
-    columns = list(zip(cells[offset:], dialect.names, strict=True))
-    if len(columns) < 2:
-        return
-    same = np.flatnonzero(np.asarray(columns[0][0] == columns[0][1]))
-    if not any(all(of[k] == name for of, name in columns) for k in same.tolist()):
-        return
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = csv.reader(stream, delimiter=dialect.delimiter, skipinitialspace=True)
-        lines = [rows.line_num for row in rows if tuple(row[offset:]) == dialect.names]
-    # The first of them are the names themselves.
-    line = (lines[1:] or lines or [1])[0]
-    raise ValueError(
-        f"path: {shown}, line {line}: the names of the columns again, "
-        f"{listed(dialect.names)}; was the file put together of several? Remove such lines"
-    )
+    (name, first), *others = columns.items()
+    same = np.flatnonzero(np.asarray(first == name)) if others else ()
+    row = next((k for k in same if all(of[k] == other for other, of in others)), None)
+    if row is not None:
+        raise ValueError(
+            f"path: {shown} has the names of the columns again, {listed(list(columns))}, in row "
+            f"{row}; was the file put together of several? Remove such lines"
+        )
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
@@ -166,9 +169,7 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
         is_whole = not stream.read(1)
     with as_utf8(path, shown):
         # The end may be in the middle of a character.
-        text = content.decode("utf-8-sig", "strict" if is_whole else "ignore")
-        if not is_whole:
-            content[: content.rfind(b"\n") + 1].decode("utf-8-sig")
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(content, is_whole)
     if "\0" in text:
         raise ValueError(not_utf8(path, shown))
     lines = io.StringIO(text, newline="").readlines()
@@ -284,27 +285,26 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _read(path: Path, dialect: _Dialect, shown: Path) -> list[Any]:
+def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[_Dialect, list[Any]]:
     """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
     found = _strictly(path, dialect)
-    if not found.rejected and not found.is_doubtful:
-        return found.columns
     if found.rejected:
-        other = _strictly(path, replace(dialect, escape="\\"))
-        if not other.rejected:
+        escaped = replace(dialect, escape="\\")
+        if not (other := _strictly(path, escaped)).rejected:
             warn("quotation marks within texts have a backslash before them")
-            return other.columns
-    if _is_row_by_row(path, dialect):
-        other = _strictly(path, replace(dialect, quote="", escape=""))
-        if not other.rejected:
+            return escaped, other.columns
+    if (found.rejected or found.has_breaks) and _is_row_by_row(path, dialect):
+        literal = replace(dialect, quote="", escape="")
+        other = _strictly(path, literal)
+        if not other.rejected and (found.rejected or other.n_rows > found.n_rows):
             warn(
                 "quotation marks are read as they stand: some are not closed, and without them "
                 f"every line has the {len(dialect.names)} cells of a row"
             )
-            return other.columns
+            return literal, other.columns
     if found.rejected:
         _refuse(path, found.rejected, dialect, shown)
-    return found.columns
+    return dialect, found.columns
 
 
 def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
@@ -320,13 +320,11 @@ def _strictly(path: Path, dialect: _Dialect, longest: int = _LONGEST) -> _Found:
     import duckdb
 
     columns = {f"c{place}": "VARCHAR" for place in range(dialect.width)}
-    # A text with a line break and the delimiter may be several rows.
-    doubtful = " OR ".join(f"contains({c}, chr(10)) AND contains({c}, $delimiter)" for c in columns)
     try:
-        with duckdb.connect() as connection:
-            found = connection.sql(
-                f"SELECT *, {doubtful} FROM read_csv($path, auto_detect=false, header=false, "
-                f"skip=$skip, delim=$delimiter, quote=$quote, escape=$escape, columns={columns}, "
+        with connected() as connection:
+            query = connection.sql(
+                "FROM read_csv($path, auto_detect=false, header=false, skip=$skip, "
+                f"delim=$delimiter, quote=$quote, escape=$escape, columns={columns}, "
                 f"force_not_null={list(columns)}, strict_mode=true, null_padding=false, "
                 "store_rejects=true, rejects_limit=20, max_line_size=$longest, "
                 "buffer_size=$buffer)",
@@ -340,22 +338,21 @@ def _strictly(path: Path, dialect: _Dialect, longest: int = _LONGEST) -> _Found:
                     "buffer": 16 * longest if longest == _LONGEST else 2 * longest,
                 },
             )
-            *cells, doubt = _columns_of(found)
+            cells, has_breaks = _columns_of(query)
             rejected = connection.execute(
                 "SELECT line_byte_position, error_type, csv_line FROM reject_errors ORDER BY line"
             ).fetchall()
+            found = _Found(cells, rejected, has_breaks)
     except duckdb.InvalidInputException as error:
         if "invalid state" not in str(error) or not _ends_in_two_ways(path):
             raise
-        is_mixed = True
-    else:
-        is_mixed = bool(rejected) and _ends_in_two_ways(path)
-    if is_mixed:
+        found = _Found([], [(0, "lines that end in two ways", "")])
+    if found.rejected and _ends_in_two_ways(path):
         with _changed(path, lambda content: re.sub(b"\r\n?", b"\n", content)) as copy:
             return _strictly(copy, dialect)
-    if longest == _LONGEST and any("LINE SIZE" in kind for _, kind, _ in rejected):
+    if longest == _LONGEST and any("LINE SIZE" in kind for _, kind, _ in found.rejected):
         return _strictly(path, dialect, max(path.stat().st_size, longest + 1))
-    return _Found(cells, rejected, bool(doubt.any()))
+    return found
 
 
 def _ends_in_two_ways(path: Path) -> bool:
@@ -374,37 +371,35 @@ def _changed(path: Path, change: Callable[[bytes], bytes]) -> Iterator[Path]:
         yield copy
 
 
-def _blank_lines(path: Path, dialect: _Dialect, n_rows: int) -> list[int]:
-    """Return the numbers of the rows that have a blank line above them."""
-    if dialect.width == 1 or not re.search(rb"\n[ \t]*\r?\n", path.read_bytes()):
-        return []
-    places, above, row = list[int](), 0, 0
-    # Of all readers there are.
-    usual = csv.field_size_limit(path.stat().st_size + 1)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            records = csv.reader(stream, delimiter=dialect.delimiter)
-            for cells in islice(records, dialect.skipped, None):
-                above += not cells
-                if cells:
-                    places += above * [row]
-                    above, row = 0, row + 1
-    finally:
-        csv.field_size_limit(usual)
-    # With marks of quotation of another kind, rows would be others.
-    return places if row == n_rows else []
+def _with_blank_rows(path: Path, dialect: _Dialect) -> list[Any] | None:
+    """Read a file whose blank lines are rows without anything; None if it has no such lines."""
+    delimiter = dialect.delimiter.encode()
+    inside = {"": b"", '"': b'(?:[^"]|"")*', "\\": rb'(?:[^"\\]|\\.)*'}[dialect.escape]
+    # Texts in quotes are passed over: a quotation mark begins one at the beginning of a cell.
+    text = b'(?<![^\r\n%b])"%b"|' % (re.escape(delimiter), inside) if dialect.quote else b""
+    blank = re.compile(text + rb"(?<=\n)(?=\r?\n)", re.DOTALL)
+    row = delimiter * (dialect.width - 1)
+    # Blank lines at the end are none.
+    content = path.read_bytes().removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n")
+    if not re.search(rb"\n\r?\n", content):
+        return None
+    with _changed(path, lambda _: blank.sub(lambda found: found[0] or row, content)) as copy:
+        return _strictly(copy, dialect).columns
 
 
-def _columns_of(found: Any) -> list[Any]:
-    """Return the columns of a query, texts as pandas holds them: by pyarrow, else as objects."""
+def _columns_of(query: Any) -> tuple[list[Any], bool]:
+    """Return the columns of texts of a query as pandas holds them, and whether one has a break."""
     from pandas import Series
 
     of_text = Series([""]).dtype
     if getattr(of_text, "storage", "") != "pyarrow":
-        return [np.ma.getdata(column) for column in found.fetchnumpy().values()]
-    *texts, last = found.to_arrow_table().columns
+        objects = [np.ma.getdata(column) for column in query.fetchnumpy().values()]
+        return objects, any("\n" in cell for column in objects for cell in column)
     # Without an object of Python for each cell.
-    return [*(type(Series([""]).array)(text, dtype=of_text) for text in texts), last.to_numpy()]
+    texts = query.to_arrow_table().columns
+    contents = [chunk.buffers()[2] for text in texts for chunk in text.chunks]
+    has_breaks = any((np.frombuffer(c or b"", np.uint8) == ord("\n")).any() for c in contents)
+    return [type(Series([""]).array)(text, dtype=of_text) for text in texts], has_breaks
 
 
 def _refuse(

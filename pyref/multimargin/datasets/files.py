@@ -1,20 +1,20 @@
 """Data sets from a file of any known kind, or from a folder of files."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from multimargin.checks.paths import existing_file
 from multimargin.datasets._reading import check_label_cells, reading, uncompressed
 from multimargin.datasets.arff import load_arff
 from multimargin.datasets.extreme import load_extreme
-from multimargin.datasets.fasttext import load_fasttext, starts_with_label
-from multimargin.datasets.file_kinds import KINDS, SVMLIGHT
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
+from multimargin.datasets.sources import KINDS, SVMLIGHT, is_table, kind_of, parts_of
 from multimargin.datasets.svmlight import load_svmlight
 from multimargin.datasets.table_columns import ColumnRoles, columns_of
-from multimargin.datasets.table_files import files_in, table_files
 from multimargin.datasets.tables import naming_parts, read_table
 
 Labels = str | os.PathLike[str] | int | None
@@ -71,74 +71,38 @@ def load_table(
     errors.
     """
     columns = columns_of(labels, roles)
-    parts = dict(table_files(path) or {"train": Path(path)})
-    parts |= {} if test is None else {"test": Path(test)}
+    parts = parts_of(path) | ({} if test is None else {"test": Path(test)})
     table = read_table(parts, columns, name=name)
     with naming_parts(parts):
         return MultilabelData(**table.numbers())
 
 
-def load_file(
-    file: Path,
-    *,
-    labels: Labels = None,
-    test: Path | None = None,
-    name: str | None = None,
-    **options: Any,
+def load_parts(
+    parts: Mapping[str, Path], *, labels: Labels = None, name: str | None = None, **options: Any
 ) -> MultilabelData:
-    """Load a data file by the kind that its name ends in."""
-    kind = uncompressed(file).suffix.lower()
+    """Load a data set from its files by part, as the name of the first says."""
+    file, test = parts["train"], parts.get("test")
+    if is_table(file):
+        return load_table(file, labels=labels, test=test, name=name, **options)
+    kind = kind_of(existing_file(file, "path"))
     if kind not in _READ:
         raise ValueError(
             f"path: {file} ends in {kind or file.suffix!r}; expected one of {', '.join(_READ)}, or "
             "a folder"
         )
-    for argument, read in (("path", file), ("test", test)):
-        if read is not None and read.stat().st_size == 0:
-            raise ValueError(f"{argument}: the file {str(read)!r} is empty")
-    is_table = table_files(file) is not None
-    if labels is not None and kind != ".arff" and not is_table:
+    if labels is not None and kind != ".arff":
         raise ValueError(
             f"labels is {labels!r} for {file}; expected it for ARFF files and tables only"
         )
-    if is_table:
-        return load_table(file, labels=labels, test=test, name=name, **options)
-    return _read(file, kind, labels, test, name, options)
-
-
-def load_folder(
-    folder: Path, *, labels: Labels = None, name: str | None = None, **options: Any
-) -> MultilabelData:
-    """Load the data set in a folder."""
-    name = folder.resolve().name if name is None else name
-    files, parts = files_in(folder, KINDS)
-    if parts is not None:
-        train, test = parts.values()
-        return load_file(train, labels=labels, test=test, name=name, **options)
-    own = folder.resolve().name
-    candidates = [file for file in files if uncompressed(file).stem == own] or files
-    if len(candidates) != 1:
-        if table_files(folder) is not None:
-            return load_table(folder, labels=labels, name=name, **options)
-        found = ", ".join(file.name for file in candidates) if candidates else "no such file"
-        raise ValueError(
-            f"path: expected the folder {folder} to hold NAME-train and NAME-test, or one file, "
-            f"that end in {', '.join(KINDS)}; found {found}"
-        )
-    return load_file(candidates[0], labels=labels, name=name, **options)
-
-
-def _read(
-    file: Path, kind: str, labels: Any, test: Path | None, name: str | None, options: dict[str, Any]
-) -> MultilabelData:
+    for part, argument in (("train", "path"), ("test", "test")):
+        if part in parts and parts[part].stat().st_size == 0:
+            raise ValueError(f"{argument}: the file {str(parts[part])!r} is empty")
     if kind == ".arff":
         # How svmlight is to be read is said of every file of a model, whatever its kind.
         of_arff = {key: value for key, value in options.items() if key not in _OF_SVMLIGHT}
         return load_arff(file, labels, test=test, name=name, **of_arff)
     if kind in SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
-    if kind == ".txt" and starts_with_label(file):
-        return load_fasttext(file, test=test, name=name)
     read = load_npz if kind == ".npz" else _of_extreme
     data = read(file)
     if test is not None:

@@ -4,14 +4,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from multimargin.checks.paths import check_source, existing_file
+from multimargin.checks.paths import existing_file
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.files import Labels, load_file, load_folder, load_table
+from multimargin.datasets.files import Labels, load_parts
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.datasets.public import fetch
-from multimargin.datasets.public_names import OWN, is_known, unknown_name
-from multimargin.datasets.table_files import table_files
+from multimargin.datasets.sources import OWN, check_source, own_name, parts_of
 
 _LOADERS = dict(zip(OWN, (load_debian_tags, load_digit_attributes), strict=True))
 
@@ -30,9 +28,8 @@ def load(
     ----------
     source : str or path-like
         A table, see `load_table`; a file that ends in .arff, .npz, .svm, .svmlight, .libsvm or .txt
-        (of fastText or the Extreme Classification Repository), the texts also compressed; a folder,
-        see Notes; "debian-tags" or "digits", which need no file; or one of the names that
-        `available` lists, of which those of OpenML are downloaded once, without official parts.
+        (of the Extreme Classification Repository), the texts also compressed; a folder, see Notes;
+        or "debian-tags" or "digits", which need no file.
     labels : str, path-like, int or None, default=None
         Attributes of an ARFF file that are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the
@@ -53,8 +50,6 @@ def load(
 
     Raises
     ------
-    ConnectionError
-        If it has to be downloaded and cannot be.
     FileNotFoundError
         If there is no such file, folder or data set.
     TypeError, ValueError
@@ -73,30 +68,20 @@ def load(
     """
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"source is a {type(source).__name__}; expected a path or a name")
+    check_source(source)
     path = Path(source)
-    # Standard input, or a pattern.
-    if not (path.is_file() or path.is_dir()) and table_files(source) is not None:
-        return load_table(source, labels=labels, test=test, name=name, **options)
-    if test is not None and not Path(test).is_file():
-        raise FileNotFoundError(f"test: there is no file {str(test)!r}")
-    if path.is_file():
-        test_file = None if test is None else Path(test)
-        return load_file(path, labels=labels, test=test_file, name=name, **options)
-    if test is not None:
+    own = None if path.exists() else own_name(source)
+    if test is not None and (own is not None or path.is_dir()):
         raise ValueError(f"test is {str(test)!r} for {str(source)!r}; expected it for a file")
-    if path.is_dir():
-        return load_folder(path, labels=labels, name=name, **options)
-    if path.exists():
-        existing_file(path, "source")
-    text = str(source).strip()
-    own, known = _LOADERS.get(text.lower().replace("_", "-")), is_known(text)
-    if known and labels is not None:
+    if labels is not None and own is not None:
         raise ValueError(
-            f"labels is {labels!r} for {text!r}; expected it for ARFF files and tables only"
+            f"labels is {labels!r} for {own!r}; expected it for ARFF files and tables only"
         )
     if own is not None:
-        return own()
-    if known:
-        return fetch(text)
-    check_source(source)
-    raise FileNotFoundError(unknown_name(text, OWN))
+        return _LOADERS[own]()
+    parts = parts_of(source)
+    if test is not None:
+        parts["test"] = existing_file(test, "test")
+    if path.is_dir() and name is None:
+        name = path.resolve().name
+    return load_parts(parts, labels=labels, name=name, **options)

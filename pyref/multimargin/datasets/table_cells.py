@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.targets.given import is_missing
+from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
@@ -116,8 +116,7 @@ class Cells:
 
     def filled(self) -> list[Any]:
         """Return the cells that are not blank, row by row."""
-        cells = (cell for cell in self.values.tolist() if not is_missing(cell))
-        return [cell for cell in cells if not (isinstance(cell, str) and not cell.strip())]
+        return [cell for cell in self.values.tolist() if not is_blank(cell)]
 
     def row_of(self, text: str) -> int:
         """Return the first row with a cell."""
@@ -205,66 +204,57 @@ def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
         return None
 
 
-def stands_for_nothing(text: str) -> bool:
-    """Return whether a text is blank, or what programs write for a missing number."""
-    return text.strip().lower() in _NO_NUMBER
-
-
 def is_nothing(text: str) -> bool:
     """Return whether a text is blank, or stands for a missing value among numbers and dates."""
-    return stands_for_nothing(text) or text.strip() in _DASHES
+    word = text.strip().lower()
+    return word in _NO_NUMBER or word in _DASHES
+
+
+def amount(text: str, mark: str = ".") -> tuple[float, str | None] | None:
+    """Return the number that a text is, NaN for a missing one, and its currency or percent sign.
+
+    The sign is None of a number as programs write it, or a truth value, and empty where there are
+    only marks between thousands. None stands for a text that is no number.
+    """
+    word = text.strip().lower()
+    if is_nothing(word):
+        return np.nan, None
+    if word in _TRUTH:
+        return _TRUTH[word], None
+    if _NUMERAL[mark].fullmatch(text):
+        return float(word.replace(mark, ".")), None
+    found = _AMOUNT[mark].fullmatch(text)
+    if found is None or not re.search("[0-9]", text) or (found["owed"] and ")" not in text):
+        return None
+    digits = re.sub("[^0-9]", "", found["whole"] or "0")
+    number = float(f"{digits}.{(found['part'] or '.')[1:] or '0'}")
+    negative = found["owed"] or (found["sign"] or found["minus"] or "+") != "+"
+    return -number if negative else number, found["before"] or found["unit"] or ""
+
+
+def is_number(text: str, mark: str = ".") -> bool:
+    """Return whether a text is a number, a truth value or stands for a missing number."""
+    found = amount(text, mark)
+    return found is not None and found[1] is None
 
 
 def label_value(text: str) -> float | None:
     """Return 0, 1, -1, NaN for an unknown label, or None for what is no label."""
-    if stands_for_nothing(text):
-        return float("nan")
     word = text.strip().lower()
+    if word in _NO_NUMBER:
+        return np.nan
     if word in _RELEVANT or word in _IRRELEVANT:
         return float(word in _RELEVANT)
     found = number_of(word) if is_number(word) else None
     return found if found in (0.0, 1.0, -1.0) else None
 
 
-def is_number(text: str | None, mark: str = ".") -> bool:
-    """Return whether a text is a number, a truth value or stands for a missing number."""
-    if text is None or _NUMERAL[mark].fullmatch(text):
-        return True
-    return is_nothing(text) or text.strip().lower() in _TRUTH
-
-
-def unit_of(text: str, mark: str) -> str | None:
-    """Return the currency or percent sign of an amount, empty without one; None if it is none."""
-    found = _AMOUNT[mark].fullmatch(text)
-    if found is None or not re.search("[0-9]", text) or (found["owed"] and ")" not in text):
-        return None
-    return found["before"] or found["unit"] or ""
-
-
-def has_marks(text: str, mark: str) -> bool:
-    """Return whether a text is an amount with a unit or marks between thousands."""
-    return not is_number(text, mark) and unit_of(text, mark) is not None
-
-
 def number_of(text: str | None, mark: str = ".") -> float:
     """Return the number that a text is; NaN for a missing one. Raises ValueError."""
-    if text is None:
-        return np.nan
-    if is_nothing(text):
-        return np.nan
-    word = text.strip().lower()
-    if word in _TRUTH:
-        return _TRUTH[word]
-    if _NUMERAL[mark].fullmatch(text):
-        return float(word if mark == "." else word.replace(mark, "."))
-    if unit_of(text, mark) is None:
+    found = (np.nan, None) if text is None else amount(text, mark)
+    if found is None:
         raise ValueError(f"{text!r} is no number")
-    found = _AMOUNT[mark].fullmatch(text)
-    assert found is not None
-    digits = re.sub("[^0-9]", "", found["whole"] or "0")
-    number = float(f"{digits}.{(found['part'] or '.')[1:] or '0'}")
-    negative = found["owed"] or (found["sign"] or found["minus"] or "+") != "+"
-    return -number if negative else number
+    return found[0]
 
 
 def numbers_of(cells: Cells, mark: str = ".") -> NDArray[np.float64]:
@@ -280,18 +270,10 @@ def units_of(texts: Collection[str], mark: str) -> set[str] | None:
 
     Whole numbers with zeros in front are codes.
     """
-    units = set()
-    for text in texts:
-        if _WITH_ZEROS.fullmatch(text):
-            return None
-        if is_number(text, mark):
-            if not np.isnan(number_of(text, mark)):
-                units.add("")
-            continue
-        unit = unit_of(text, mark)
-        if unit is None:
-            return None
-        units.add(unit)
+    found = [None if _WITH_ZEROS.fullmatch(text) else amount(text, mark) for text in texts]
+    if None in found:
+        return None
+    units = {unit or "" for number, unit in filter(None, found) if not np.isnan(number)}
     # "$5.99" beside "5.99" is clear enough, and "45%" beside "0.45" is not.
     return units if "%" in units else units - {""}
 

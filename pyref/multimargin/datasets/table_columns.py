@@ -15,10 +15,9 @@ from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
-    is_number,
+    amount,
     label_value,
     numbers_of,
-    unit_of,
 )
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts
 from multimargin.datasets.table_kinds import (
@@ -31,14 +30,13 @@ from multimargin.datasets.table_kinds import (
     warn_of_names,
 )
 from multimargin.notices import warn
-from multimargin.targets.given import is_missing
+from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written, label_name
 
 # Rows by which words are judged, and fewer than which say nothing.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
-_PART = re.compile(
-    rf"(?P<of>.*)(?:: (?P<date>{'|'.join(DATE_PARTS)})|\[(?P<place>[0-9]+)\])", re.DOTALL
-)
+# What the names of parts of dates, and of numbers in lists, have after that of the column.
+_PART = re.compile(rf"(?:: (?:{'|'.join(DATE_PARTS)})|\[[0-9]+\])$")
 
 
 Columns = str | Sequence[str]
@@ -251,43 +249,32 @@ def feature_kinds(
     The last value is what was found out of each column.
     """
     check_choice("analyzer", columns.analyzer, ("word", "char"))
-    said_uses = ("text", "nominal")
-    said = {column for use in said_uses for column in uses[use]}
+    said = {column: use for use in ("text", "nominal", "number") for column in uses[use]}
     open_ = [
         Cells(column, features[column], as_text)
         for column in features.columns
-        if column not in said
+        if said.get(column, "number") == "number"
     ]
     mark = decimal_mark(open_, columns.decimal)
-    found = {
-        cells.name: Kind("number", "as asked for")
-        if cells.name in uses["number"]
-        else kind_of(cells, mark)
-        for cells in open_
-    }
-    kinds: dict[str, str] = {}
-    for column in features.columns:
-        if column in uses["text"]:
-            _check_words(features[column], columns.analyzer)
-            kinds[column] = "text" if columns.analyzer == "word" else "characters"
-        elif column in uses["nominal"]:
-            kinds[column] = "nominal"
-        else:
-            kind = found[column]
-            kinds |= dict.fromkeys(
-                feature_names(column, kind), kind.name if kind.name == "nominal" else "number"
-            )
+    found = {column: Kind(use, "as asked for") for column, use in said.items()}
+    found |= {cells.name: kind_of(cells, mark) for cells in open_ if cells.name not in said}
+    found = {column: found[column] for column in features.columns}
     # All at once: none of them waits for the next try.
-    asked = {column: kind for column, kind in found.items() if kind.ask}
-    if asked:
+    if asked := {column: kind for column, kind in found.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
+    kinds: dict[str, str] = {}
+    of_text = "text" if columns.analyzer == "word" else "characters"
+    for column, kind in found.items():
+        if kind.name == "text":
+            _check_words(features[column], columns.analyzer)
+        of_feature = {"text": of_text, "nominal": "nominal"}.get(kind.name, "number")
+        kinds |= dict.fromkeys(feature_names(column, kind), of_feature)
     for cells in open_:
-        if found[cells.name].name == "nominal":
+        if cells.name not in said and found[cells.name].name == "nominal":
             warn_of_names(cells, mark)
-        elif found[cells.name].name == "number" and cells.name not in uses["number"]:
+        elif cells.name not in said and found[cells.name].name == "number":
             warn_of_keys(cells)
-    asked_for = {column: Kind(use, "as asked for") for use in said_uses for column in uses[use]}
-    return kinds, mark, {column: {**found, **asked_for}[column] for column in features.columns}
+    return kinds, mark, found
 
 
 def feature_names(column: str, kind: Kind) -> list[str]:
@@ -343,44 +330,40 @@ def _check_words(values: Any, analyzer: str) -> None:
 def features_of_columns(frame: Any, kinds: Mapping[str, str], mark: str) -> dict[str, Any]:
     """Return the features of a table by name, those of dates and lists of numbers too."""
     found: dict[str, Any] = {}
-    parts: dict[str, NDArray[np.float64]] = {}
-    for feature, kind in kinds.items():
-        if feature in frame.columns:
-            found[feature] = _typed(frame[feature], kind, mark)
+    for column, features in features_by_column(frame, kinds).items():
+        if features == [column]:
+            found[column] = _typed(frame[column], kinds[column], mark)
             continue
-        column = column_of_feature(feature)
-        match = _PART.fullmatch(feature)
-        assert match is not None
-        if column not in parts:
-            parts[column] = _parts_of(frame[column], n_parts(column, kinds))
-        place = match["place"]
-        found[feature] = parts[column][
-            :, DATE_PARTS.index(match["date"]) if place is None else int(place)
-        ]
+        is_list = features[0].endswith("]")
+        parts = _vectors(frame[column], len(features)) if is_list else date_parts(frame[column])
+        # Hours may not be among the parts.
+        found |= dict(zip(features, parts.T, strict=False))
+    return found
+
+
+def features_by_column(frame: Any, kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the features that each column becomes."""
+    found: dict[str, list[str]] = {}
+    for feature in kinds:
+        column = feature if feature in frame.columns else column_of_feature(feature)
+        found.setdefault(column, []).append(feature)
     return found
 
 
 def column_of_feature(feature: str) -> str:
     """Return the column that a feature is made of, if it is not one itself."""
-    match = _PART.fullmatch(feature)
-    return feature if match is None else match["of"]
+    return _PART.sub("", feature)
 
 
-def n_parts(column: str, kinds: Mapping[str, str]) -> int:
-    """Return how many numbers the lists of a column have; 0 for dates."""
-    return sum(feature.startswith(f"{column}[") for feature in kinds)
-
-
-def _parts_of(values: Any, length: int) -> NDArray[np.float64]:
-    """Return the parts of dates, or the numbers of lists; NaN in rows without."""
-    if not length:
-        return date_parts(values)
+def _vectors(values: Any, length: int) -> NDArray[np.float64]:
+    """Return the numbers of lists; NaN in rows without."""
     parts = np.full((len(values), length), np.nan)
     for row, cell in enumerate(values.tolist()):
-        if is_missing(cell) or (isinstance(cell, str) and not cell.strip()):
+        if is_blank(cell):
             continue
         try:
-            parts[row] = vector_of(cell)
+            # Of one number, NumPy would fill the row.
+            parts[row] = vector_of(cell).reshape(length)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"the column {values.name!r} has {cell!r:.40} in row {row}; expected a list of "
@@ -412,7 +395,7 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     try:
         numbers = numbers_of(cells, mark)
     except ValueError as error:
-        word = next(t for t in cells.texts if not is_number(t, mark) and unit_of(t, mark) is None)
+        word = next(t for t in cells.texts if amount(t, mark) is None)
         marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
         raise ValueError(
             f"the column {values.name!r} has something else than numbers{marked}: "

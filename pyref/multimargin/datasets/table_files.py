@@ -1,17 +1,11 @@
 """Tables in files: what a path stands for, and the rows of every kind of file."""
 
-import atexit
 import json
-import os
 import re
-import shutil
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -20,11 +14,9 @@ from numpy.typing import NDArray
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._names import first_repeated
+from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import (
     as_utf8,
-    opened,
-    pattern_of,
     reading,
     uncompressed,
     unpacked,
@@ -35,155 +27,11 @@ from multimargin.datasets.delimited import (
     numbered_names,
     read_delimited,
 )
-from multimargin.datasets.file_kinds import LINES, OBJECTS, TABLE_KINDS, TEXTS
+from multimargin.datasets.parquet import read_parquet
+from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, tables_at
 from multimargin.notices import warn
-from multimargin.targets.given import column_of, is_missing
+from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
-
-PARTS = ("train", "test")
-_STANDARD_INPUT = ("-", "/dev/stdin")
-# What a file begins with that comes without a name.
-_MAGIC = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
-_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-# "part-00003-4f2a-c000", "3.part": what the files of one table do not have in common.
-_NUMBER = re.compile(
-    r"^[0-9]+[.]|[-_. ]*[0-9]+(-of-[0-9]+)?([-_.][0-9a-f]{2,}|[-_.]c[0-9]+)*$", re.IGNORECASE
-)
-
-
-def kind_of_file(path: Path) -> str:
-    """Return what the name of a file ends in, in small letters, without that of its compression.
-
-    Of a folder or a pattern it is that of the first file.
-    """
-    files = _files_of(path)
-    return uncompressed(files[0]).suffix.lower() if files else uncompressed(path).suffix.lower()
-
-
-def stem_of(source: str | os.PathLike[str]) -> str:
-    """Return the name of a file without what it ends in."""
-    if str(source) in _STANDARD_INPUT:
-        return "stdin"
-    return uncompressed(Path(source).resolve()).stem
-
-
-def is_text(path: Path) -> bool:
-    """Return whether a table comes from a file whose cells have no types."""
-    return kind_of_file(path) in TEXTS
-
-
-def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
-    """Return the tables that a path stands for, by part; None if these are no tables.
-
-    A folder has two files whose names end in "train" and "test", or one file, which is "train", or
-    the numbered parts of one table, as a pattern such as ``part-*.csv`` has. ``-`` is standard
-    input.
-    """
-    if str(source) in _STANDARD_INPUT:
-        return {"train": _standard_input()}
-    path = Path(source)
-    if path.is_file():
-        return {"train": path} if _is_table(path) else None
-    if not path.is_dir():
-        return {"train": path} if _is_pattern(path) and _files_of(path) else None
-    # What lies beside tables and ends in .json describes them.
-    files, parts = files_in(path, set(TABLE_KINDS) - {".json", ".txt"})
-    if not files:
-        files, parts = files_in(path, {".json"})
-    if parts is None and len(files) == 1:
-        return {"train": files[0]}
-    return parts or _numbered(path, files)
-
-
-def files_in(folder: Path, kinds: Collection[str]) -> tuple[list[Path], dict[str, Path] | None]:
-    """Return the sorted files of some kinds in a folder, and the two whose names end in parts."""
-    known = (f for f in folder.iterdir() if uncompressed(f).suffix.lower() in kinds)
-    files = _in_order(f for f in known if f.is_file() and not f.name.startswith((".", "_")))
-    parts = {
-        part: [f for f in files if uncompressed(f).stem.lower().endswith(part)] for part in PARTS
-    }
-    if any(len(found) != 1 for found in parts.values()):
-        return files, None
-    both = {part: found[0] for part, found in parts.items()}
-    others = [f for f in files if not any(b.name.startswith(f.stem) for b in both.values())]
-    if others:
-        warn(
-            f"{folder} has {listed([file.name for file in both.values()])}, which are read, and "
-            f"{listed([file.name for file in others])}, left out"
-        )
-    return files, both
-
-
-def _numbered(folder: Path, files: list[Path]) -> dict[str, Path] | None:
-    """Return the tables whose numbered files are all that a folder has."""
-    stems = {_NUMBER.sub("", uncompressed(file).stem) for file in files}
-    if len(files) > 1 and len(stems) == 1 and len({file.suffix for file in files}) == 1:
-        return {"train": folder}
-    if stems == set(PARTS):
-        return {part: folder / f"{part}*{files[0].suffix}" for part in PARTS}
-    return None
-
-
-def _files_of(path: Path) -> list[Path]:
-    """Return the files of a table: itself, those in a folder, or those that a pattern finds."""
-    if path.is_dir():
-        return files_in(path, TABLE_KINDS)[0]
-    if not _is_pattern(path):
-        return [path]
-    found = (file for file in path.parent.glob(path.name) if not file.name.startswith((".", "_")))
-    return _in_order(f for f in found if uncompressed(f).suffix.lower() in TABLE_KINDS)
-
-
-def _in_order(files: Iterable[Path]) -> list[Path]:
-    """Sort files by name, "part-2" before "part-10"."""
-    return sorted(
-        files,
-        key=lambda file: [
-            (piece.zfill(20) if piece.isdecimal() else piece)
-            for piece in re.split("([0-9]+)", file.name)
-        ],
-    )
-
-
-def _is_pattern(path: Path) -> bool:
-    return re.search(r"[*?[]", path.name) is not None and not path.exists()
-
-
-def _is_table(file: Path) -> bool:
-    """Return whether a file is a table; a text of no other ending may be one of other readers."""
-    kind = kind_of_file(file)
-    if kind != ".txt":
-        return kind in TABLE_KINDS
-    with reading(file, "path"), opened(file) as stream:
-        first = stream.readline(2**16)
-    # Names of columns, or the name of the only one.
-    return b"__label__" not in first and re.search(rb"[\t|;,]|^\W*\w+\W*$", first) is not None
-
-
-@lru_cache
-def _standard_input() -> Path:
-    """Keep what comes through standard input in a file, until the process ends, by its kind."""
-    content = sys.stdin.buffer
-    folder = mkdtemp()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    file = Path(folder, "stdin")
-    with file.open("wb") as to:
-        shutil.copyfileobj(content, to, 2**20)
-    with file.open("rb") as stream:
-        head = stream.read(16)
-    packed = next((ending for mark, ending in _PACKED.items() if head.startswith(mark)), "")
-    if packed:
-        with unpacked(file.rename(file.with_suffix(packed))) as plain, plain.open("rb") as stream:
-            shutil.copyfile(plain, file)
-            head = stream.read(16)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    kind = next((ending for mark, ending in _MAGIC.items() if text.startswith(mark)), ".csv")
-    return file.rename(file.with_suffix(kind))
-
-
-def is_standard_input(path: Path) -> bool:
-    """Return whether a file is what came through standard input."""
-    return _standard_input.cache_info().currsize > 0 and path == _standard_input()
 
 
 def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
@@ -191,21 +39,18 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
 
     `blank_rows` says that blank lines between rows of text are rows, too.
     """
-    files = _files_of(path)
+    files = tables_at(path) or [path]
     if len(files) > 1:
         # Some programs write an empty part.
         files = [file for file in files if file.stat().st_size > 0]
-    if not files:
-        raise FileNotFoundError(
-            f"path: {str(path)!r} has no tables; expected files that end in "
-            f"{', '.join(TABLE_KINDS)}"
+    twice = first_repeated([uncompressed(file).name for file in files])
+    if twice is not None:
+        raise ValueError(
+            f"path: {str(path)!r} finds {twice!r} twice, compressed in one way and another; "
+            "expected each part of a table once"
         )
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
-    frames = [_read_file(file, blank_rows) for file in files]
-    first = frames[0]
-    for file, frame in zip(files, frames, strict=True):
-        check_same_columns(str(files[0]), first, str(file), frame)
-    frame = first if len(frames) == 1 else stacked(frames)
+    frame = stacked({str(file): _read_file(file, blank_rows) for file in files})
     if not blank_rows:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
@@ -223,7 +68,7 @@ def _without_blank_rows(frame: Any) -> Any:
         if cells.dtype == "str":
             blank[blank] = (cells.isna() | (cells == "") | cells.str.isspace()).to_numpy(dtype=bool)
         else:
-            blank[blank] = [is_missing(c) or (type(c) is str and not c.strip()) for c in cells]
+            blank[blank] = list(map(is_blank, cells))
     if not blank.any():
         return frame
     warn(
@@ -233,24 +78,21 @@ def _without_blank_rows(frame: Any) -> Any:
     return frame[~blank].reset_index(drop=True)
 
 
-def check_same_columns(first_name: str, first: Any, name: str, frame: Any) -> None:
-    """Raise ValueError unless two tables have the same columns."""
-    if set(frame.columns) != set(first.columns):
-        differing = sorted(set(frame.columns) ^ set(first.columns))
-        raise ValueError(
-            f"{first_name} and {name} have different columns: {listed(differing)} "
-            "only in one of them"
-        )
-
-
-def stacked(frames: list[Any]) -> Any:
-    """Return the rows of several tables with the same columns as one table."""
-    first = frames[0]
-    # As objects: cells of different types stay what they are.
-    same = [
-        frame.astype({c: object for c in first.columns if frame[c].dtype != first[c].dtype})
-        for frame in frames
-    ]
+def stacked(frames: Mapping[str, Any]) -> Any:
+    """Return the rows of tables as one; raise ValueError unless all have the same columns."""
+    (first_name, first), *others = frames.items()
+    if not others:
+        return first
+    same = [first]
+    for name, frame in others:
+        if differing := set(frame.columns) ^ set(first.columns):
+            raise ValueError(
+                f"{first_name} and {name} have different columns: {listed(sorted(differing))} "
+                "only in one of them"
+            )
+        # As objects: cells of different types stay what they are.
+        other = {c: object for c in first.columns if frame[c].dtype != first[c].dtype}
+        same.append(frame.astype(other))
     return import_pandas("tables").concat(same, ignore_index=True)
 
 
@@ -281,7 +123,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
             frame = _read_workbook(plain, pandas)
         elif kind == ".parquet":
             _imported("duckdb", what)
-            frame = _read_parquet(plain, pandas)
+            frame = read_parquet(plain, pandas)
         elif kind in OBJECTS:
             with as_utf8(plain, file):
                 frame = frame_of(_read_objects(plain, kind, file, blank_rows))
@@ -338,88 +180,6 @@ def _read_workbook(file: Path, pandas: Any) -> Any:
     return pandas.DataFrame(cells, columns=numbered or names, dtype=object)
 
 
-def _read_parquet(file: Path, pandas: Any) -> Any:
-    """Read a Parquet file: whole numbers beside missing ones stay whole, lists are lists."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        source = {"path": pattern_of(file)}
-        described = connection.execute("DESCRIBE SELECT * FROM read_parquet($path)", source)
-        types = {name: str(type_) for name, type_, *_ in described.fetchall()}
-        metadata = connection.execute(
-            "SELECT key, value FROM parquet_kv_metadata($path) "
-            "WHERE key IN ('pandas', 'huggingface')",
-            source,
-        ).fetchall()
-        told = {bytes(key).decode(): json.loads(bytes(value)) for key, value in metadata}
-        index = told.get("pandas", {}).get("index_columns", ())
-        columns = {}
-        for name, type_ in types.items():
-            if name in index:
-                continue
-            quoted = '"' + name.replace('"', '""') + '"'
-            # Without a time zone, which is for people.
-            as_type = "TIMESTAMP" if type_.startswith("TIMESTAMP WITH") else type_
-            query = f"SELECT CAST({quoted} AS {as_type}) AS c FROM read_parquet($path)"
-            found = connection.execute(query, source)
-            columns[name] = _column_of(found, type_, pandas)
-    _name_classes(columns, told.get("huggingface", {}))
-    for column in told.get("pandas", {}).get("columns", ()):
-        name, type_ = column.get("name"), str(column.get("numpy_type"))
-        if name in columns and column.get("pandas_type") == "categorical":
-            columns[name] = pandas.Series(columns[name], dtype="category")
-        elif name in columns and type_.startswith("timedelta"):
-            # DuckDB gives their integers.
-            columns[name] = columns[name].astype(object).astype(type_)
-    return pandas.DataFrame(columns)
-
-
-def _column_of(found: Any, type_: str, pandas: Any) -> Any:
-    """Return the cells of a query of one column."""
-    if type_.endswith("]") or type_.startswith(("STRUCT", "MAP", "DECIMAL", "BLOB")):
-        return pandas.Series([cell for (cell,) in found.fetchall()], dtype=object)
-    cells = found.fetchnumpy()["c"]
-    if not isinstance(cells, np.ma.MaskedArray):
-        return pandas.Series(cells)
-    missing = np.ma.getmaskarray(cells)
-    column = pandas.Series(cells.data)
-    if cells.dtype.kind in "iub":
-        column = column.astype(
-            column.dtype.name.capitalize().replace("Ui", "UI").replace("Bool", "boolean")
-        )
-    elif cells.dtype.kind == "O":
-        column = column.astype(object)
-    return column.mask(missing)
-
-
-def _name_classes(columns: dict[str, Any], told: Mapping[str, Any]) -> None:
-    """Put the names of classes in the place of their numbers, which Hugging Face's files have."""
-    features = told.get("info", {}).get("features", {})
-    for column, of in features.items():
-        of = of[0] if isinstance(of, list) and of else of
-        inner = of.get("feature", of) if isinstance(of, dict) else {}
-        names = inner.get("names") if isinstance(inner, dict) else None
-        if not names or column not in columns or inner.get("_type") != "ClassLabel":
-            continue
-        cells = columns[column].tolist()
-        numbers = [n for cell in cells for n in (cell if isinstance(cell, list) else [cell])]
-        highest = max((int(n) for n in numbers if not is_missing(n)), default=-1)
-        if highest >= len(names):
-            raise ValueError(
-                f"the column {column!r} has the class {highest}; expected less than {len(names)}, "
-                f"for the names {listed(names)} that the file has for them"
-            )
-        # Below 0 stands what is not known.
-        place = dict(enumerate(names))
-        named = [
-            [place[n] for n in cell]
-            if isinstance(cell, list)
-            else (None if is_missing(cell) else place.get(int(cell)))
-            for cell in cells
-        ]
-        columns[column] = import_pandas("tables").Series(column_of(named), dtype=object)
-
-
 def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with a JSON object in each line, or a list of them, a row each."""
     with file.open(encoding="utf-8-sig") as stream:
@@ -470,7 +230,9 @@ def _object(row: Any, where: str) -> Mapping[str, Any]:
 def _json(text: str, where: str) -> Any:
     """Parse a text, the numbers with all of their digits."""
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=float)
+        return json.loads(
+            text, parse_float=Decimal, parse_constant=float, object_pairs_hook=unique_names
+        )
     except ValueError as error:
         held = " ".join(text.split())
         raise ValueError(f"path: {where} is no JSON: {error}, in {held!r:.70}") from error

@@ -21,11 +21,10 @@ from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
-    has_marks,
+    amount,
     is_nothing,
     is_number,
     number_of,
-    unit_of,
     units_of,
     zeros_in_front,
 )
@@ -162,7 +161,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
             told = f"numbers with {other!r} for the decimal mark, {_some(texts)}, unlike others"
             return Kind("other numbers", told, ask="--nominal")
         return None
-    amounts = [text for text in texts if has_marks(text, mark)]
+    amounts = [text for text in texts if not is_number(text, mark)]
     if not (amounts or cells.as_text):
         if len(cells.types) > 1 or any(re.search("[.,]", text) for text in texts):
             told = f"numbers that are stored as text, {_some(texts)}, in some rows at least"
@@ -264,7 +263,8 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     dates = sum(kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
         return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
-    amounts = np.array([unit_of(text, mark) is not None for text in texts], dtype=bool)
+    has_digits = [re.search("[0-9]", text) is not None for text in texts]
+    amounts = np.array([amount(text, mark) is not None for text in texts], dtype=bool) & has_digits
     share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
     if _SOME <= share <= 1.0 - _SOME:
         told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"

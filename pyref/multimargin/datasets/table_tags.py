@@ -7,6 +7,7 @@ from ast import literal_eval
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Number
 from typing import Any
 from unicodedata import category
@@ -15,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
+from multimargin.datasets._names import NamedTwice, unique_names
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
 from multimargin.datasets.table_cells import Cells, factorized, from_cell, numbered_keys
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
-from multimargin.targets.given import column_of, is_missing
+from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, label_name, warn_of_lookalikes
 
@@ -125,10 +127,7 @@ def _one_column(columns: Any) -> Any:
     if columns.ndim == 1 or columns.shape[1] == 1:
         return columns if columns.ndim == 1 else columns.iloc[:, 0]
     cells = [columns.iloc[:, place].tolist() for place in range(columns.shape[1])]
-    rows = [
-        [cell for cell in row if not is_missing(cell) and str(cell).strip()]
-        for row in zip(*cells, strict=True)
-    ]
+    rows = [[cell for cell in row if not is_blank(cell)] for row in zip(*cells, strict=True)]
     return type(columns.iloc[:, 0])(column_of(rows), name=",".join(columns.columns))
 
 
@@ -143,7 +142,7 @@ def tags_of_long_table(frame: Any, columns: TableColumns) -> Any:
     codes = numbered_keys(frame[key], "one_tag_a_row")
     tags: list[list[Any]] = [[] for _ in range(codes.max() + 1)]
     for code, cell in zip(codes.tolist(), frame[tag].tolist(), strict=True):
-        if not is_missing(cell) and str(cell).strip():
+        if not is_blank(cell):
             tags[code].append(cell)
     _, first = np.unique(codes, return_index=True)
     rows = frame.iloc[first].reset_index(drop=True)
@@ -270,9 +269,11 @@ def _are_plain(cells: Sequence[Any]) -> bool:
 def _parsed(cell: Any) -> Any:
     """Return the object that stands in a text, or the objects; another cell as it is."""
     if type(cell) is str and ":" in cell and re.match(r"\s*[{\[]\s*[{'\"]", cell):
-        for read in (json.loads, literal_eval):
+        for read in (partial(json.loads, object_pairs_hook=unique_names), literal_eval):
             try:
                 found = read(cell)
+            except NamedTwice:
+                raise
             except (ValueError, SyntaxError):
                 continue
             if isinstance(found, dict) or any(isinstance(item, dict) for item in found):
@@ -325,7 +326,7 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
             else:
                 found += names
         return found
-    return [cell] if str(cell).strip() else []
+    return [] if is_blank(cell) else [cell]
 
 
 def _annotation(item: Mapping[str, Any]) -> Any:

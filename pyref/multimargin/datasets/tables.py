@@ -11,26 +11,24 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
+from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
 from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
     column_of_feature,
     feature_kinds,
+    features_by_column,
     features_of_columns,
     indicator_of_columns,
     uses_of_columns,
 )
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import (
-    check_same_columns,
     frame_of,
     import_pandas,
-    is_standard_input,
-    is_text,
     read_frame,
     stacked,
-    stem_of,
     with_plain_names,
 )
 from multimargin.datasets.table_kinds import Kind, is_called_a_key, marks_of
@@ -116,7 +114,7 @@ def read_table(
             name=stem_of(first) if name is None else name,
             kinds=kinds,
             known_labels=known_labels,
-            as_text=is_text(first),
+            as_text=kind_of(first) in DELIMITERS,
             # What the test part holds decides nothing.
             rows=splits.get("train"),
         )
@@ -150,15 +148,10 @@ def read_parts(
     frames = {part: read_frame(file, blank_rows=blank_rows) for part, file in parts.items()}
     if columns is not None:
         frames = {part: tags_of_long_table(frame, columns) for part, frame in frames.items()}
-    (first_part, first), *others = frames.items()
-    if not others:
-        return first, {}
-    splits, start = {}, 0
-    for part, frame in frames.items():
-        check_same_columns(first_part, first, part, frame)
-        splits[part] = np.arange(start, start + len(frame))
-        start += len(frame)
-    return stacked(list(frames.values())), splits
+    ends = np.cumsum([len(frame) for frame in frames.values()])[:-1]
+    frame = stacked(frames)
+    rows = dict(zip(frames, np.split(np.arange(len(frame)), ends), strict=True))
+    return frame, rows if len(frames) > 1 else {}
 
 
 def table_of(
@@ -217,7 +210,7 @@ def features_of(
 
     `mark` is the decimal mark; None finds it, `model_mark` where that is open.
     """
-    columns = dict.fromkeys(f if f in frame.columns else column_of_feature(f) for f in kinds)
+    columns = features_by_column(frame, kinds)
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise ValueError(

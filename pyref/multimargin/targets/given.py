@@ -77,6 +77,11 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
+def is_blank(value: Any) -> bool:
+    """Return whether a cell has no value, or a text of blanks."""
+    return is_missing(value) or (isinstance(value, str) and not value.strip())
+
+
 def column_of(cells: Iterable[Any]) -> NDArray[Any]:
     """Return objects as an array of one dimension, whatever they are."""
     cells = list(cells)

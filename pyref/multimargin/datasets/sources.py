@@ -1,0 +1,189 @@
+"""Kinds and parts of the data that paths and names stand for, without NumPy or scikit-learn."""
+
+import atexit
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from multimargin.checks.names import did_you_mean, listed
+from multimargin.datasets._reading import opened, reading, uncompressed, unpacked
+from multimargin.notices import warn
+
+DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|", ".txt": "\t|;,", ".psv": "|\t;,"}
+"""What may stand between the cells of a text, by the ending of its name; the most common first."""
+LINES = (".jsonl", ".ndjson")
+OBJECTS = (".json", *LINES)
+TABLE_KINDS = (*DELIMITERS, *OBJECTS, ".parquet", ".xlsx")
+"""Tables, all of which may be compressed."""
+SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+KINDS = (".arff", ".npz", *SVMLIGHT, *(kind for kind in TABLE_KINDS if kind != ".txt"))
+"""What is data wherever it lies."""
+OWN = ("debian-tags", "digits")
+"""Names of data that come with the package, or with scikit-learn."""
+PARTS = ("train", "test")
+_STANDARD_INPUT = ("-", "/dev/stdin")
+# What a file begins with that comes without a name.
+_MAGIC = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
+_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+# "part-00003-4f2a-c000", "3.part": what the files of one table do not have in common.
+_NUMBER = re.compile(
+    r"^[0-9]+[.]|[-_. ]*[0-9]+(-of-[0-9]+)?([-_.][0-9a-f]{2,}|[-_.]c[0-9]+)*$", re.IGNORECASE
+)
+
+
+def check_source(source: str | os.PathLike[str]) -> None:
+    """Refuse what is no file, folder, pattern of files, standard input or name of data."""
+    path, text = Path(source), str(source).strip()
+    if not (path.exists() or text in _STANDARD_INPUT or own_name(text) or _matching(path)):
+        raise FileNotFoundError(
+            f"there is no file or folder {text!r}{did_you_mean(text, OWN)}; expected one, a "
+            f"pattern of files, or one of {', '.join(OWN)}"
+        )
+
+
+def own_name(source: str | os.PathLike[str]) -> str | None:
+    """Return which of the names in `OWN` is meant."""
+    name = str(source).strip().lower().replace("_", "-")
+    return name if name in OWN else None
+
+
+def kind_of(path: Path) -> str:
+    """Return what the name of a file ends in, in small letters, without that of its compression.
+
+    Of a folder of tables, or a pattern, it is that of the first.
+    """
+    return uncompressed(next(iter(tables_at(path)), path)).suffix.lower()
+
+
+def stem_of(source: str | os.PathLike[str]) -> str:
+    """Return the name of a file without what it ends in."""
+    standard = str(source) in _STANDARD_INPUT
+    return "stdin" if standard else uncompressed(Path(source).resolve()).stem
+
+
+def parts_of(source: str | os.PathLike[str]) -> dict[str, Path]:
+    """Return the files of data by part: "train" alone, or "train" and "test".
+
+    A folder has two files whose names end so, or one file, or one of its own name, or the numbered
+    parts of one table, as a pattern such as ``part-*.csv`` has: these are one path. ``-`` is
+    standard input.
+    """
+    if str(source) in _STANDARD_INPUT:
+        return {"train": standard_input()}
+    path = Path(source)
+    if not path.is_dir():
+        return {"train": path}
+    files = _data_in(path)
+    ends = {p: [f for f in files if uncompressed(f).stem.lower().endswith(p)] for p in PARTS}
+    if all(len(found) == 1 for found in ends.values()):
+        parts = {part: found[0] for part, found in ends.items()}
+        read = [file.name for file in parts.values()]
+        others = [f.name for f in files if not any(name.startswith(f.stem) for name in read)]
+        if others:
+            warn(f"{path} has {listed(read)}, which are read, and {listed(others)}, left out")
+        return parts
+    named = [file for file in files if uncompressed(file).stem == path.resolve().name] or files
+    if len(named) == 1:
+        return {"train": named[0]}
+    if len({file.suffix for file in files}) == 1 and _ending(files[0]) in TABLE_KINDS:
+        stems = {_NUMBER.sub("", uncompressed(file).stem) for file in files}
+        if len(stems) == 1:
+            return {"train": path}
+        if stems == set(PARTS):
+            return {part: path / f"{part}*{files[0].suffix}" for part in PARTS}
+    found = ", ".join(file.name for file in named) if named else "no such file"
+    raise ValueError(
+        f"path: expected the folder {path} to hold NAME-train and NAME-test, or one file, that end "
+        f"in {', '.join(KINDS)}; found {found}"
+    )
+
+
+def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
+    """Return the tables that a path stands for, by part; None if these are no tables."""
+    try:
+        parts = parts_of(source)
+    except ValueError:
+        return None
+    return parts if all(map(is_table, parts.values())) else None
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a path leads to a table; a .txt may be of another reader."""
+    files = tables_at(path)
+    if not files or _ending(files[0]) != ".txt":
+        return bool(files)
+    with reading(files[0], "path"), opened(files[0]) as stream:
+        first = stream.readline(2**16)
+    # Names of columns, or the name of the only one.
+    return b"__label__" not in first and re.search(rb"[\t|;,]|^\W*\w+\W*$", first) is not None
+
+
+def tables_at(path: Path) -> list[Path]:
+    """Return the files of a table: itself, those in a folder, or those that a pattern finds."""
+    files = _data_in(path) if path.is_dir() else _matching(path) or [path]
+    return [file for file in files if file.exists() and _ending(file) in TABLE_KINDS]
+
+
+def files_of(source: str) -> list[Path]:
+    """Return the files that `load` may read for a path or a name, XML files beside them too."""
+    path = Path(source)
+    if path.is_dir():
+        return [file for file in path.iterdir() if _ending(file) in (*KINDS, ".txt", ".xml")]
+    return [path, *path.parent.glob("*.xml")] if path.exists() else _matching(path)
+
+
+def _ending(file: Path) -> str:
+    return uncompressed(file).suffix.lower()
+
+
+def _data_in(folder: Path) -> list[Path]:
+    files = [file for file in _visible(folder.iterdir()) if _ending(file) in KINDS]
+    # What lies beside data and ends in .json describes them.
+    return [file for file in files if _ending(file) != ".json"] or files
+
+
+def _matching(path: Path) -> list[Path]:
+    """Return the files that a pattern finds; what exists is none, whatever its name."""
+    is_pattern = re.search(r"[*?[]", path.name) and not path.exists()
+    return _visible(path.parent.glob(path.name)) if is_pattern else []
+
+
+def _visible(files: Iterable[Path]) -> list[Path]:
+    """Return files that are not hidden by their names, sorted: "part-2" before "part-10"."""
+    return sorted(
+        (file for file in files if file.is_file() and not file.name.startswith((".", "_"))),
+        key=lambda file: [
+            (piece.zfill(20) if piece.isdecimal() else piece)
+            for piece in re.split("([0-9]+)", file.name)
+        ],
+    )
+
+
+@lru_cache
+def standard_input() -> Path:
+    """Keep what comes through standard input in a file, until the process ends, by its kind."""
+    folder = mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    file = Path(folder, "stdin")
+    with file.open("wb") as to:
+        shutil.copyfileobj(sys.stdin.buffer, to, 2**20)
+    with file.open("rb") as stream:
+        head = stream.read(16)
+    packed = next((ending for mark, ending in _PACKED.items() if head.startswith(mark)), "")
+    if packed:
+        with unpacked(file.rename(file.with_suffix(packed))) as plain, plain.open("rb") as stream:
+            shutil.copyfile(plain, file)
+            head = stream.read(16)
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    kind = next((ending for mark, ending in _MAGIC.items() if text.startswith(mark)), ".csv")
+    return file.rename(file.with_suffix(kind))
+
+
+def is_standard_input(path: Path) -> bool:
+    """Return whether a file is what came through standard input."""
+    return standard_input.cache_info().currsize > 0 and path == standard_input()
