@@ -21,6 +21,9 @@ const SPARSE_CHUNK: usize = 4096;
 /// By how much a multiplication of sparse rows takes longer than one of a product of dense matrices.
 const SPARSE: usize = 6;
 
+/// Chunks of a product for each thread between two questions to the monitor.
+const CHUNKS_A_THREAD: usize = 2;
+
 /// Kernel rows of sparse features that are computed before they are stored.
 const SPARSE_ROWS: usize = 4;
 
@@ -433,6 +436,9 @@ impl<'a> Gram<'a> {
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> Option<Vec<f64>> {
+        if self.same {
+            return self.symmetric_product(factor, q, threads, monitor);
+        }
         let (n, m) = (self.rows(), self.columns());
         let mut result = memory::matrix(n, q);
         let slab = slab_chunks(ROWS * m * (self.features() + q + 8)) * ROWS;
@@ -457,5 +463,96 @@ impl<'a> Gram<'a> {
             });
         }
         Some(result)
+    }
+
+    /// The same for the rows of one matrix, of whose kernel each value is computed once.
+    fn symmetric_product(
+        &self,
+        factor: &[f64],
+        q: usize,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Vec<f64>> {
+        let n = self.rows();
+        let mut result = memory::matrix(n, q);
+        let slab = CHUNKS_A_THREAD * threads.count() * ROWS;
+        for first in (0..n).step_by(slab) {
+            if monitor.poll().is_interrupted() {
+                return None;
+            }
+            let end = n.min(first + slab);
+            // One after the other, whoever has computed them.
+            let parts = threads.map((first..end).step_by(ROWS), |_, start| {
+                (start, self.upper_product(start, factor, q))
+            });
+            for (start, part) in parts {
+                vector::axpy(1.0, &part, &mut result[start * q..]);
+            }
+        }
+        Some(result)
+    }
+
+    /// What the values of some rows from `start` on, with themselves and those that follow, add to the product: to the results
+    /// from `start` on.
+    fn upper_product(&self, start: usize, factor: &[f64], q: usize) -> Vec<f64> {
+        let n = self.rows();
+        let end = n.min(start + ROWS);
+        let rows: Vec<u32> = (start as u32..end as u32).collect();
+        let (count, mut panel) = (rows.len(), Vec::new());
+        self.panel(&rows, &mut panel);
+        let mut sums = memory::matrix(n - start, q);
+        let (own, below) = sums.split_at_mut(count * q);
+        let own_factor = View::rows(&factor[start * q..end * q], q);
+        let later = (end..n).step_by(self.chunk());
+        let ranges = later.map(|first| first..(first + self.chunk()).min(n));
+        for range in std::iter::once(start..end).chain(ranges) {
+            let length = range.len();
+            with_scratch(count * length, |values| {
+                self.block(&rows, &panel, range.clone(), values);
+                let values = View::rows(values, length);
+                let other_factor = View::rows(&factor[range.start * q..range.end * q], q);
+                multiply_add((count, length, q), values, other_factor, own);
+                if range.start >= end {
+                    let below = &mut below[(range.start - end) * q..(range.end - end) * q];
+                    multiply_add((length, count, q), values.transposed(), own_factor, below);
+                }
+            });
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::features::{Dense, Sparse};
+
+    /// Of dense and of sparse features: the product with the whole matrix, in the same bits by any number of threads.
+    #[test]
+    fn products_are_those_of_the_matrix_whoever_computes_them() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for n in [1, ROWS - 1, ROWS, ROWS + 1, 5 * ROWS + 7] {
+            let (d, q) = (3, 4);
+            let x: Vec<f64> = (0..n * d).map(|_| random.f64()).collect();
+            let factor: Vec<f64> = (0..n * q).map(|_| random.f64() - 0.5).collect();
+            let indices: Vec<i32> = (0..n * d).map(|k| (k % d) as i32).collect();
+            let starts: Vec<i32> = (0..=n).map(|i| (i * d) as i32).collect();
+            let dense = Features::Dense(Dense::new(&x, n, d).unwrap());
+            let sparse = Features::Sparse(Sparse::new(&x, &indices, &starts, d).unwrap());
+            for features in [dense, sparse] {
+                let gram = Gram::of(Kernel::Rbf { gamma: 0.7 }, features);
+                let [one, three] = [1, 3].map(|count| {
+                    let threads = Threads::new(count);
+                    gram.product(&factor, q, &threads, &mut ()).unwrap()
+                });
+                assert_eq!(one, three);
+                let threads = Threads::new(1);
+                let matrix: Vec<f64> = gram.matrix(&threads, &mut ()).unwrap();
+                let expected = stored_product(&matrix, n, &factor, q, &threads, &mut ()).unwrap();
+                for (found, expected) in one.iter().zip(expected) {
+                    assert!((found - expected).abs() < 1e-13 * n as f64);
+                }
+            }
+        }
     }
 }
