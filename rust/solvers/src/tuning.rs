@@ -71,13 +71,6 @@ mechanisms! {
     passes: Passes {
         /// Epochs with one pass: easy problems need no more.
         single_epochs: usize = 2,
-        /// Passes spare the other scores, but no solution of a block. They begin if what they spare takes at least this share of
-        /// the solutions,
-        spared: f64 = 0.5,
-        /// or if the gap stays above this share of what it was
-        still: f64 = 0.8,
-        /// so many epochs before.
-        still_epochs: usize = 10,
         /// Most multiply-adds of all passes over a chain, so that an interruption is answered promptly.
         work: usize = 200_000_000,
         /// Passes end when one gains less than this share of the first: a pass costs about so much of an epoch's visit, whose

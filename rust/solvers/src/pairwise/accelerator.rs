@@ -2,7 +2,7 @@
 //! lead to a dual matrix, which is taken where it is better, and of a linear model to weights that are nearer to the optimum.
 
 use super::admm::{Admm, Beside, NoRoot, Root};
-use super::bcd::{Checkpoint, Engine, Iterate, Step, solutions};
+use super::bcd::{Checkpoint, Engine, Iterate, Step};
 use super::loss::{Loss, sum_of_losses};
 use super::rule::{Moment, Point, Rule};
 use super::scores::{self, Scores};
@@ -12,7 +12,10 @@ use crate::memory;
 use crate::report::{Monitor, Objectives, Settings, relative_gap};
 use crate::tuning::Leaping;
 
-/// Multiplications, in those of a product of dense matrices, that the proximal map of a block takes for each score.
+/// Multiplications, in those of a product of dense matrices, that the solution of a block takes for each score in an epoch,
+const SOLUTION: f64 = 1500.0;
+
+/// and in an iteration.
 const PROXIMAL: f64 = 600.0;
 
 /// Who leaps.
@@ -93,11 +96,6 @@ impl Accelerator {
         let tuning = &settings.tuning.leaps;
         self.gaps.resize(epochs, f64::INFINITY);
         self.gaps[epochs - 1] = from.gap;
-        let passes = &settings.tuning.passes;
-        let before = epochs.checked_sub(passes.still_epochs + 1);
-        if self.admm.is_none() && before.is_some_and(|k| from.gap > passes.still * self.gaps[k]) {
-            engine.let_repeat(true);
-        }
         // An epoch has to follow.
         let most = tuning
             .iterations
@@ -208,7 +206,7 @@ impl Accelerator {
         let active = engine.active() as f64 / rows;
         let share_of_rows = rows / labels.instances() as f64;
         let epoch = scores.work() * share_of_rows * active.max(1.0 / 3.0);
-        let epoch = epoch + solutions(labels) * share_of_rows * active;
+        let epoch = epoch + SOLUTION * rows * q * active;
         // How many epochs are left is a guess: where it is wrong, a root costs no more than those made.
         let made = self.gaps.len() as f64;
         Prospect {

@@ -18,17 +18,9 @@ const PROMPT_ENTRIES: usize = 500_000;
 /// Multiplications, in those of a product of dense matrices, between two questions to the monitor.
 const PROMPT_WORK: f64 = 5e8;
 
-/// Multiplications that the solution of a block takes for each score.
-const SOLUTION: f64 = 1500.0;
-
 /// Whether a certificate takes so long that an interrupted fit goes without one.
 pub(crate) fn certifies_slowly(labels: &Labels) -> bool {
     labels.instances() * labels.count() > PROMPT_ENTRIES
-}
-
-/// Multiplications, in those of a product of dense matrices, that the solutions of an epoch take.
-pub(crate) fn solutions(labels: &Labels) -> f64 {
-    SOLUTION * (labels.instances() * labels.count()) as f64
 }
 
 /// How an epoch went.
@@ -109,8 +101,6 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             may_list: false,
             may_repeat: true,
         };
-        engine.may_repeat = engine.iterate.scores().work()
-            >= settings.tuning.passes.spared * solutions(engine.iterate.labels());
         engine.wake_all();
         engine
     }
@@ -381,27 +371,6 @@ mod tests {
             let mut engine = Engine::new(iterate, Proximal::new(Hinge), &settings);
             assert_eq!(engine.certify(&mut Stops(2)).is_none(), asks);
             assert!(engine.certify(&mut Stops(1000)).is_some());
-        }
-    }
-
-    /// Of few columns, blocks are solved once an epoch: the solutions take the time.
-    #[test]
-    fn passes_need_visits_that_are_dear() {
-        for (d, repeats) in [(40, false), (1000, true)] {
-            let (n, q) = (20, 6);
-            let x = vec![1.0; n * d];
-            let indicator: Vec<u8> = (0..n * q).map(|k| u8::from(k % q == 0)).collect();
-            let labels = Labels::new(&indicator, q, 1.0).unwrap();
-            let (settings, threads) = (Settings::default(), Threads::new(1));
-            let mut scores = LinearDense::new(Dense::new(&x, n, d).unwrap(), q);
-            let iterate = Iterate::new(&labels, &mut scores, None, vec![0.0; n * q], 0.0, &threads);
-            let mut engine = Engine::new(iterate, Proximal::new(Hinge), &settings);
-            for _ in 0..3 {
-                engine.epoch(&mut ());
-            }
-            assert_eq!(engine.repeats(), repeats);
-            engine.let_repeat(true);
-            assert!(engine.repeats());
         }
     }
 }

@@ -32,7 +32,7 @@ mod shortlist;
 mod step;
 
 pub(crate) use certificate::Certificate;
-pub(crate) use engine::{Engine, Epoch, certifies_slowly, solutions};
+pub(crate) use engine::{Engine, Epoch, certifies_slowly};
 pub(crate) use iterate::{Checkpoint, Iterate, hinge_dual_terms};
 pub use part::{Answer, Common, PartPoint, PartState, improve_part};
 pub(crate) use step::negative_gradient;
