@@ -1,4 +1,4 @@
-"""Tables in files: what a path stands for, and the rows of every kind of file."""
+"""Tables in files: the rows of every kind of file."""
 
 import json
 import re

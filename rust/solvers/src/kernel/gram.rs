@@ -2,7 +2,7 @@
 
 use crate::error::{SolverError, refused};
 use crate::linalg::columns::Columns;
-use crate::linalg::features::Features;
+use crate::linalg::features::{Features, SPARSE};
 use crate::linalg::matmul::{View, multiply, multiply_add, multiply_rows};
 use crate::linalg::vector;
 use crate::memory::{self, Number, Purpose};
@@ -17,9 +17,6 @@ const DENSE_CHUNK: usize = 256;
 
 /// The same of sparse features: the sums of a row stay in the first-level cache.
 const SPARSE_CHUNK: usize = 4096;
-
-/// By how much a multiplication of sparse rows takes longer than one of a product of dense matrices.
-const SPARSE: usize = 6;
 
 /// Chunks of a product for each thread between two questions to the monitor.
 const CHUNKS_A_THREAD: usize = 2;
@@ -340,7 +337,7 @@ impl<'a> Gram<'a> {
     }
 
     /// Kernel values of the chosen left rows with all right rows, row-major.
-    pub fn rows_into(&self, rows: &[u32], out: &mut [f64]) {
+    pub fn rows_into<T: Number>(&self, rows: &[u32], out: &mut [T]) {
         self.rows_within(rows, 0..self.columns(), out);
     }
 
@@ -408,7 +405,7 @@ impl<'a> Gram<'a> {
                 let end = first + out.len() / m;
                 let rows: Vec<u32> = (first as u32..end as u32).collect();
                 if !self.same {
-                    return self.rows_within(&rows, 0..m, out);
+                    return self.rows_into(&rows, out);
                 }
                 // The square on the diagonal by fewer rows at a time, of which less lies below it; of sparse features, for
                 // which nothing is arranged, all.

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Kernel values whose products with one another neither overflow nor vanish in single precision.
-const SINGLE: RangeInclusive<f64> = 1e-15..=1e15;
+pub const SINGLE: RangeInclusive<f64> = 1e-15..=1e15;
 
 /// Numbers of a matrix that one chunk of work rounds.
 const CHUNK: usize = 1 << 16;
@@ -81,10 +81,9 @@ fn nearest_finite(value: f64) -> f32 {
     f32::nearest(value).clamp(f32::MIN, f32::MAX)
 }
 
-/// Whether the values of a kernel with this diagonal neither overflow nor vanish in single precision.
-pub fn is_moderate(diagonal: &[f64]) -> bool {
-    let moderate = |k: &f64| *k == 0.0 || SINGLE.contains(k);
-    diagonal.iter().all(moderate)
+/// Whether the numbers of a diagonal are 0 or within a range.
+pub fn is_within(diagonal: &[f64], range: &RangeInclusive<f64>) -> bool {
+    diagonal.iter().all(|k| *k == 0.0 || range.contains(k))
 }
 
 /// A matrix in single precision.
@@ -146,7 +145,15 @@ impl<'a> KernelRows<'a> {
         let n = self.instances();
         let all = n.saturating_mul(n).saturating_mul(size_of::<f32>());
         let fit = matches!(self.source, Source::Computed(_)) || all <= self.bytes;
-        fit && is_moderate(&self.diagonal)
+        fit && is_within(&self.diagonal, &SINGLE)
+    }
+
+    /// Bytes that a number of the whole matrix takes in double precision: none where it is stored.
+    pub fn bytes_per_value(&self) -> usize {
+        match &self.source {
+            Source::Stored(_) => 0,
+            Source::Computed(_) => size_of::<f64>(),
+        }
     }
 
     /// The whole matrix; `None` when interrupted.

@@ -5,6 +5,9 @@ use crate::linalg::vector::{axpy, combine_rows, dot};
 use crate::memory;
 use crate::memory::Number;
 
+/// By how much a multiplication of a sparse row takes longer than one of a product of dense matrices.
+pub(crate) const SPARSE: usize = 6;
+
 /// A dense row-major matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Dense<'a> {

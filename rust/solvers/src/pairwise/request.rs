@@ -12,9 +12,10 @@ use super::scores::{
 use super::setup::Setup;
 use super::setup::{Bias, Solution};
 use super::solve::{solve_deflated, solve_fixed};
+use super::tuning::STORAGE;
 use crate::error::SolverError;
 use crate::kernel::gram::{Gram, Kernel};
-use crate::kernel::rows::{KernelRows, is_moderate};
+use crate::kernel::rows::{KernelRows, SINGLE, is_within};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::rows::CompactRows;
@@ -34,23 +35,6 @@ pub enum Geometry<'a> {
     /// `x^T M x'` with a symmetric positive definite `M`, `d x d`.
     Metric(Sparse<'a>, &'a [f64]),
 }
-
-/// A matrix of more numbers than this is large.
-const LARGE: usize = 1 << 26;
-
-/// So is the kernel of more instances than this: its matrix is read from memory.
-const LARGE_KERNEL: usize = 2048;
-
-/// Exact scores are cheap up to so many multiplications for a value of the kernel, times the labels and some.
-const CHEAP: usize = 4;
-const CHEAP_LABELS: usize = 16;
-
-/// With less than this beside its mean direction, a kernel without that is less than its rounding before.
-const ALIKE: f64 = 1e-2;
-
-/// Single precision of the weights is far below a tolerance of this much, and of so much for each unit of `c_i K_ii`.
-const ROUGH: f64 = 1e-4;
-const ROUGH_OF_STEEP: f64 = 1e-7;
 
 /// `K_ii` for which weights are in the range of single precision.
 const MODERATE: RangeInclusive<f64> = 1e-50..=1e50;
@@ -142,7 +126,7 @@ impl Request<'_> {
         match self.geometry {
             Geometry::Matrix(matrix) => {
                 let exact = KernelRows::stored(matrix, n)?;
-                let storage = self.storage_of(&exact, false);
+                let storage = self.storage_of(&exact);
                 self.answer_with_kernel(loss, exact, storage, monitor)
             }
             Geometry::Kernel(Kernel::Linear, Features::Dense(x)) => {
@@ -151,7 +135,8 @@ impl Request<'_> {
                 Ok(answer.with_weights(scores.into_weights()))
             }
             Geometry::Kernel(Kernel::Linear, Features::Sparse(x)) => {
-                let large = |rows: usize| self.storage == Storage::BySize && rows * q > LARGE;
+                let large =
+                    |rows: usize| self.storage == Storage::BySize && rows * q > STORAGE.large;
                 let single = self.storage == Storage::Single || large(x.columns());
                 let compact = single || self.storage == Storage::Compact || large(n);
                 let exists = self.by.is_none() && self.setup.bias != Bias::Free;
@@ -175,7 +160,7 @@ impl Request<'_> {
             Geometry::Kernel(kernel, x) => {
                 let gram = Gram::of(kernel, x);
                 let exact = KernelRows::computed(gram.clone(), 0);
-                let storage = self.storage_of(&exact, true);
+                let storage = self.storage_of(&exact);
                 if storage == KernelStorage::Blocks {
                     let mut scores = KernelBlocks::new(gram, q, self.cache_bytes);
                     return self.answer(loss, &mut scores, monitor);
@@ -188,8 +173,7 @@ impl Request<'_> {
     /// Whether single precision of the weights is far below the tolerance.
     fn allows_single(&self, x: Sparse<'_>) -> bool {
         let norms = Features::Sparse(x).squared_norms();
-        let moderate = |kappa: &f64| *kappa == 0.0 || MODERATE.contains(kappa);
-        norms.iter().all(moderate) && self.is_rough(&norms)
+        is_within(&norms, &MODERATE) && self.is_rough(&norms)
     }
 
     /// Whether single precision is far below the tolerance, with these `K_ii`.
@@ -197,23 +181,23 @@ impl Request<'_> {
         let tolerance = self.setup.settings.tolerance;
         let mut each = diagonal.iter().enumerate();
         let steepness = |(i, kappa)| kappa * self.labels.weight_of_pairs_of(i);
-        tolerance >= ROUGH && each.all(|one| tolerance >= ROUGH_OF_STEEP * steepness(one))
+        tolerance >= STORAGE.rough
+            && each.all(|one| tolerance >= STORAGE.rough_of_steep * steepness(one))
     }
 
-    /// How a kernel is stored that takes memory in double precision, or is there already.
-    fn storage_of(&self, exact: &KernelRows<'_>, takes_memory: bool) -> KernelStorage {
+    /// How a kernel is stored.
+    fn storage_of(&self, exact: &KernelRows<'_>) -> KernelStorage {
         let values = exact.instances().saturating_mul(exact.instances());
         let fits = |bytes: usize| values.saturating_mul(bytes) <= self.cache_bytes;
-        let double = if takes_memory { size_of::<f64>() } else { 0 };
-        let single = size_of::<f32>();
+        let (double, single) = (exact.bytes_per_value(), size_of::<f32>());
         let diagonal = exact.diagonal();
-        let rough = self.by.is_none() && is_moderate(diagonal) && self.is_rough(diagonal);
+        let rough = self.by.is_none() && is_within(diagonal, &SINGLE) && self.is_rough(diagonal);
         if !(rough && fits(single)) {
             return KernelStorage::of_double(fits(double));
         }
-        let work = CHEAP * (CHEAP_LABELS + self.labels.count());
-        let cheap = exact.work_per_value() <= work && exact.instances() > LARGE_KERNEL;
-        if (cheap || !fits(double)) && exact.share_beside_mean() > ALIKE {
+        let work = STORAGE.cheap * (STORAGE.cheap_labels + self.labels.count());
+        let cheap = exact.work_per_value() <= work && exact.instances() > STORAGE.large_kernel;
+        if (cheap || !fits(double)) && exact.share_beside_mean() > STORAGE.alike {
             KernelStorage::Single
         } else if fits(double + single) {
             KernelStorage::Both

@@ -53,6 +53,26 @@ numbers! {
         near_enough: f64 = 1.5,
     }
 
+    /// How matrices are stored ([`super::request`]).
+    STORAGE: Storing {
+        /// A matrix of more numbers than this is large.
+        large: usize = 1 << 26,
+        /// So is the kernel of more instances than this: its matrix is read from memory.
+        large_kernel: usize = 2048,
+        /// Exact scores are cheap up to so many multiplications for a value of the kernel,
+        cheap: usize = 4,
+        /// times the labels and so many.
+        cheap_labels: usize = 16,
+        /// With less than this beside its mean direction, a kernel without that is less than its rounding before.
+        alike: f64 = 1e-2,
+        /// Single precision is far below a tolerance of this much,
+        rough: f64 = 1e-4,
+        /// and of so much for each unit of `c_i K_ii`.
+        rough_of_steep: f64 = 1e-7,
+        /// Epochs in which every instance moves, after which a copy in single precision has paid.
+        epochs: usize = 5,
+    }
+
     /// Newton's method for the proximal maps of smooth losses ([`super::loss`]).
     NEWTON: Newton {
         /// Steps from the guess,

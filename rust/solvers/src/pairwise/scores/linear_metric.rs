@@ -7,9 +7,9 @@
 
 use super::linear_dense::LinearDense;
 use super::linear_sparse::LinearSparse;
-use super::{Moved, SLAB, SPARSE, Scores, VISITS};
+use super::{Moved, SLAB, Scores, VISITS};
 use crate::error::{SolverError, refused};
-use crate::linalg::features::Sparse;
+use crate::linalg::features::{SPARSE, Sparse};
 use crate::memory;
 use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::Monitor;

@@ -1,7 +1,7 @@
 //! Scores of a linear model on sparse features: `F = X W`, `W = X^T B`, in time proportional to the nonzeros.
 
-use super::{Few, Moved, SLAB, SPARSE, Scores, VISITS};
-use crate::linalg::features::{Features, Sparse};
+use super::{Few, Moved, SLAB, Scores, VISITS};
+use crate::linalg::features::{Features, SPARSE, Sparse};
 use crate::linalg::rows::{Rows, find_nonzeros};
 use crate::linalg::vector::axpy;
 use crate::memory::{self, Number};

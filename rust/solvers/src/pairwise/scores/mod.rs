@@ -33,9 +33,6 @@ const SLAB: usize = 256;
 /// How often the visits of an epoch and its certificate meet the features of a row.
 const VISITS: f64 = 3.0;
 
-/// By how much a multiplication of a sparse row takes longer than one of a product of dense matrices.
-const SPARSE: usize = 6;
-
 /// The change of one instance's row of `B` within a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved<'a> {

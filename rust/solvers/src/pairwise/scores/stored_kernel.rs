@@ -10,6 +10,7 @@ use crate::linalg::few_columns::{FEW, Lanes, add_products};
 use crate::linalg::matmul::{View, multiply_add};
 use crate::linalg::vector::axpy;
 use crate::memory::{self, Number};
+use crate::pairwise::tuning::STORAGE;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use crate::tuning::Deflating;
@@ -17,9 +18,6 @@ use std::borrow::Cow;
 
 /// Rows of `F` that one chunk of work updates: whole blocks of a product.
 const CHUNK: usize = 480;
-
-/// Epochs in which every instance moves, after which a copy in single precision has paid.
-const EPOCHS: usize = 5;
 
 /// A stored kernel matrix and `F = K B`.
 #[derive(Debug)]
@@ -112,7 +110,7 @@ impl<'a> StoredKernel<'a> {
     /// Lets scores change by a copy in single precision, once that has paid.
     pub(in crate::pairwise) fn may_round(mut self) -> Self {
         if let Matrix::Double { due, .. } = &mut self.matrix {
-            *due = Some(EPOCHS * self.diagonal.len());
+            *due = Some(STORAGE.epochs * self.diagonal.len());
         }
         self
     }
@@ -324,7 +322,7 @@ mod tests {
                 taken
             });
             let instances: Vec<u32> = (0..N as u32).collect();
-            for _ in 0..=EPOCHS {
+            for _ in 0..=STORAGE.epochs {
                 // As small as weights may make them.
                 let changes: Vec<f64> = (0..N * Q).map(|_| 1e-60 * (random.f64() - 0.5)).collect();
                 axpy(1.0, &changes, &mut dual);
