@@ -25,7 +25,8 @@ from multimargin import MLODM, RankCVM, RankSVM, _rust
 from race_main import MADE_UP, PACKAGED, cells, data
 
 MECHANISMS = (
-    *("shrinking", "passes", "neighbours", "chains", "shortlists", "deflation", "leaps", "oracle"),
+    *("shrinking", "passes", "neighbours", "chains", "shortlists", "deflation", "leaps"),
+    *("extrapolation", "oracle"),
 )
 OTHERS = ("LLSF", "MLRL")
 SOLVE = _rust.solve_pairwise

@@ -138,11 +138,11 @@ mechanisms! {
     leaps: Leaping {
         /// Epochs between two leaps: a dual matrix of all blocks at once is off where the kernel is steep, which block steps
         /// mend.
-        rest: usize = 3,
+        rest: usize = 1,
         /// Epochs before the first leap on a kernel, whose block steps settle what a leap would disturb,
         patience: usize = 400,
         /// on linear scores, for which a leap finds a model of its own,
-        patience_of_linear: usize = 50,
+        patience_of_linear: usize = 20,
         /// and on those of dense columns, where early leaps save most epochs.
         patience_of_columns: usize = 3,
         /// A gap of less than so many times the tolerated one is left to block steps, unless there have been leaps.
@@ -176,6 +176,18 @@ mechanisms! {
         rejected: usize = 12,
         /// for so many epochs. They start anew from there, once and for all.
         patience_anew: usize = 50,
+    }
+
+    /// The iterations of splitting methods are extrapolated ([`crate::linalg::anderson`]).
+    extrapolation: Extrapolating {
+        /// Differences that are remembered at most,
+        most: usize = 10,
+        /// and at least, where there is room
+        least: usize = 2,
+        /// for so many numbers in all.
+        room: usize = 1 << 24,
+        /// What is added to the diagonal of their products, relative to its trace.
+        damping: f64 = 1e-10,
     }
 
     /// A point with a free bias is mixed with the best matrix to first order, whose prices are better biases; else with a

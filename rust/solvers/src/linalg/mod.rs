@@ -1,6 +1,7 @@
 //! Linear algebra on slices: elementwise loops, matrix products, feature matrices by rows and by columns, and
 //! matrices whose rows are stored as is smaller.
 
+pub(crate) mod anderson;
 pub mod columns;
 pub mod features;
 pub mod few_columns;

@@ -110,18 +110,18 @@ pub fn size_of_terms(x: &[f64], y: &[f64]) -> f64 {
 
 /// `sum of x_k y_k`, in eight interleaved partial sums.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+pub fn dot<T: Number, U: Number>(x: &[T], y: &[U]) -> f64 {
     let mut partial = [0.0; 8];
     let (x_blocks, y_blocks) = (x.chunks_exact(8), y.chunks_exact(8));
     let tail: f64 = x_blocks
         .remainder()
         .iter()
         .zip(y_blocks.remainder())
-        .map(|(a, b)| a * b)
+        .map(|(&a, &b)| a.into() * b.into())
         .sum();
     for (x, y) in x_blocks.zip(y_blocks) {
         for lane in 0..8 {
-            partial[lane] += x[lane] * y[lane];
+            partial[lane] += x[lane].into() * y[lane].into();
         }
     }
     partial.iter().sum::<f64>() + tail

@@ -10,7 +10,8 @@
 //!
 //! * `W = (H + rho)^-1 (C + rho (Z - D))`: diagonal in the basis, two products with `U` and two with `V`;
 //! * `Q = a W + (1 - a) Z + D` with the over-relaxation `a`; `Z` is the soft threshold of `Q` at `beta / rho`, and `D`
-//!   what it cuts off. So `Q` is all that is kept.
+//!   what it cuts off. So `Q` is all that is kept, and what is extrapolated
+//!   ([`crate::linalg::anderson`]).
 //!
 //! `Z` is the model. `S = rho D` lies in the box of beta: the gradient at `H^+ (C - S)` is `-S`, projected on the range of
 //! `H` where that has a null space, so that this point gives a lower bound ([`super::certificate`]).
@@ -26,11 +27,13 @@ use super::problem::{End, Problem};
 use super::quadratic::Quadratic;
 use super::tuning::SPLITTING;
 use crate::error::{SolverError, refused};
+use crate::linalg::anderson::Anderson;
 use crate::linalg::matmul::{View, multiply_rows};
 use crate::linalg::vector::{dot, transpose};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace, relative_gap};
+use crate::tuning::Extrapolating;
 
 /// Entries of `H` below this share of the largest one are 0.
 const NULL_SHARE: f64 = 1e-12;
@@ -105,6 +108,7 @@ struct Loop<'a> {
     largest: f64,
     /// `Z + D`
     sum: Vec<f64>,
+    anderson: Anderson,
     /// `W`
     weights: Vec<f64>,
     mixed: Vec<f64>,
@@ -171,7 +175,12 @@ impl Loop<'_> {
         for (right, (&x, c)) in self.weights.iter_mut().zip(known) {
             *right = c + rho * (2.0 * soft_threshold(x, threshold) - x);
         }
-        self.invert(rho, monitor).then(|| self.follow())
+        self.invert(rho, monitor).then(|| {
+            let before = memory::copied(&self.sum);
+            let norms = self.follow();
+            self.anderson.step(&before, &mut self.sum, self.threads);
+            norms
+        })
     }
 
     /// The point whose gradient is `-rho D`, as far as the range of `H` allows.
@@ -221,6 +230,7 @@ impl Loop<'_> {
     fn rescale(&mut self, factor: f64) {
         let threshold = self.threshold();
         self.rho *= factor;
+        self.anderson.forget();
         for x in &mut self.sum {
             let z = soft_threshold(*x, threshold);
             *x = z + (*x - z) / factor;
@@ -273,6 +283,7 @@ pub(super) fn run(
         rho,
         largest: features.largest() + coupling.map_or(0.0, |pairs| pairs.largest()),
         sum,
+        anderson: Anderson::new(&Extrapolating::default()),
         mixed: memory::matrix(q, d),
         inside: memory::matrix(q, features.values.len()),
         weights,

@@ -102,7 +102,7 @@ impl Accelerator {
             .min(settings.max_epochs.saturating_sub(epochs + 1));
         let labels = engine.iterate.labels();
         let small = labels.instances() * labels.count() <= tuning.scores;
-        if !tuning.enabled || self.given_up || most == 0 || !small {
+        if !tuning.enabled || self.given_up || most == 0 || !small || from.is_rounding() {
             return (0, None);
         }
         if let Some(rest) = self.rest.checked_sub(1) {
@@ -114,9 +114,8 @@ impl Accelerator {
             (scores.is_linear(), scores.has_dense_columns())
         };
         if self.admm.is_none() {
-            if epochs < self.begins(linear, few, tuning)
-                || from.gap <= tuning.close * settings.tolerance
-            {
+            let early = epochs < self.begins(linear, few, tuning);
+            if early || from.gap <= tuning.close * settings.tolerance {
                 return (0, None);
             }
             let tuning = Leaping {
@@ -130,7 +129,8 @@ impl Accelerator {
             match split(engine, rule.beside(engine), &prospect, monitor) {
                 Ok(admm) => {
                     engine.let_repeat(!self.is_early(few));
-                    self.admm = admm;
+                    let extrapolation = &settings.tuning.extrapolation;
+                    self.admm = admm.map(|admm| admm.extrapolated(extrapolation));
                 }
                 Err(NoRoot::Dear(rank)) => {
                     self.rank = rank;
@@ -443,7 +443,7 @@ mod tests {
             };
             (1..1000).rev().find(|&rank| prospect.is_worth(rank))
         };
-        assert_eq!(largest(20.0, 1e7), None);
+        assert_eq!(largest(10.0, 1e7), None);
         let [few, many] = [300.0, 3000.0].map(|epochs| largest(epochs, 1e7));
         assert!(few.is_some() && few < many, "{few:?} {many:?}");
         assert!(largest(300.0, 3e6) < few);

@@ -16,7 +16,8 @@
 //! U = U + G - Z
 //! ```
 //!
-//! which costs as much as an epoch: two products with `A` and one proximal map an instance. The rows of `A` are scaled to one
+//! which costs as much as an epoch: two products with `A` and one proximal map an instance. It depends on `S = Z + U` alone,
+//! whose next value is extrapolated ([`crate::linalg::anderson`]) before the proximal maps part it. The rows of `A` are scaled to one
 //! length, and those of `F`, `Z` and `U` with them. A free bias makes `A` centred and adds the mean row of `Z - U` to `F`.
 //!
 //! The displacements of the proximal maps are `-U`, and `B = -rho U` is in the feasible set of the dual problem after each of
@@ -24,15 +25,16 @@
 //! certifies anything: the outer loop computes the gap of what it takes.
 
 use crate::labels::Labels;
+use crate::linalg::anderson::Anderson;
 use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::vector::{axpy, dot, mean, transposed};
 use crate::memory;
 use crate::pairwise::loss::{Loss, prompt_rows};
 use crate::pairwise::scores::{self, LinearDense, Moved, Scores};
-use crate::pairwise::splitting::{Map, Squares, scale};
+use crate::pairwise::splitting::{Map, RELAXATION, Squares, scale};
 use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::Monitor;
-use crate::tuning::Leaping;
+use crate::tuning::{Extrapolating, Leaping};
 use nalgebra::DMatrix;
 
 /// What is left of a kernel value, relative to the largest one, when the root is complete.
@@ -66,6 +68,7 @@ pub(crate) struct Admm {
     scores: Vec<f64>,
     displacements: Vec<f64>,
     iterations: usize,
+    anderson: Anderson,
 }
 
 /// `A`, of a row for each instance with pairs.
@@ -277,16 +280,15 @@ impl Root {
         dot(&self.scales, &self.scales)
     }
 
-    /// `F` of some rows, from the first one on, by its weights and the bias.
-    fn fitted(&self, first: usize, count: usize, weights: &[f64], bias: &[f64]) -> Vec<f64> {
+    /// Adds to some rows, from the first one on, what `F` has there by its weights and the bias.
+    fn add_fitted(&self, first: usize, weights: &[f64], bias: &[f64], rows: &mut [f64]) {
         let (q, rank) = (bias.len(), self.rank);
-        let mut fitted = memory::matrix(count, q);
-        for (row, &scale) in fitted.chunks_exact_mut(q).zip(&self.scales[first..]) {
+        for (row, &scale) in rows.chunks_exact_mut(q).zip(&self.scales[first..]) {
             axpy(scale, bias, row);
         }
         let left = View::rows(&self.values[first * rank..], rank);
-        multiply_add((count, rank, q), left, View::rows(weights, q), &mut fitted);
-        fitted
+        let right = View::rows(weights, q);
+        multiply_add((rows.len() / q, rank, q), left, right, rows);
     }
 
     /// `A^T A`; `None` when interrupted.
@@ -411,12 +413,21 @@ impl Admm {
             rho: 1.0,
             tuning: tuning.clone(),
             iterations: 0,
+            anderson: Anderson::new(&Extrapolating::default()),
         };
         let square = dot(&admm.displacements, &admm.displacements);
         let rho = (square / admm.spread()).sqrt();
         admm.displacements.iter_mut().for_each(|u| *u /= rho);
         (admm.inverse, admm.rho) = (admm.inverted(rho, monitor)?, rho);
         Some(admm)
+    }
+
+    /// With other numbers of the extrapolation.
+    pub fn extrapolated(self, tuning: &Extrapolating) -> Self {
+        Self {
+            anderson: Anderson::new(tuning),
+            ..self
+        }
     }
 
     /// The inverse for a penalty; `None` where there is none, or when interrupted.
@@ -508,6 +519,22 @@ impl Admm {
         weights
     }
 
+    /// `F` of all rows by its weights and the bias, and the state `Z + U` that comes next.
+    fn next_state(&mut self, weights: &[f64], bias: &[f64], threads: &Threads) -> [Vec<f64>; 2] {
+        let (q, root) = (self.labels, &self.root);
+        let mut fitted = memory::matrix(root.instances.len(), q);
+        threads.for_each_chunk(&mut fitted, CHUNK * q, |chunk, rows| {
+            root.add_fitted(chunk * CHUNK, weights, bias, rows);
+        });
+        let mut state = memory::copied(&self.scores);
+        axpy(-1.0, &self.displacements, &mut state);
+        let mut next = memory::copied(&state);
+        axpy(RELAXATION, &fitted, &mut next);
+        axpy(-RELAXATION, &self.scores, &mut next);
+        self.anderson.step(&state, &mut next, threads);
+        [fitted, next]
+    }
+
     /// One iteration, of at most `prompt` rows a thread between two looks; `None` when it was broken off, after some of the rows.
     fn iterate<L: Loss>(
         &mut self,
@@ -521,6 +548,7 @@ impl Admm {
         let target = self.target();
         let bias = self.mean_fitted(&target);
         let weights = self.weights(&target, threads);
+        let [fitted, state] = self.next_state(&weights, &bias, threads);
         let (root, rho) = (&self.root, self.rho);
         let together = CHUNK.min(prompt);
         // Easy rows are one group.
@@ -535,18 +563,15 @@ impl Admm {
             let rows = scores.chunks_mut(together * q);
             let rows = rows.zip(displacements.chunks_mut(together * q));
             let parts = threads.map(rows, |chunk, (scores, displacements)| {
-                let (first, count) = (before + chunk * together, scores.len() / q);
-                let fitted = root.fitted(first, count, &weights, &bias);
+                let first = before + chunk * together;
                 let mut map = Map::new(labels, loss, rho);
-                for (k, &i) in root.instances[first..first + count].iter().enumerate() {
-                    let range = k * q..(k + 1) * q;
-                    map.apply(
-                        i as usize,
-                        root.scales[first + k],
-                        &fitted[range.clone()],
-                        &mut scores[range.clone()],
-                        &mut displacements[range],
-                    );
+                let rows = scores
+                    .chunks_exact_mut(q)
+                    .zip(displacements.chunks_exact_mut(q));
+                for (k, (scores, displacements)) in (first..).zip(rows) {
+                    let (i, row) = (root.instances[k] as usize, k * q..(k + 1) * q);
+                    let (state, fitted) = (&state[row.clone()], &fitted[row]);
+                    map.project(i, root.scales[k], state, fitted, scores, displacements);
                 }
                 map.squares
             });
@@ -563,6 +588,7 @@ impl Admm {
         let rho = self.rho * factor;
         if let Some(inverse) = self.inverted(rho, monitor) {
             (self.rho, self.inverse) = (rho, inverse);
+            self.anderson.forget();
             self.displacements.iter_mut().for_each(|u| *u /= factor);
         }
     }
@@ -596,9 +622,8 @@ impl Admm {
     pub fn model(&self, labels: &Labels, threads: &Threads) -> Vec<f64> {
         let (q, mut rest) = (self.labels, self.target());
         let (bias, weights) = (self.mean_fitted(&rest), self.weights(&rest, threads));
-        let fitted = self
-            .root
-            .fitted(0, self.root.instances.len(), &weights, &bias);
+        let mut fitted = memory::matrix(self.root.instances.len(), q);
+        self.root.add_fitted(0, &weights, &bias, &mut fitted);
         axpy(-1.0, &fitted, &mut rest);
         let mut model = memory::matrix(labels.instances(), q);
         let places = self.root.instances.iter().zip(&self.root.scales);

@@ -10,6 +10,9 @@ use super::setup::Solution;
 use crate::report::{Monitor, Objectives, Poll, Report, Settings, Status, Trace};
 use std::time::Duration;
 
+/// After so many epochs in a row with a gap that may be rounding, there is nothing to come.
+const IDLE: usize = 100;
+
 /// How the loop ended: all of a [`Solution`] but the dual matrix, which the engine holds.
 pub(super) struct Ended {
     pub bias: Vec<f64>,
@@ -36,7 +39,7 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
 ) -> Ended {
     let tolerance = settings.tolerance;
     let (mut trace, mut accelerator) = (Trace::default(), Accelerator::default());
-    let (mut epochs, mut bound) = (0, 0.0);
+    let (mut epochs, mut bound, mut idle) = (0, 0.0, 0);
     let known = |primal, dual, rounding| Objectives {
         primal,
         dual,
@@ -59,13 +62,15 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
             trace.record(epochs, at_zero, 0.0, engine.active(), monitor);
             break (Status::IndefiniteKernel, known(at_zero, 0.0, 0.0));
         }
+        idle = if point.is_rounding() { idle + 1 } else { 0 };
+        let last = if went == Epoch::Unmoved && point.settled {
+            Some(Status::Stalled)
+        } else {
+            (epochs == settings.max_epochs).then_some(Status::MaxIterations)
+        };
         let mut judge = Judge {
             went,
-            last: if went == Epoch::Unmoved && point.settled {
-                Some(Status::Stalled)
-            } else {
-                (epochs == settings.max_epochs).then_some(Status::MaxIterations)
-            },
+            last: (idle >= IDLE).then_some(Status::Stalled).or(last),
             tolerance,
             epochs,
             epoch: trace.elapsed() / u32::try_from(epochs).unwrap_or(u32::MAX),
@@ -73,6 +78,9 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
         };
         judge.certify(engine, rule, &mut point);
         bound = point.bound;
+        if idle >= IDLE && !(point.certified && point.is_rounding()) {
+            (idle, judge.last) = (0, last);
+        }
         engine.choose_active(tolerance * point.primal.abs());
         let active = engine.active();
         trace.record(epochs, point.primal, point.dual, active, judge.monitor);

@@ -52,6 +52,11 @@ impl Point {
         }
     }
 
+    /// Whether rounding may have made the gap.
+    pub fn is_rounding(&self) -> bool {
+        self.primal - self.dual <= self.rounding
+    }
+
     /// Whether the gap is within the tolerance, and none that rounding has made negative.
     pub fn is_good(&self, tolerance: f64) -> bool {
         self.gap <= tolerance && !self.objectives().contradict()

@@ -95,13 +95,28 @@ impl<'a, L: Loss> Map<'a, L> {
         scores: &mut [f64],
         displacement: &mut [f64],
     ) {
+        let mut relaxed = std::mem::take(&mut self.relaxed);
         let state = fitted.iter().zip(&*scores).zip(&*displacement);
-        for (relaxed, ((f, z), u)) in self.relaxed.iter_mut().zip(state) {
+        for (relaxed, ((f, z), u)) in relaxed.iter_mut().zip(state) {
             *relaxed = RELAXATION * f + (1.0 - RELAXATION) * z - u;
         }
+        self.project(i, scale, &relaxed, fitted, scores, displacement);
+        self.relaxed = relaxed;
+    }
+
+    /// Replaces `z_i` and `-u_i` of an instance by the parts of a state `s_i = z_i + u_i`, all times its scale.
+    pub(crate) fn project(
+        &mut self,
+        i: usize,
+        scale: f64,
+        state: &[f64],
+        fitted: &[f64],
+        scores: &mut [f64],
+        displacement: &mut [f64],
+    ) {
         let (lambda, pairs) = (self.lambda(i, scale), self.labels.pairs_of(i));
         let [centre, guess, moved] = &mut self.known;
-        let centre = self.labels.gather(i, &self.relaxed, centre);
+        let centre = self.labels.gather(i, state, centre);
         let guess = self.labels.gather(i, scores, guess);
         let moved = &mut moved[..centre.len()];
         centre.iter_mut().for_each(|score| *score /= scale);
@@ -112,10 +127,10 @@ impl<'a, L: Loss> Map<'a, L> {
         displacement.fill(0.0);
         self.labels.scatter(i, moved, displacement);
         let squares = &mut self.squares;
-        let state = scores.iter_mut().zip(&*displacement).zip(fitted);
-        for (relaxed, ((z, u), f)) in self.relaxed.iter().zip(state) {
+        let parts = scores.iter_mut().zip(&*displacement).zip(fitted);
+        for (s, ((z, u), f)) in state.iter().zip(parts) {
             let before = *z;
-            *z = relaxed + u;
+            *z = s + u;
             squares.primal += (f - *z).powi(2);
             squares.moved += (*z - before).powi(2);
             squares.displacements += u * u;
