@@ -1,5 +1,7 @@
 """LabelNeighbours: votes by their definition."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -41,6 +43,33 @@ def test_votes_are_those_of_the_definition(metric, stored, k):
         expected = by_definition(k, metric, counted)
         assert_allclose(model.decision_function(stored(X_test)), expected, atol=1e-6)
     assert_allclose(model.predict_proba(X_test), 1 / (1 + np.exp(-expected)), atol=1e-7)
+
+
+def test_many_rows_on_a_grid_vote_with_ties_shared():
+    random = np.random.default_rng(0)
+    rows, asked = random.integers(-3, 4, (2000, 3)), random.integers(-3, 4, (30, 3))
+    # Some are near nothing: all cosines are 0.
+    rows[:, 2], asked[-3:] = rows[:, 2] * (random.random(2000) < 0.1), [0, 0, 1]
+    asked = asked + 0.5 * (asked != 0)
+    labels = random.integers(0, 2, (2000, 4))
+    for metric, k in itertools.product(("cosine", "euclidean"), (1, 5, 20, 400)):
+        expected = []
+        for x in asked:
+            if metric == "cosine":
+                lengths = np.maximum(np.linalg.norm(rows, axis=1) * np.linalg.norm(x), 1e-300)
+                near = np.round(rows @ x / lengths, 6)
+                weights = np.maximum(rows @ x / lengths, 1e-9)
+            else:
+                near = -((rows - x) ** 2).sum(axis=1)
+                weights = 1.0 / np.sqrt(-near)
+            last = np.sort(near)[-k]
+            closer, tied = near > last, near == last
+            votes = (closer + tied * (k - closer.sum()) / tied.sum()) * weights
+            shares = votes @ labels / votes.sum()
+            expected.append((k * shares + 2 * labels.mean(axis=0) + 0.02) / (k + 2.04))
+        model = LabelNeighbours(k, metric=metric).fit(rows.astype(float), labels)
+        found = model.predict_proba(asked)
+        assert_allclose(found, expected, atol=1e-6, err_msg=f"{metric} {k}")
 
 
 def test_an_answer_does_not_depend_on_the_rows_beside_it():

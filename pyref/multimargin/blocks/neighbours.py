@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
 from sklearn.preprocessing import normalize
@@ -26,6 +26,10 @@ LEAST_COSINE, FARTHEST = 1e-9, 1e-18
 """The least that a cosine counts; the least squared distance, over the largest of the k rows."""
 # Similarities that are held at a time.
 _ENTRIES = 2**21
+# Parts of a row whose maxima bound its k-th largest value, for each of the k.
+_PARTS = 6
+# One in how many values may reach that bound, beyond which all are partitioned.
+_FEW = 16
 
 
 class LabelNeighbours(OddsBlock):
@@ -154,8 +158,7 @@ class LabelNeighbours(OddsBlock):
         nearness, rounding = self._nearness(X)
         m, n = nearness.shape
         k = min(self.n_neighbors, n)
-        last = np.partition(nearness, n - k, axis=1)[:, [n - k]]
-        rows, places = np.nonzero(nearness >= last - rounding)
+        rows, places, last = _nearest(nearness, k, rounding)
         value, last, rounding = nearness[rows, places], last[:, 0], rounding[:, 0]
         closer = value > (last + rounding)[rows]
         left = k - np.bincount(rows[closer], minlength=m)
@@ -195,3 +198,27 @@ class LabelNeighbours(OddsBlock):
             return np.asarray(X @ self.rows_.T.astype(np.float64, copy=False))
         found = sparse.csr_array(X) @ self.rows_
         return np.asarray(found.toarray(), dtype=np.float64)
+
+
+def _nearest(
+    nearness: Matrix, k: int, rounding: Matrix
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Matrix]:
+    """Return where values (m, n) reach the k-th largest of their row less rounding, and that one.
+
+    Among the largest values of parts of a row, the k-th is a lower bound that few values reach.
+    """
+    m, n = nearness.shape
+    parts = _PARTS * k
+    size = n // parts
+    if size > 1:
+        largest = nearness[:, : parts * size].reshape(m, parts, size).max(axis=2)
+        bound = np.partition(largest, parts - k, axis=1)[:, [parts - k]]
+        rows, places = np.nonzero(nearness >= bound - rounding)
+        if rows.size <= m * n // _FEW and np.isfinite(largest).all():
+            value = nearness[rows, places]
+            falling = value[np.lexsort((-value, rows))]
+            last = falling[np.searchsorted(rows, np.arange(m)) + k - 1]
+            kept = value >= (last - rounding[:, 0])[rows]
+            return rows[kept], places[kept], last[:, None]
+    last = np.partition(nearness, n - k, axis=1)[:, [n - k]]
+    return *np.nonzero(nearness >= last - rounding), last
