@@ -6,8 +6,10 @@ Each fit has a process of its own and one thread; seconds are those of its proce
 search and all that is calibrated; memory is the largest that the process held. Of peers the better
 of two settings counts, for each measure on the test rows, and the larger of both seconds. Texts and
 their labels are the descriptions and dependencies of Debian packages, or their tags, from
-../shared/data (vectors by `StaticEmbedding`); larger cases are made up. Of thousands of labels the
-five best are measured, on rows with a label, beside `RankSVM` alone.
+../shared/data (vectors by `StaticEmbedding`); larger cases are made up, and of these with many
+labels a peer has one setting and none is calibrated. Of thousands of labels the five best are
+measured, on rows with a label, beside `RankSVM` alone. Each line goes to standard error as soon as
+it is known, the tables to standard output.
 """
 
 import argparse
@@ -144,12 +146,25 @@ PEERS: dict[str, list[Any]] = {
         for alpha in (1e-5, 1e-4)
     ],
 }
+PEERS_OF_MANY: dict[str, list[Any]] = {
+    "logistic regression": [logistic(10.0)],
+    "LinearSVC": [OneVsRestClassifier(LinearSVC(C=0.1))],
+    "SGD, logistic loss": [
+        OneVsRestClassifier(SGDClassifier(loss="log_loss", alpha=1e-5, random_state=0))
+    ],
+}
 PEERS_OF_THOUSANDS: dict[str, list[Any]] = {
     "RankSVM(top_k=20)": [
         RankSVM(C=10.0, kernel="linear", bias="penalized", top_k=20, threshold=0.0, random_state=0)
     ]
 }
 OURS = "LabelRankerCV"
+# Of other cases `PEERS`
+PEERS_OF_CASES = {
+    "many_texts": PEERS_OF_MANY,
+    "many_columns": PEERS_OF_MANY,
+    "thousands": PEERS_OF_THOUSANDS,
+}
 HEADS = ("P@1", "P@3", "P@5")
 MEASURES = ("P@1", "average precision", "macro AP", "AUC", "micro-F1", "macro-F1")
 
@@ -158,7 +173,7 @@ def fit(case: str, method: str, place: int) -> dict[str, Any]:
     """Fit and return measures of the test rows, processor seconds and megabytes."""
     warnings.simplefilter("ignore")
     X, X_test, y, y_test = CASES[case]()
-    peers = PEERS | PEERS_OF_THOUSANDS
+    peers = PEERS_OF_CASES.get(case, PEERS)
     model = LabelRankerCV(random_state=0) if method == OURS else peers[method][place]
     with threadpool_limits(1):
         start = time.process_time()
@@ -219,15 +234,17 @@ def main() -> None:
         parser.error(f"no case {', '.join(sorted(unknown))}; expected some of {', '.join(CASES)}")
     for case in chosen.cases:
         rows = []
-        peers, measures = {k: PEERS[k] for k in chosen.peers}, MEASURES
-        if case == thousands.__name__:
-            peers, measures = PEERS_OF_THOUSANDS, HEADS
+        peers = PEERS_OF_CASES.get(case, PEERS)
+        if peers is not PEERS_OF_THOUSANDS:
+            peers = {name: peers[name] for name in chosen.peers if name in peers}
+        measures = HEADS if case == thousands.__name__ else MEASURES
         for method, settings in {OURS: [None], **peers}.items():
             found = [apart(case, method, place) for place in range(len(settings))]
             best = np.max([one["values"] for one in found], axis=0)
             seconds, megabytes = (max(one[k] for one in found) for k in ("seconds", "megabytes"))
             shown = [*(f"{value:.4f}" for value in best), f"{seconds:.1f}", f"{megabytes:.0f}"]
             rows.append([method, *shown])
+            print(f"{case}: {'  '.join(rows[-1])}", file=sys.stderr, flush=True)
         title = CASES[case].__doc__.splitlines()[0]
         print_table(title, ["", *measures, "s", "MB"], rows)
 

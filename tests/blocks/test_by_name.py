@@ -58,7 +58,37 @@ def test_which_blocks_by_the_features():
     assert 0.0 <= words.calibration_.gap_ < 1e-8
 
 
-@pytest.mark.parametrize("data", [problem, text])
+def rare_words(seed=0):
+    """Words of rows of which most have no label."""
+    X, y = text(seed)
+    y[np.random.default_rng(seed).random(len(y)) < 0.6] = 0
+    return X, y
+
+
+def test_where_most_rows_have_no_label_the_first_block_is_linear():
+    model = LabelRankerCV([10.0], **QUICK).fit(*rare_words())
+    assert model.blocks_ == ("linear", "ranker", "neighbours", "forest", "lift")
+    ranker = dict(model.best_estimator_[-1].estimators_)["ranker"]
+    assert ranker is model.ranker_
+    assert model.n_features_in_ == rare_words()[0].shape[1]
+    # Words of rows that have labels have the ranker first, and so has one without that block.
+    others = LabelRankerCV([10.0], stack=["neighbours"], **QUICK).fit(*rare_words())
+    assert others.blocks_ == ("ranker", "neighbours")
+
+
+def test_neighbours_of_too_many_rows_are_left_out(monkeypatch):
+    monkeypatch.setattr("multimargin.blocks.by_name._MOST_NEAR", 149)
+    words = LabelRankerCV([10.0], **QUICK).fit(*text())
+    assert words.left_out_ == {"neighbours": "150 rows are more than 149"}
+    assert "neighbours" in LabelRankerCV([10.0], **QUICK).fit(*problem()).blocks_
+    monkeypatch.setattr("multimargin.blocks.by_name._MOST_NEAR_OF_FEW", 149)
+    assert "neighbours" not in LabelRankerCV([10.0], **QUICK).fit(*problem()).blocks_
+    # What is named is taken.
+    named = LabelRankerCV([10.0], stack=["neighbours"], **QUICK).fit(*text())
+    assert named.blocks_ == ("ranker", "neighbours")
+
+
+@pytest.mark.parametrize("data", [problem, text, rare_words])
 def test_one_setting_is_a_calibrated_classifier_to_the_bit(data):
     X, y = data()
     options = {**QUICK, "kernel": "linear", "tol": 1e-2, "cv_tol": 1e-2}

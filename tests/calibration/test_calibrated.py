@@ -42,6 +42,28 @@ def test_it_learns_from_held_out_scores_each_row_without_itself():
     np.testing.assert_allclose(model.label_scores(X), of_all, atol=1e-6)
 
 
+@pytest.mark.parametrize(("cut", "most"), [(0.8, False), (2.5, True)])
+def test_a_label_of_rows_without_any_is_no_example_where_most_rows_have_none(cut, most):
+    X, y = noisy_linear_problem(3, 160, 5, 4, cut=cut)
+    empty = y.sum(axis=1) == 0
+    assert 0.1 < empty.mean() < 0.9
+    assert (empty.mean() > 0.5) == most
+    labels = np.column_stack([y, empty]).astype(float)
+    folds = list(KFold(4).split(X))
+    inner = RankSVM(random_state=0)
+    scores = np.empty(labels.shape)
+    for train, test in folds:
+        scores[test] = clone(inner).fit(X[train], labels[train]).label_scores(X[test])
+    of_rows = clone(inner).fit(X, labels).label_scores(X)
+    if most:
+        labels[:, -1] = np.nan
+    expected = PooledCalibration().fit(scores, labels).predict_proba(of_rows)[:, :4]
+    model = CalibratedClassifier(inner, empty_label=True, cv=folds).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-6)
+    lifted = CalibratedClassifier(inner, empty_label=True, lift=True, cv=folds).fit(X, y)
+    assert lifted.calibration_.lift.lift_[-1].any() != most
+
+
 def test_the_labels_of_a_row_do_not_change_its_own_calibration():
     rng = np.random.default_rng(0)
     scores, y = rng.normal(size=(30, 4)), rng.integers(0, 2, size=(30, 4))

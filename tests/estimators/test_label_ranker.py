@@ -421,7 +421,7 @@ def rows_with_and_without_labels(n=500, seed=1):
     return X[:n], X[n:], y[:n], y[n:]
 
 
-def test_few_settings_are_tried_where_most_rows_have_no_label():
+def test_few_settings_are_tried_where_most_rows_have_no_label(monkeypatch):
     X, y = noisy_linear_problem(1, 150, 6, 4, noise=0.3, cut=0.3)
     y[:100] = 0
     shared = {"Cs": [1.0], "top_k": None, "kernel": "linear", "stack": None, "random_state": 0}
@@ -431,6 +431,9 @@ def test_few_settings_are_tried_where_most_rows_have_no_label():
         return set(found["param_loss"]), set(map(str, found["param_class_weight"]))
 
     assert tried() == ({"squared_hinge", "zero_label"}, {"None"})
+    with monkeypatch.context() as patched:
+        patched.setattr(task, "_MANY_PAIRS", 599)
+        assert tried()[0] == {"squared_hinge"}
     named = {"loss": ["margin_distribution", "zero_label"], "class_weight": [None, "balanced"]}
     losses, weights = tried(**named)
     assert losses == {"margin_distribution", "zero_label"}

@@ -22,6 +22,8 @@ _PROJECTIONS, _MANY_LABELS = 8, 24
 _MOST_PAIRS = 2**20
 # Rows of many columns beyond which other blocks are as good and much cheaper.
 _MOST_ROWS_OF_MANY = 6000
+# Rows beyond which distances of all of them take longer than all else, of many and of few columns.
+_MOST_NEAR, _MOST_NEAR_OF_FEW = 40_000, 100_000
 # Labels of which all pairs are counted.
 _MOST_LIFTED = 2000
 # Entries of all leaves of a forest.
@@ -98,9 +100,12 @@ def _names(stack: str, data: Data) -> tuple[str, ...]:
 def _worth_it(names: tuple[str, ...], data: Data) -> tuple[Named, dict[str, str]]:
     blocks, left_out = [], {}
     n, q = data.X.shape[0], data.n_labels
+    most_near = _MOST_NEAR_OF_FEW if few_columns(data.X) else _MOST_NEAR
     for name in names:
         if name == "neighbours" and q > n:
             left_out[name] = "labels outnumber rows"
+        elif name == "neighbours" and n > most_near:
+            left_out[name] = f"{n} rows are more than {most_near}"
         elif name == "forest" and n * q > _MOST_PAIRS:
             left_out[name] = f"{n} rows x {q} labels are more than {_MOST_PAIRS}"
         elif name == "forest" and not few_columns(data.X) and n > _MOST_ROWS_OF_MANY:

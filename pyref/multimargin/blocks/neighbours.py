@@ -221,4 +221,5 @@ def _nearest(
             kept = value >= (last - rounding[:, 0])[rows]
             return rows[kept], places[kept], last[:, None]
     last = np.partition(nearness, n - k, axis=1)[:, [n - k]]
-    return *np.nonzero(nearness >= last - rounding), last
+    rows, places = np.nonzero(nearness >= last - rounding)
+    return rows, places, last

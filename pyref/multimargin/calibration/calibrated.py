@@ -17,7 +17,8 @@ from multimargin.calibration.pairs import Listed
 from multimargin.calibration.pooled import PooledCalibration
 from multimargin.checks.parameters import check_flag, check_real
 from multimargin.notices import silenced, warn
-from multimargin.targets.indicator import UNKNOWN, check_indicator, count_labels
+from multimargin.targets.empty_rows import is_mostly_empty
+from multimargin.targets.indicator import UNKNOWN, count_labels
 from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold
@@ -62,7 +63,7 @@ class CalibratedClassifier(HeldOutClassifier):
         ranks better with many labels.
     empty_label : bool, default=False
         If True, the classifiers learn a further, last label, that a row has none, and the
-        calibration uses its scores.
+        calibration uses its scores; where most rows have none, as features of the others alone.
     cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
@@ -174,6 +175,12 @@ class CalibratedClassifier(HeldOutClassifier):
     def _learned(self, indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return with_empty_label(indicator) if self.empty_label else indicator
 
+    def _n_learned(self, indicator: NDArray[np.uint8]) -> int | None:
+        # Where most rows have none, their label has nearly all evidence, and what labels share
+        # would be its own.
+        unlearned = self.empty_label and is_mostly_empty(indicator)
+        return indicator.shape[1] if unlearned else None
+
     def shares(self, X: MatrixLike) -> dict[str, Matrix]:
         """Return what each classifier adds to the logarithms of the odds.
 
@@ -254,7 +261,7 @@ def _calibrated(
     held_out: HeldOut, C: float, lift: bool, *, of_all: bool
 ) -> tuple[Calibration | None, Matrix]:
     """Return a calibration of all rows, if it is wanted, and the odds of each without itself."""
-    indicator = check_indicator(held_out.labels, "y", unknown=True)
+    indicator = held_out.indicator()
     weights, blocks = held_out.sample_weight, held_out.blocks
     folds = _parts(held_out, indicator)
     make = partial(PooledCalibration, C, per_label=held_out.per_label)

@@ -31,7 +31,7 @@ from multimargin.measures.label_scores import response_of, scores_by
 from multimargin.notices import silenced
 from multimargin.scikit_learn import check_method_params, num_samples, safe_indexing, safe_split
 from multimargin.targets.empty_rows import EmptyRowsWarning
-from multimargin.targets.indicator import with_nan
+from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.folds import Rows, folds_of
@@ -58,6 +58,8 @@ class HeldOut:
     groups: NDArray[np.intp] | None = None  # (m,): The group of each, if there are some
     listed: Listed | None = None  # Which labels the scores are of, if not of all
     per_label: bool = True  # Whether a calibration has corrections for each label
+    # How many labels a calibration learns from, if not all; scores of the others are features
+    n_learned: int | None = None
 
     @classmethod
     def of(
@@ -67,6 +69,7 @@ class HeldOut:
         sample_weight: Matrix | None,
         folds: Sequence[tuple[Rows, Rows]],
         groups: ArrayLike | None = None,
+        n_learned: int | None = None,
     ) -> Self:
         """Return what belongs to scores of all folds, by the labels and weights of all rows."""
         rows = np.concatenate([np.asarray(test) for _, test in folds])
@@ -77,6 +80,7 @@ class HeldOut:
             None if sample_weight is None else sample_weight[rows],
             np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
             None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][rows],
+            n_learned=n_learned,
         )
 
     def at(self, places: NDArray[np.intp]) -> "HeldOut":
@@ -90,7 +94,16 @@ class HeldOut:
             None if self.groups is None else self.groups[places],
             None if self.listed is None else self.listed.at(places),
             self.per_label,
+            self.n_learned,
         )
+
+    def indicator(self) -> NDArray[np.uint8]:
+        """Return the labels (m, q) that a calibration learns from, with marks of unknown ones."""
+        indicator = check_indicator(self.labels, "y", unknown=True)
+        if self.n_learned is not None:
+            indicator = indicator.copy()
+            indicator[:, self.n_learned :] = UNKNOWN
+        return indicator
 
     @property
     def units(self) -> NDArray[np.intp]:
@@ -234,7 +247,9 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             )
             blocks.append(scores)
             fitted_ones.append((name, fitted))
-        return fitted_ones, HeldOut.of(blocks, labels, weights, folds, groups), targets
+        n_learned = self._n_learned(targets.indicator)
+        held_out = HeldOut.of(blocks, labels, weights, folds, groups, n_learned)
+        return fitted_ones, held_out, targets
 
     @abstractmethod
     def _new_threshold(self, n_labels: int) -> Threshold:
@@ -243,6 +258,10 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
     def _learned(self, indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the labels that the classifiers learn."""
         return indicator
+
+    def _n_learned(self, indicator: NDArray[np.uint8]) -> int | None:
+        """Return how many labels a calibration learns from, if not all."""
+        return None
 
     def _asked(self) -> tuple[str, ...]:
         return RESPONSES if self.response_method == "auto" else (self.response_method,)

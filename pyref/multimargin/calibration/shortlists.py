@@ -154,7 +154,8 @@ class HeldOutLists(HeldOut):
         rates = _base_rates(indicator, numbers, found, rows.sample_weight)[:n_labels]
         return cls(
             **vars(replace(rows, blocks=[lists.scores, *further], labels=with_nan(found)))
-            | {"listed": Listed(numbers, q), "n_relevant": of_rows, "base_rates": rates},
+            | {"listed": Listed(numbers, q), "n_relevant": of_rows, "base_rates": rates}
+            | {"n_learned": None},
         )
 
     @property

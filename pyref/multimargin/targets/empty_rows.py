@@ -7,8 +7,8 @@ from multimargin.notices import warn
 from multimargin.targets.indicator import count_labels
 from multimargin.typing import Indicator
 
-# Share of the rows from which on a fit says so.
-_MANY = 0.1
+# Share of the rows from which on a fit says so, and from which on they are most of the rows.
+_MANY, _MOST = 0.1, 0.5
 
 
 class EmptyRowsWarning(UserWarning):
@@ -29,6 +29,11 @@ def share_of_empty_rows(
     _, irrelevant = count_labels(indicator, axis=1)
     empty = irrelevant == indicator.shape[1]
     return float(np.average(empty, weights=sample_weight))
+
+
+def is_mostly_empty(indicator: Indicator) -> bool:
+    """Return whether most rows have no label."""
+    return share_of_empty_rows(indicator) >= _MOST
 
 
 def warn_of_empty_rows(

@@ -101,8 +101,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             these, default="auto"
         The loss of a pair of labels, that of `RankSVM`, `RankLSVM`, `MLODM` or `RankSVMz`. "auto"
         is ("squared_hinge", "margin_distribution"), the first alone where rows times labels are
-        more than a million or most rows have no label; and "zero_label", too, where one row in
-        twenty or more has no label.
+        more than a million or most rows have no label; and "zero_label", too, where they are fewer
+        and one row in twenty or more has no label.
     class_weight : "auto", None, str, dict, ndarray or list of these, default="auto"
         Weights of the labels, as in `RankSVM`. The search starts with the first. "auto" is (None,
         "sqrt", "balanced"), None alone where most rows have no label.
@@ -171,7 +171,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         The ranker of each view; "" is the name of `X` itself.
     blocks_ : tuple of str
         Names of what the calibration weighs: "ranker", and those of the stack; with several views
-        after the name of the view, as in "words__ranker".
+        after the name of the view, as in "words__ranker". Where most rows have no label, "linear",
+        if it is there, is the first, by whose scores the labels are ranked where the calibration
+        looks at ranks.
     left_out_ : dict of str to str
         Names of what `stack` includes and the fit left out, with the reason.
     best_params_ : dict
@@ -229,8 +231,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     scores, without the stack: the calibration changes which ranks best.
 
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
-    out neighbours where labels outnumber rows, a forest of more than a million pairs of a row and
-    a label or of more than 6000 rows of sparse features, and the lift of more than 2000 labels.
+    out neighbours where labels outnumber rows or of more than 40,000 rows (100,000 of at most 500
+    dense features), a forest of more than a million pairs of a row and a label or of more than 6000
+    rows of sparse features, and the lift of more than 2000 labels.
     Their classifiers learn from known labels; one that is listed may refuse unknown ones.
 
     Of more than a million pairs of a row and a label, 20,000 rows, or 4000 rows that are held
@@ -240,8 +243,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     A row without labels has no pair of labels to learn from. If at least one in a hundred has none,
     such rows get a label of their own for the fit: a high score means that no label applies,
-    and the calibration uses it. The zero label of `RankSVMz`, the loss "zero_label", takes the
-    place of that label.
+    and the calibration uses it; where most rows have none, as features of the other labels alone.
+    The zero label of `RankSVMz`, the loss "zero_label", takes the place of that label.
 
     Of more than 67 million pairs (2**26) of a row and a label, no scores of all labels are held.
     The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and

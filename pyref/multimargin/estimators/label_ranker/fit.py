@@ -24,7 +24,7 @@ from multimargin.estimators.label_ranker.settings import (
     top_ks_of,
 )
 from multimargin.estimators.label_ranker.task import Clock, Fold, Task
-from multimargin.typing import Features, Matrix, Scoring
+from multimargin.typing import Features, Scoring
 
 # Of `max_time`, what the first epochs of "rbf" may take.
 _SHARE_OF_RBF = 0.5
@@ -55,10 +55,11 @@ class Member:
         X = task.parts[self.search.place]
         self.ranker.fit(X, task.learned, sample_weight=task.sample_weight)
 
-    @property
-    def scores(self) -> list[Matrix]:
-        """The held-out scores of ranker and blocks."""
-        return [self.search.scores, *self.stack.blocks]
+    def weighed(self, first: str) -> list[tuple[tuple[str, Any], Any]]:
+        """Return ranker and blocks with their names and held-out scores, one of them first."""
+        blocks = zip(self.stack.fitted, self.stack.blocks, strict=True)
+        found = [(("ranker", self.ranker), self.search.scores), *blocks]
+        return sorted(found, key=lambda one: one[0][0] != first)
 
 
 class Fit:
@@ -190,12 +191,15 @@ class Fit:
 
     def learned(self) -> tuple[Any, float]:
         """Return the stack, calibrated by its held-out scores, and its score."""
-        classifiers = [
-            self.task.views.on_its_view(member.search.place, *one)
+        # Rows without labels are compared with others, which the loss of a ranker does not.
+        first = "linear" if self.task.is_mostly_empty else "ranker"
+        weighed = [
+            (self.task.views.on_its_view(member.search.place, *one), scores)
             for member in self.members
-            for one in (("ranker", member.ranker), *member.stack.fitted)
+            for one, scores in member.weighed(first)
         ]
-        held_out = self.judge.with_blocks([one for member in self.members for one in member.scores])
+        classifiers = [one for one, _ in weighed]
+        held_out = self.judge.with_blocks([scores for _, scores in weighed])
         stack = self._learner(classifiers, lifted=self.lifted)
         odds = stack.fit_held_out(classifiers, held_out, self.task.targets, self.task.rows)
         held_out = self._weighed(stack, held_out)

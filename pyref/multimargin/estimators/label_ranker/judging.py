@@ -15,7 +15,6 @@ from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
-from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import Threshold, make_threshold
 from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Matrix
@@ -118,7 +117,7 @@ class Judge:
 
     @cached_property
     def _indicator(self) -> NDArray[np.uint8]:
-        return check_indicator(self._rows.labels, "y", unknown=True)
+        return self._rows.indicator()
 
     def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]:
         return self._indicator

@@ -17,7 +17,7 @@ from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.features.views import Views
 from multimargin.notices import warn
-from multimargin.targets.empty_rows import share_of_empty_rows
+from multimargin.targets.empty_rows import is_mostly_empty, share_of_empty_rows
 from multimargin.targets.indicator import count_labels, with_nan
 from multimargin.targets.reading import Targets
 from multimargin.tuning.folds import Rows, folds_of
@@ -37,8 +37,6 @@ _MOST_HELD_OUT = 2**15
 _FEWEST_EMPTY = 0.01
 # And from which on a zero label is tried beside a label of theirs, and rows are compared.
 _MANY_EMPTY = 0.05
-# And from which on few settings are tried: one loss of pairs beside the zero label's, no weights.
-_MOSTLY_EMPTY = 0.5
 # What the search may take of `max_time`.
 _SHARE_OF_SEARCH = 0.5
 
@@ -90,10 +88,10 @@ class Task:
         """True if so many rows have no label that rows are compared."""
         return self._share_of_empty >= _MANY_EMPTY
 
-    @property
+    @cached_property
     def is_mostly_empty(self) -> bool:
         """True if most rows have no label but one of their own: other pairs teach little."""
-        return self.empty_label and self._share_of_empty >= _MOSTLY_EMPTY
+        return self.empty_label and is_mostly_empty(self.targets.indicator)
 
     @cached_property
     def rows(self) -> Features:
@@ -108,7 +106,9 @@ class Task:
 
     def held_out(self, folds: list[Fold]) -> HeldOut:
         """Return what belongs to scores of the rows that folds hold out."""
-        return HeldOut.of([], self.labels, self.sample_weight, folds, self.groups)
+        n_learned = self.targets.indicator.shape[1] if self.is_mostly_empty else None
+        of_rows = self.labels, self.sample_weight, folds, self.groups
+        return HeldOut.of([], *of_rows, n_learned)
 
     @property
     def sampled(self) -> bool:
