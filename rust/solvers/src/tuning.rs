@@ -253,7 +253,7 @@ macro_rules! numbers {
 pub(crate) use numbers;
 
 numbers! {
-    /// Newton's method for the prices of a network ([`crate::network`]).
+    /// Newton's method for the prices of a network ([`crate::pairwise::bias::network`]).
     PRICES: Pricing {
         /// Newton steps,
         newton_steps: usize = 100,
