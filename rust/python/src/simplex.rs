@@ -3,7 +3,7 @@
 use crate::answers::{matrix, reported};
 use crate::arguments::{FeatureArrays, IndicatorArrays, kernel, value_error};
 use crate::boundary::guarded;
-use crate::keywords::keywords;
+use crate::keywords::{Keywords, keywords};
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::kernel::gram::Gram;
