@@ -12,6 +12,7 @@ use crate::parts::Part;
 use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::bias::network::STEPS;
 use multimargin_solvers::pairwise::bias::{self, Flow, Summary, centred};
+use multimargin_solvers::pairwise::parts::flow;
 use multimargin_solvers::report::Monitor;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -65,7 +66,7 @@ pub fn pairs_near_margin<'py>(
         let mut monitor = PythonMonitor::new(None);
         let found = py
             .detach(|| {
-                bias::pairs_near_margin(
+                flow::pairs_near_margin(
                     &labels,
                     &mut *linear_scores(x, q),
                     point,
@@ -103,7 +104,7 @@ pub fn mixed_rows<'py>(
         let (point, flow) = (part.point()?, asked.flow()?);
         let threads = part.threads();
         let dual = py
-            .detach(|| bias::mixed_rows(&labels, &mut *linear_scores(x, q), point, &flow, &threads))
+            .detach(|| flow::mixed_rows(&labels, &mut *linear_scores(x, q), point, &flow, &threads))
             .map_err(value_error)?;
         matrix(py, dual, labels.instances(), q)
     })

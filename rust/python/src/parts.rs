@@ -11,7 +11,7 @@ use crate::monitor::PythonMonitor;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::bcd::{self, Common, PartPoint, PartState, Proximal};
-use multimargin_solvers::pairwise::splitting::{self, Split};
+use multimargin_solvers::pairwise::parts::split::{self, Split};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -160,7 +160,7 @@ pub fn improve_part<'py>(
 }
 
 keywords! {
-/// The penalty and the scores. See `multimargin_solvers::pairwise::splitting::split_part` for the meaning.
+/// The penalty and the scores. See `multimargin_solvers::pairwise::parts::split::split_part` for the meaning.
 struct SplitRequest<'py> {
     #[pyo3(default)]
     scores: Option<PyReadonlyArray2<'py, f64>>,
@@ -213,7 +213,7 @@ pub fn split_part<'py>(
         let answer = py
             .detach(|| {
                 let mut scores = linear_scores(arrays, q);
-                of_any!(loss, |loss| splitting::split_part(
+                of_any!(loss, |loss| split::split_part(
                     &labels,
                     &mut *scores,
                     &loss,

@@ -16,8 +16,11 @@
 //! Here every matrix with one column a label is stored by label: `q` rows of `n` numbers.
 
 mod alternating;
+mod best;
 mod certificate;
 mod columns;
+mod drive;
+mod patience;
 mod regulariser;
 pub mod request;
 pub mod smo;
@@ -71,7 +74,7 @@ impl<'a> Problem<'a> {
             ));
         }
         if !(lambda > 0.0 && lambda.is_finite()) {
-            return Err(refused("lam", lambda, "a positive number"));
+            return Err(refused("lambda", lambda, "a positive number"));
         }
         if let Some(sign) = signs.iter().find(|&&sign| sign != 1.0 && sign != -1.0) {
             return Err(refused(
@@ -82,7 +85,7 @@ impl<'a> Problem<'a> {
         }
         if bounds.len() != signs.len() || bounds.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
             return Err(refused(
-                "sample_weight",
+                "row weights",
                 "weights that are negative, not finite or too few",
                 "a finite one of at least 0 for each instance",
             ));

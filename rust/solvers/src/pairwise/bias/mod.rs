@@ -17,7 +17,6 @@ mod free;
 mod multiplier;
 pub mod network;
 mod oracle;
-mod parts;
 mod repair;
 
 pub use super::setup::Bias;
@@ -25,6 +24,6 @@ pub(crate) use fixed::Fixed;
 pub(crate) use free::solve as solve_free;
 pub(crate) use multiplier::Multiplier;
 pub use oracle::{Flow, Summary, best_without_features, flow};
-pub use parts::{mixed_rows, pairs_near_margin};
+pub(crate) use oracle::{mix, summary};
 pub use repair::{centred, routing_of};
 pub(crate) use repair::{comes_out_even, feasible};

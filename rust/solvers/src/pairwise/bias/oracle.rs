@@ -298,7 +298,7 @@ fn add_shares(
 
 /// What is known of the pairs within the bands at the scores, those with the bias, for the diagonal `K_ii`; `None` when
 /// interrupted.
-pub(super) fn summary(
+pub(crate) fn summary(
     labels: &Labels,
     scores: &[f64],
     dual: &[f64],
@@ -353,7 +353,7 @@ pub(super) fn summary(
 }
 
 /// Mixes the dual rows with the oracle's.
-pub(super) fn mix(
+pub(crate) fn mix(
     labels: &Labels,
     scores: &[f64],
     dual: &mut [f64],
