@@ -35,7 +35,7 @@ use crate::report::{Monitor, Status, Trace, relative_gap};
 /// Entries of `H` below this share of the largest one are 0.
 const NULL_SHARE: f64 = 1e-12;
 /// The relative size of what sums of products lose, with a margin of a hundred.
-const ROUNDING: f64 = 100.0 * f64::EPSILON;
+const LOST: f64 = 100.0 * f64::EPSILON;
 
 /// Eigenvalues and eigenvectors of one symmetric matrix; vectors are columns, stored row-major.
 #[derive(Clone, Copy, Debug)]
@@ -288,7 +288,7 @@ pub(super) fn run(
             if round > 0 {
                 let (largest, point) = (state.largest, state.dual_point());
                 let dual = certify(problem, point, &gradient(point)).dual;
-                bound = bound.max(dual - ROUNDING * largest * dot(point, point));
+                bound = bound.max(dual - LOST * largest * dot(point, point));
             }
             bound = bound.max(certificate.dual);
             certificate.dual = bound;

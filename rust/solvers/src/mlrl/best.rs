@@ -1,9 +1,9 @@
 //! The best points of the rounds so far, and what they are worth.
 
+use super::Problem;
 use super::certificate::{best_multiple, loss_and_bias, rounding};
 use super::regulariser::{Regulariser, Weights};
 use super::symmetric::{Eigen, covariance_step};
-use super::{Problem, Values};
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
 use crate::memory;
@@ -67,8 +67,7 @@ impl Best {
     /// Replaces what the rounds found the best points to be worth.
     pub fn correct(&mut self, point: &Point) {
         if self.joint.is_none() {
-            let found = point.objectives.found;
-            (self.primal, self.bound) = (found.primal, found.dual);
+            (self.primal, self.bound) = (point.found.primal, point.found.dual);
         }
     }
 
@@ -102,14 +101,12 @@ impl Best {
             + rounding(problem, &weights.expansion, problem.lambda);
         let size = loss + penalty + bound.abs();
         Ok(Point {
-            objectives: Values {
-                found: Objectives {
-                    primal: loss + 0.5 * penalty,
-                    dual: bound,
-                    rounding: of_forms + rounding_of(size, n + q),
-                },
-                quadratic: dot(&dual.expansion, &dual.scores) / problem.lambda,
+            found: Objectives {
+                primal: loss + 0.5 * penalty,
+                dual: bound,
+                rounding: of_forms + rounding_of(size, n + q),
             },
+            quadratic: dot(&dual.expansion, &dual.scores) / problem.lambda,
             weights,
             bias,
             covariance,
@@ -120,7 +117,9 @@ impl Best {
 
 /// A model, a dual point and what they are worth.
 pub(super) struct Point {
-    pub objectives: Values,
+    pub found: Objectives,
+    /// The quadratic form of the dual, negative for indefinite kernels only.
+    pub quadratic: f64,
     pub weights: Weights,
     pub bias: Vec<f64>,
     pub covariance: Vec<f64>,

@@ -2,7 +2,7 @@
 
 use super::certificate::rounding;
 use super::splitting::State;
-use super::{Problem, Solution, Values};
+use super::{Problem, Solution};
 use crate::error::SolverError;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Objectives, Settings, Status, Trace};
@@ -37,15 +37,12 @@ pub(super) fn drive(
             break (monitor.poll().status(), None);
         }
         // The rounding is that of the point that is computed anew.
-        let objectives = Values {
-            found: Objectives {
-                primal: made.primal,
-                dual: made.dual,
-                rounding: f64::INFINITY,
-            },
-            quadratic: 0.0,
+        let rough = Objectives {
+            primal: made.primal,
+            dual: made.dual,
+            rounding: f64::INFINITY,
         };
-        let found = objectives.ending(settings.tolerance, || 0.0);
+        let found = rough.verdict(0.0, settings.tolerance, || 0.0);
         let used_up = (rounds == settings.max_epochs).then_some(Status::MaxIterations);
         let stalled = made.stalled.then_some(Status::Stalled);
         let last = stalled.filter(|_| !state.single).or(used_up);
@@ -56,7 +53,9 @@ pub(super) fn drive(
             }
             let point = state.point(problem)?;
             let floor = || rounding(problem, &point.dual, 1.0 / problem.lambda);
-            let found = point.objectives.ending(settings.tolerance, floor);
+            let found = point
+                .found
+                .verdict(point.quadratic, settings.tolerance, floor);
             if let Some(status) = found.or(last) {
                 break (status, Some(point));
             }
@@ -78,7 +77,7 @@ pub(super) fn drive(
             state.point(problem)?
         }
     };
-    let found = point.objectives.found;
+    let found = point.found;
     trace.amend(found.primal, found.dual);
     Ok(Solution {
         expansion: point.weights.expansion,

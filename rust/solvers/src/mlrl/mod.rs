@@ -34,7 +34,7 @@ pub use splitting::{fixed, splitting};
 use crate::error::{SolverError, check_size, refused};
 use crate::kernel::rows::KernelRows;
 use crate::linalg::vector::axpy;
-use crate::report::{Objectives, Report, Status};
+use crate::report::Report;
 use tuning::STEPS;
 
 /// What a pair step costs at least, in multiplications.
@@ -170,22 +170,6 @@ impl<'a> Problem<'a> {
             .saturating_mul(self.instances())
             .saturating_add(STEPS.of_label)
             .min(STEPS.most)
-    }
-}
-
-/// The objectives at a point.
-#[derive(Clone, Copy, Debug)]
-struct Values {
-    found: Objectives,
-    /// The quadratic form of the dual, negative for indefinite kernels only.
-    quadratic: f64,
-}
-
-impl Values {
-    /// The status with which the rounds end at this point; `None` when they go on. `rounding` is that of the quadratic
-    /// form.
-    fn ending(&self, tolerance: f64, rounding: impl FnOnce() -> f64) -> Option<Status> {
-        self.found.verdict(self.quadratic, tolerance, rounding)
     }
 }
 

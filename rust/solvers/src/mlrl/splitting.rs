@@ -197,8 +197,8 @@ impl State {
         let made = Made {
             finished,
             stalled: self.patience.is_over(),
-            primal: point.objectives.found.primal,
-            dual: point.objectives.found.dual,
+            primal: point.found.primal,
+            dual: point.found.dual,
         };
         Ok((made, point.covariance))
     }
