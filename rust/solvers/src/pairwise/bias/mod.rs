@@ -18,6 +18,7 @@ mod multiplier;
 pub mod network;
 mod oracle;
 mod repair;
+mod tuning;
 
 pub use super::setup::Bias;
 pub(crate) use fixed::Fixed;
