@@ -3,14 +3,13 @@
 use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::vector::axpy;
 use crate::memory;
-use crate::report::Monitor;
 use nalgebra::DMatrix;
 
 /// Largest matrix that is inverted in one piece.
 const SMALL: usize = 64;
 
 /// Inverts a positive definite matrix of so many rows in place, by halves; whether it is one, and nobody asked to stop.
-pub(crate) fn invert(matrix: &mut [f64], size: usize, monitor: &mut dyn Monitor) -> bool {
+pub(crate) fn invert(matrix: &mut [f64], size: usize, stop: &mut dyn FnMut() -> bool) -> bool {
     if size <= SMALL {
         let small = DMatrix::from_column_slice(size, size, matrix);
         let Some(decomposition) = small.cholesky() else {
@@ -19,7 +18,7 @@ pub(crate) fn invert(matrix: &mut [f64], size: usize, monitor: &mut dyn Monitor)
         matrix.copy_from_slice(decomposition.inverse().as_slice());
         return true;
     }
-    if monitor.poll().breaks_off() {
+    if stop() {
         return false;
     }
     let (first, second) = (size / 2, size - size / 2);
@@ -30,7 +29,7 @@ pub(crate) fn invert(matrix: &mut [f64], size: usize, monitor: &mut dyn Monitor)
     let mut upper = part(first, first, 0);
     let side = part(first, second, first);
     let mut lower = part(size, second, first).split_off(first * second);
-    if !invert(&mut upper, first, monitor) {
+    if !invert(&mut upper, first, stop) {
         return false;
     }
     let mut product = memory::matrix(first, second);
@@ -45,10 +44,10 @@ pub(crate) fn invert(matrix: &mut [f64], size: usize, monitor: &mut dyn Monitor)
         &mut taken,
     );
     axpy(-1.0, &taken, &mut lower);
-    if !invert(&mut lower, second, monitor) {
+    if !invert(&mut lower, second, stop) {
         return false;
     }
-    if monitor.poll().breaks_off() {
+    if stop() {
         return false;
     }
     let mut corner = memory::matrix(first, second);
@@ -90,7 +89,7 @@ mod tests {
             multiply((size, size, size), view.transposed(), view, &mut matrix);
             (0..size).for_each(|k| matrix[k * (size + 1)] += 0.1);
             let mut inverse = matrix.clone();
-            assert!(invert(&mut inverse, size, &mut ()));
+            assert!(invert(&mut inverse, size, &mut || false));
             let mut product = vec![0.0; size * size];
             let [left, right] = [View::rows(&matrix, size), View::rows(&inverse, size)];
             multiply((size, size, size), left, right, &mut product);
@@ -99,7 +98,7 @@ mod tests {
                 assert!((value - expected).abs() < 1e-9, "{size} {k} {value}");
             }
             matrix[size * size - 1] = -1.0;
-            assert!(!invert(&mut matrix, size, &mut ()));
+            assert!(!invert(&mut matrix, size, &mut || false));
         }
     }
 }

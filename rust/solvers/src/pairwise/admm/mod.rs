@@ -119,7 +119,9 @@ impl Admm {
         for k in 0..rank {
             inverse[k * rank + k] += 1.0 / rho;
         }
-        let exists = rho > 0.0 && rho.is_finite() && invert(&mut inverse, rank, monitor);
+        let exists = rho > 0.0
+            && rho.is_finite()
+            && invert(&mut inverse, rank, &mut || monitor.poll().breaks_off());
         exists.then_some(inverse)
     }
 

@@ -15,8 +15,7 @@ use super::{Engine, Epoch, Iterate, Step};
 use crate::error::{SolverError, check_size, refused};
 use crate::labels::Labels;
 use crate::pairwise::loss::check_pairs;
-use crate::pairwise::parts::Scaled;
-use crate::pairwise::scores::{DenseScores, Scores};
+use crate::pairwise::scores::{DenseScores, Scaled, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
 

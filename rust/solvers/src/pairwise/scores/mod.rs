@@ -9,6 +9,7 @@ mod kernel_blocks;
 mod linear_dense;
 mod linear_metric;
 mod linear_sparse;
+mod scaled;
 mod stored_kernel;
 
 pub(crate) use deflated::Deflation;
@@ -16,6 +17,7 @@ pub use kernel_blocks::KernelBlocks;
 pub use linear_dense::LinearDense;
 pub use linear_metric::LinearMetric;
 pub use linear_sparse::LinearSparse;
+pub use scaled::Scaled;
 pub use stored_kernel::StoredKernel;
 
 use crate::linalg::rows::Rows;

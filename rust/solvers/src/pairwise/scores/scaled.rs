@@ -1,7 +1,7 @@
 //! Scores of a kernel multiplied by a constant.
 
+use super::{DenseScores, Moved, Scores};
 use crate::memory;
-use crate::pairwise::scores::{DenseScores, Moved, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
