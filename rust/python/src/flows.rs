@@ -3,19 +3,16 @@
 
 use crate::answers::matrix;
 use crate::arguments::{
-    FeatureArrays, IndicatorArrays, check_finite, linear_scores, row_major, shaped_matrix,
-    value_error,
+    FeatureArrays, IndicatorArrays, check_finite, linear_scores, shaped_matrix, value_error,
 };
 use crate::boundary::guarded;
-use crate::keywords::keywords;
-use crate::losses::AnyLoss;
+use crate::keywords::{Keywords, keywords};
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::labels::Labels;
+use crate::parts::Part;
 use multimargin_solvers::memory;
-use multimargin_solvers::network::STEPS;
-use multimargin_solvers::pairwise::bcd::PartPoint;
+use multimargin_solvers::pairwise::bias::network::STEPS;
 use multimargin_solvers::pairwise::bias::{self, Flow, Summary, centred};
-use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::pairwise::parts::flow;
 use multimargin_solvers::report::Monitor;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -25,17 +22,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 keywords! {
-/// A part of the rows at the common point `weights`, `offset`, but for labels and features, and the flow, of which
-/// `pairs_near_margin` needs the bands alone.
+/// The flow, of which `pairs_near_margin` needs the bands alone.
 struct FlowRequest<'py> {
-    pair_weights: PyReadonlyArray1<'py, f64>,
-    #[pyo3(default)]
-    label_weights: Option<PyReadonlyArray1<'py, f64>>,
-    dual: PyReadonlyArray2<'py, f64>,
-    weights: PyReadonlyArray2<'py, f64>,
-    offset: PyReadonlyArray1<'py, f64>,
-    loss: String,
-    threads: usize,
     bands: PyReadonlyArray1<'py, f64>,
     #[pyo3(default)]
     prices: Option<PyReadonlyArray1<'py, f64>>,
@@ -44,40 +32,7 @@ struct FlowRequest<'py> {
 }
 }
 
-impl<'py> FlowRequest<'py> {
-    /// The request, its labels, and the number of these, the zero label included.
-    fn with_labels(
-        py: Python<'py>,
-        indicator: &IndicatorArrays<'_>,
-        request: Option<Bound<'py, PyDict>>,
-    ) -> PyResult<(Self, Labels, usize)> {
-        let asked = Self::of(py, request)?;
-        let loss = AnyLoss::new(&asked.loss, 1.0, 0.0).map_err(value_error)?;
-        let labels = loss.labels(
-            indicator,
-            1.0,
-            Some(&asked.pair_weights),
-            asked.label_weights.as_ref(),
-            None,
-        )?;
-        let q = labels.count();
-        Ok((asked, labels, q))
-    }
-}
-
 impl FlowRequest<'_> {
-    fn point(&self) -> PyResult<PartPoint<'_>> {
-        let point = PartPoint {
-            dual: row_major("dual", &self.dual)?,
-            weights: row_major("weights", &self.weights)?,
-            offset: self.offset.as_slice()?,
-        };
-        check_finite("dual", point.dual)?;
-        check_finite("weights", point.weights)?;
-        check_finite("offset", point.offset)?;
-        Ok(point)
-    }
-
     fn flow(&self) -> PyResult<Flow> {
         let prices = self.prices.as_ref().map(PyReadonlyArray1::as_slice);
         Ok(Flow {
@@ -100,14 +55,18 @@ pub fn pairs_near_margin<'py>(
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     guarded(py, || {
-        let (asked, labels, q) = FlowRequest::with_labels(py, &indicator, request)?;
-        let x = features.features_of_rows(labels.instances())?;
-        let (point, bands) = (asked.point()?, asked.bands.as_slice()?);
-        let threads = Threads::new(asked.threads);
+        let (part, asked) = <(Part<'_>, FlowRequest<'_>)>::of(py, request)?;
+        let (_, labels) = part.problem(&indicator)?;
+        let (x, q) = (
+            features.features_of_rows(labels.instances())?,
+            labels.count(),
+        );
+        let (point, bands) = (part.point()?, asked.bands.as_slice()?);
+        let threads = part.threads();
         let mut monitor = PythonMonitor::new(None);
         let found = py
             .detach(|| {
-                bias::pairs_near_margin(
+                flow::pairs_near_margin(
                     &labels,
                     &mut *linear_scores(x, q),
                     point,
@@ -118,11 +77,11 @@ pub fn pairs_near_margin<'py>(
             })
             .map_err(value_error)?;
         let found = monitor.all_or_nothing(found)?;
-        let part = PyDict::new(py);
-        part.set_item("capacities", matrix(py, found.capacities, q * q, STEPS)?)?;
-        part.set_item("sum", found.sum.into_pyarray(py))?;
-        part.set_item("distance", found.distance)?;
-        Ok(part)
+        let near = PyDict::new(py);
+        near.set_item("capacities", matrix(py, found.capacities, q * q, STEPS)?)?;
+        near.set_item("sum", found.sum.into_pyarray(py))?;
+        near.set_item("distance", found.distance)?;
+        Ok(near)
     })
 }
 
@@ -136,12 +95,16 @@ pub fn mixed_rows<'py>(
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyArray2<f64>>> {
     guarded(py, || {
-        let (asked, labels, q) = FlowRequest::with_labels(py, &indicator, request)?;
-        let x = features.features_of_rows(labels.instances())?;
-        let (point, flow) = (asked.point()?, asked.flow()?);
-        let threads = Threads::new(asked.threads);
+        let (part, asked) = <(Part<'_>, FlowRequest<'_>)>::of(py, request)?;
+        let (_, labels) = part.problem(&indicator)?;
+        let (x, q) = (
+            features.features_of_rows(labels.instances())?,
+            labels.count(),
+        );
+        let (point, flow) = (part.point()?, asked.flow()?);
+        let threads = part.threads();
         let dual = py
-            .detach(|| bias::mixed_rows(&labels, &mut *linear_scores(x, q), point, &flow, &threads))
+            .detach(|| flow::mixed_rows(&labels, &mut *linear_scores(x, q), point, &flow, &threads))
             .map_err(value_error)?;
         matrix(py, dual, labels.instances(), q)
     })

@@ -3,7 +3,7 @@
 use crate::answers::{matrix, reported};
 use crate::arguments::{FeatureArrays, optional_matrix, row_major, shaped_matrix, value_error};
 use crate::boundary::guarded;
-use crate::keywords::keywords;
+use crate::keywords::{Keywords, keywords};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::refused;
 use multimargin_solvers::llsf::admm::Eigenpairs;

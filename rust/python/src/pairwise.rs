@@ -5,7 +5,7 @@ use crate::arguments::{
     FeatureArrays, IndicatorArrays, check_finite, kernel, optional_matrix, value_error,
 };
 use crate::boundary::guarded;
-use crate::keywords::keywords;
+use crate::keywords::{Keywords, keywords};
 use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::refused;

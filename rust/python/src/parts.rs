@@ -5,12 +5,13 @@ use crate::arguments::{
     FeatureArrays, IndicatorArrays, check_finite, linear_scores, row_major, value_error,
 };
 use crate::boundary::guarded;
-use crate::keywords::keywords;
+use crate::keywords::{Keywords, keywords};
 use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
+use multimargin_solvers::labels::Labels;
 use multimargin_solvers::memory;
-use multimargin_solvers::pairwise::bcd::{self, Common, PartState, Proximal};
-use multimargin_solvers::pairwise::splitting::{self, Split};
+use multimargin_solvers::pairwise::bcd::{self, Common, PartPoint, PartState, Proximal};
+use multimargin_solvers::pairwise::parts::split::{self, Split};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -18,9 +19,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 keywords! {
-/// A part of the rows at the common point `weights`, `offset`, and what to do, but for labels and features. See
-/// `multimargin_solvers::pairwise::bcd::improve_part` for the meaning.
-struct PartRequest<'py> {
+/// A part of the rows at the common point `weights`, `offset`, but for labels and features.
+pub struct Part<'py> {
     pair_weights: PyReadonlyArray1<'py, f64>,
     #[pyo3(default)]
     label_weights: Option<PyReadonlyArray1<'py, f64>>,
@@ -30,58 +30,65 @@ struct PartRequest<'py> {
     weights: PyReadonlyArray2<'py, f64>,
     offset: PyReadonlyArray1<'py, f64>,
     loss: String,
+    #[pyo3(default = 0.0)]
     theta: f64,
+    #[pyo3(default = 1.0)]
     mu: f64,
+    #[pyo3(default = 1)]
+    threads: usize,
+}
+}
+
+impl Part<'_> {
+    /// The loss and its labels.
+    pub fn problem(&self, indicator: &IndicatorArrays<'_>) -> PyResult<(AnyLoss, Labels)> {
+        let loss = AnyLoss::new(&self.loss, self.theta, self.mu).map_err(value_error)?;
+        let (pairs, relevant) = (Some(&self.pair_weights), self.label_weights.as_ref());
+        let labels = loss.labels(indicator, 1.0, pairs, relevant, self.top)?;
+        Ok((loss, labels))
+    }
+
+    /// The dual rows and the common point.
+    pub fn point(&self) -> PyResult<PartPoint<'_>> {
+        let point = PartPoint {
+            dual: row_major("dual", &self.dual)?,
+            weights: row_major("weights", &self.weights)?,
+            offset: self.offset.as_slice()?,
+        };
+        check_finite("dual", point.dual)?;
+        check_finite("weights", point.weights)?;
+        check_finite("offset", point.offset)?;
+        Ok(point)
+    }
+
+    pub fn threads(&self) -> Threads {
+        Threads::new(self.threads)
+    }
+}
+
+keywords! {
+/// What to do with the part. See `multimargin_solvers::pairwise::bcd::improve_part` for the meaning.
+struct PartRequest<'py> {
     sigma: f64,
     growth: f64,
     tolerated: f64,
     epochs: usize,
     seed: u64,
-    #[pyo3(default = 1)]
-    threads: usize,
     #[pyo3(default)]
     dual_terms: Option<PyReadonlyArray1<'py, f64>>,
 }
 }
 
 impl PartRequest<'_> {
-    fn common(&self) -> PyResult<Common<'_>> {
-        let weights = row_major("weights", &self.weights)?;
-        let offset = self.offset.as_slice()?;
-        let factors = [self.sigma, self.growth, self.tolerated];
-        for (name, values) in [
-            ("weights", weights),
-            ("offset", offset),
-            ("sigma, growth or tolerated", &factors),
-        ] {
-            check_finite(name, values)?;
-        }
-        Ok(Common {
-            weights,
-            offset,
-            sigma: self.sigma,
-            growth: self.growth,
-        })
-    }
-
-    fn start(&self) -> PyResult<PartState> {
-        let dual = row_major("dual", &self.dual)?;
-        check_finite("dual", dual)?;
-        let dual_terms = match &self.dual_terms {
-            Some(terms) => {
-                check_finite("dual_terms", terms.as_slice()?)?;
-                Some(terms.as_slice()?.to_vec())
-            }
-            None => None,
-        };
-        Ok(PartState {
-            dual: memory::copied(dual),
-            dual_terms,
-        })
+    fn dual_terms(&self) -> PyResult<Option<Vec<f64>>> {
+        let terms = self.dual_terms.as_ref();
+        let terms = terms.map(PyReadonlyArray1::as_slice).transpose()?;
+        check_finite("dual_terms", terms.unwrap_or_default())?;
+        Ok(terms.map(memory::copied))
     }
 }
 
-/// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`PartRequest`]: the
+/// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`Part`] and [`PartRequest`]: the
 /// new dual rows, shape (n, q), and their dual terms; the change of the weights X^T B, shape (d, q), and of the sum of the
 /// dual rows; the sum of the losses and the part's share of the duality gap at the common point, with what their rounding
 /// comes of; and how many rows were visited.
@@ -94,25 +101,30 @@ pub fn improve_part<'py>(
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     guarded(py, || {
-        let asked = PartRequest::of(py, request)?;
-        let loss = AnyLoss::new(&asked.loss, asked.theta, asked.mu).map_err(value_error)?;
-        let labels = loss.labels(
-            &indicator,
-            1.0,
-            Some(&asked.pair_weights),
-            asked.label_weights.as_ref(),
-            asked.top,
-        )?;
+        let (part, asked) = <(Part<'_>, PartRequest<'_>)>::of(py, request)?;
+        let (loss, labels) = part.problem(&indicator)?;
         // With the zero label.
         let (n, q) = (labels.instances(), labels.count());
         let arrays = features.features_of_rows(n)?;
         let columns = arrays.columns();
-        let (common, start) = (asked.common()?, asked.start()?);
+        let point = part.point()?;
+        let factors = [asked.sigma, asked.growth, asked.tolerated];
+        check_finite("sigma, growth or tolerated", &factors)?;
+        let common = Common {
+            weights: point.weights,
+            offset: point.offset,
+            sigma: asked.sigma,
+            growth: asked.growth,
+        };
+        let start = PartState {
+            dual: memory::copied(point.dual),
+            dual_terms: asked.dual_terms()?,
+        };
         let settings = Settings {
             seed: asked.seed,
             ..Settings::default()
         };
-        let threads = Threads::new(asked.threads);
+        let threads = part.threads();
         let mut monitor = PythonMonitor::new(None);
         let answer = py
             .detach(|| {
@@ -132,74 +144,44 @@ pub fn improve_part<'py>(
             })
             .map_err(value_error)?;
         let answer = monitor.answer(answer)?;
-        let part = PyDict::new(py);
-        part.set_item("dual", matrix(py, answer.state.dual, n, q)?)?;
+        let found = PyDict::new(py);
+        found.set_item("dual", matrix(py, answer.state.dual, n, q)?)?;
         let dual_terms = answer.state.dual_terms;
-        part.set_item("dual_terms", dual_terms.map(|terms| terms.into_pyarray(py)))?;
-        part.set_item("weights", matrix(py, answer.weights, columns, q)?)?;
-        part.set_item("sum", answer.sum.into_pyarray(py))?;
-        part.set_item("loss", answer.loss)?;
-        part.set_item("gap", answer.gap)?;
-        part.set_item("rounding", answer.rounding)?;
-        part.set_item("size", answer.size)?;
-        part.set_item("active", answer.active)?;
-        Ok(part)
+        found.set_item("dual_terms", dual_terms.map(|terms| terms.into_pyarray(py)))?;
+        found.set_item("weights", matrix(py, answer.weights, columns, q)?)?;
+        found.set_item("sum", answer.sum.into_pyarray(py))?;
+        found.set_item("loss", answer.loss)?;
+        found.set_item("gap", answer.gap)?;
+        found.set_item("rounding", answer.rounding)?;
+        found.set_item("size", answer.size)?;
+        found.set_item("active", answer.active)?;
+        Ok(found)
     })
 }
 
 keywords! {
-/// A part of the rows at the common point `weights`, `offset`, and the penalty, but for labels and features. See
-/// `multimargin_solvers::pairwise::splitting::split_part` for the meaning.
+/// The penalty and the scores. See `multimargin_solvers::pairwise::parts::split::split_part` for the meaning.
 struct SplitRequest<'py> {
-    pair_weights: PyReadonlyArray1<'py, f64>,
-    #[pyo3(default)]
-    label_weights: Option<PyReadonlyArray1<'py, f64>>,
-    #[pyo3(default)]
-    top: Option<usize>,
     #[pyo3(default)]
     scores: Option<PyReadonlyArray2<'py, f64>>,
-    dual: PyReadonlyArray2<'py, f64>,
-    weights: PyReadonlyArray2<'py, f64>,
-    offset: PyReadonlyArray1<'py, f64>,
-    loss: String,
-    theta: f64,
-    mu: f64,
     rho: f64,
     length: f64,
     beside: f64,
-    #[pyo3(default = 1)]
-    threads: usize,
 }
 }
 
 impl SplitRequest<'_> {
-    fn common(&self) -> PyResult<Split<'_>> {
-        let weights = row_major("weights", &self.weights)?;
-        let offset = self.offset.as_slice()?;
-        check_finite("weights", weights)?;
-        check_finite("offset", offset)?;
-        Ok(Split {
-            weights,
-            offset,
-            rho: self.rho,
-            length: self.length,
-            beside: self.beside,
-        })
-    }
-
-    fn start(&self) -> PyResult<(Option<Vec<f64>>, Vec<f64>)> {
-        let dual = row_major("dual", &self.dual)?;
-        check_finite("dual", dual)?;
+    fn scores(&self) -> PyResult<Option<Vec<f64>>> {
         let scores = self.scores.as_ref();
         let scores = scores
             .map(|scores| row_major("scores", scores))
             .transpose()?;
         check_finite("scores", scores.unwrap_or_default())?;
-        Ok((scores.map(memory::copied), memory::copied(dual)))
+        Ok(scores.map(memory::copied))
     }
 }
 
-/// A round of the alternating direction method over a part of the rows, see [`SplitRequest`]: its scores times the scales and
+/// A round of the alternating direction method over a part of the rows, see [`Part`] and [`SplitRequest`]: its scores times the scales and
 /// its dual rows, both of shape (n, q), and their dual terms; the part's share of the weights X^T B, shape (d, q), and of the
 /// sum of the dual rows; the sum of the losses at the common point, with what the rounding of the certificate comes of; and
 /// the sums of squares of the scores, of their distance from those of the common point, of their move, and of the multipliers.
@@ -212,25 +194,26 @@ pub fn split_part<'py>(
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     guarded(py, || {
-        let asked = SplitRequest::of(py, request)?;
-        let loss = AnyLoss::new(&asked.loss, asked.theta, asked.mu).map_err(value_error)?;
-        let labels = loss.labels(
-            &indicator,
-            1.0,
-            Some(&asked.pair_weights),
-            asked.label_weights.as_ref(),
-            asked.top,
-        )?;
+        let (part, asked) = <(Part<'_>, SplitRequest<'_>)>::of(py, request)?;
+        let (loss, labels) = part.problem(&indicator)?;
         let (n, q) = (labels.instances(), labels.count());
         let arrays = features.features_of_rows(n)?;
         let columns = arrays.columns();
-        let (common, start) = (asked.common()?, asked.start()?);
-        let threads = Threads::new(asked.threads);
+        let point = part.point()?;
+        let common = Split {
+            weights: point.weights,
+            offset: point.offset,
+            rho: asked.rho,
+            length: asked.length,
+            beside: asked.beside,
+        };
+        let start = (asked.scores()?, memory::copied(point.dual));
+        let threads = part.threads();
         let mut monitor = PythonMonitor::new(None);
         let answer = py
             .detach(|| {
                 let mut scores = linear_scores(arrays, q);
-                of_any!(loss, |loss| splitting::split_part(
+                of_any!(loss, |loss| split::split_part(
                     &labels,
                     &mut *scores,
                     &loss,
@@ -242,19 +225,19 @@ pub fn split_part<'py>(
             })
             .map_err(value_error)?;
         let answer = monitor.answer(answer)?;
-        let part = PyDict::new(py);
-        part.set_item("scores", matrix(py, answer.scores, n, q)?)?;
-        part.set_item("dual", matrix(py, answer.dual, n, q)?)?;
-        part.set_item("dual_terms", answer.dual_terms.into_pyarray(py))?;
-        part.set_item("weights", matrix(py, answer.weights, columns, q)?)?;
-        part.set_item("sum", answer.sum.into_pyarray(py))?;
-        part.set_item("loss", answer.loss)?;
-        part.set_item("rounding", answer.rounding)?;
-        part.set_item("size", answer.size)?;
-        part.set_item("square", answer.square)?;
-        part.set_item("primal", answer.squares.primal)?;
-        part.set_item("moved", answer.squares.moved)?;
-        part.set_item("displacements", answer.squares.displacements)?;
-        Ok(part)
+        let found = PyDict::new(py);
+        found.set_item("scores", matrix(py, answer.scores, n, q)?)?;
+        found.set_item("dual", matrix(py, answer.dual, n, q)?)?;
+        found.set_item("dual_terms", answer.dual_terms.into_pyarray(py))?;
+        found.set_item("weights", matrix(py, answer.weights, columns, q)?)?;
+        found.set_item("sum", answer.sum.into_pyarray(py))?;
+        found.set_item("loss", answer.loss)?;
+        found.set_item("rounding", answer.rounding)?;
+        found.set_item("size", answer.size)?;
+        found.set_item("square", answer.square)?;
+        found.set_item("primal", answer.squares.primal)?;
+        found.set_item("moved", answer.squares.moved)?;
+        found.set_item("displacements", answer.squares.displacements)?;
+        Ok(found)
     })
 }

@@ -3,7 +3,7 @@
 use crate::answers::{matrix, reported};
 use crate::arguments::{FeatureArrays, kernel, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
-use crate::keywords::keywords;
+use crate::keywords::{Keywords, keywords};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::refused;
 use multimargin_solvers::kernel::gram::Kernel;

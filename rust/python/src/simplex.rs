@@ -3,14 +3,14 @@
 use crate::answers::{matrix, reported};
 use crate::arguments::{FeatureArrays, IndicatorArrays, kernel, value_error};
 use crate::boundary::guarded;
-use crate::keywords::keywords;
+use crate::keywords::{Keywords, keywords};
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::kernel::gram::Gram;
 use multimargin_solvers::kernel::rows::KernelRows;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::pairwise::loss::SquaredHinge;
-use multimargin_solvers::rank_cvm::{self, StopRule};
+use multimargin_solvers::pairwise::published::rank_cvm::{self, StopRule};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@
 //! | Rank-SVM (Elisseeff & Weston 2001) | [`pairwise::loss::Hinge`] | any of [`pairwise::scores`], bias free, penalized or none | [`pairwise::solve`] with blocks ([`pairwise::bcd`]) or, as published, pairs; [`pairwise::published::frank_wolfe`] |
 //! | Rank-SVMz (after Xu 2012) | [`pairwise::loss::ZeroLabelHinge`] | any, bias free, penalized or none | [`pairwise::solve`] |
 //! | Rank-LSVM (Xu 2016) | [`pairwise::loss::SquaredHinge`] | any, bias penalized | [`pairwise::solve`] |
-//! | Rank-CVM (Xu 2013) | [`pairwise::loss::SquaredHinge`], the solution divided by its sum | any, bias penalized | [`pairwise::solve`]; as published: [`rank_cvm`] |
+//! | Rank-CVM (Xu 2013) | [`pairwise::loss::SquaredHinge`], the solution divided by its sum | any, bias penalized | [`pairwise::solve`]; as published: [`pairwise::published::rank_cvm`] |
 //! | mlODM (Tan et al. 2019) | [`pairwise::loss::OptimalMargin`] | any, no bias | [`pairwise::solve`] |
 //! | Rank-HLapSVM (Chen et al. 2009) | [`pairwise::loss::Hinge`] | whitened features, or sparse ones under a metric, no bias | [`pairwise::solve`] |
 //! | MLRL (Zhang & Yeung 2013) | hinge of each label | any kernel, coupled by a label covariance, bias free | [`mlrl::splitting`], as published: [`mlrl::alternating`]; a given covariance: [`mlrl::fixed`]; all on [`mlrl::smo`] |
@@ -17,6 +17,7 @@
 //! table. [`pairwise::request`] makes scores and loop of what a caller states. Every loop ends with the status that
 //! [`report::Objectives::verdict`] gives it. This crate does not depend on Python.
 
+pub(crate) mod anderson;
 pub mod error;
 pub mod kernel;
 pub mod labels;
@@ -24,9 +25,7 @@ pub mod linalg;
 pub mod llsf;
 pub mod memory;
 pub mod mlrl;
-pub mod network;
 pub mod pairwise;
 pub mod parallel;
-pub mod rank_cvm;
 pub mod report;
 pub mod tuning;

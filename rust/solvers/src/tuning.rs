@@ -178,7 +178,7 @@ mechanisms! {
         patience_anew: usize = 50,
     }
 
-    /// The iterations of splitting methods are extrapolated ([`crate::linalg::anderson`]).
+    /// The iterations of splitting methods are extrapolated ([`crate::anderson`]).
     extrapolation: Extrapolating {
         /// Differences that are remembered at most,
         most: usize = 10,
@@ -263,39 +263,6 @@ macro_rules! numbers {
 }
 
 pub(crate) use numbers;
-
-numbers! {
-    /// Newton's method for the prices of a network ([`crate::network`]).
-    PRICES: Pricing {
-        /// Newton steps,
-        newton_steps: usize = 100,
-        /// steps of conjugate gradients in each,
-        gradient_steps: usize = 200,
-        /// and trials of a line search at most.
-        trials: usize = 30,
-        /// A line search ends where the slope is this share of the first one.
-        flat: f64 = 0.5,
-        /// Conjugate gradients stop at this share of what is left, at first; later at the square of the share of the demand,
-        /// and before there is nothing but rounding.
-        forcing: f64 = 0.1,
-        /// What is left at this share of the demand is rounding.
-        exact: f64 = 1e-12,
-        /// Damping, by a slope for each node, as a share of its capacity over the dearest cost: the first one,
-        first_damping: f64 = 0.1,
-        /// the least, which nodes all of whose arcs are full or empty need,
-        least_damping: f64 = 1e-9,
-        /// and the most.
-        most_damping: f64 = 1e4,
-        /// By what it changes after a step that is shorter than `short`,
-        more_damping: f64 = 100.0,
-        /// and after others.
-        less_damping: f64 = 0.1,
-        /// See `more_damping`.
-        short: f64 = 0.25,
-        /// Nodes with less than this share of what is left at another are no reason for it.
-        much: f64 = 1e-2,
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,11 @@
-//! Linear algebra on slices: elementwise loops, matrix products, feature matrices by rows and by columns, and
+//! Linear algebra on slices: elementwise loops, matrix products, decompositions, feature matrices by rows and by columns, and
 //! matrices whose rows are stored as is smaller.
 
-pub(crate) mod anderson;
+pub mod cholesky;
 pub mod columns;
 pub mod features;
 pub mod few_columns;
+pub(crate) mod inverse;
 pub mod matmul;
 pub mod root;
 pub mod rows;

@@ -132,7 +132,7 @@ const EXP_UNDERFLOW: f64 = -708.0;
 /// Above this argument `exp` would overflow.
 const EXP_OVERFLOW: f64 = 709.0;
 /// Adding and subtracting this rounds to the nearest integer, and leaves that integer in the low bits of the sum.
-const ROUNDING: f64 = 6_755_399_441_055_744.0;
+const TO_INTEGER: f64 = 6_755_399_441_055_744.0;
 const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
@@ -164,8 +164,8 @@ fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
 #[inline(always)]
 fn exp<const FUSED: bool>(x: f64) -> f64 {
     let clamped = x.clamp(EXP_UNDERFLOW, EXP_OVERFLOW);
-    let shifted = multiply_add::<FUSED>(clamped, std::f64::consts::LOG2_E, ROUNDING);
-    let k = shifted - ROUNDING;
+    let shifted = multiply_add::<FUSED>(clamped, std::f64::consts::LOG2_E, TO_INTEGER);
+    let k = shifted - TO_INTEGER;
     let r = multiply_add::<FUSED>(-k, LN2_HIGH, clamped);
     let r = multiply_add::<FUSED>(-k, LN2_LOW, r);
     let mut p = EXP[0];

@@ -11,7 +11,7 @@
 //! * `W = (H + rho)^-1 (C + rho (Z - D))`: diagonal in the basis, two products with `U` and two with `V`;
 //! * `Q = a W + (1 - a) Z + D` with the over-relaxation `a`; `Z` is the soft threshold of `Q` at `beta / rho`, and `D`
 //!   what it cuts off. So `Q` is all that is kept, and what is extrapolated
-//!   ([`crate::linalg::anderson`]).
+//!   ([`crate::anderson`]).
 //!
 //! `Z` is the model. `S = rho D` lies in the box of beta: the gradient at `H^+ (C - S)` is `-S`, projected on the range of
 //! `H` where that has a null space, so that this point gives a lower bound ([`super::certificate`]).
@@ -26,8 +26,8 @@ use super::lasso::soft_threshold;
 use super::problem::{End, Problem};
 use super::quadratic::Quadratic;
 use super::tuning::SPLITTING;
+use crate::anderson::Anderson;
 use crate::error::{SolverError, refused};
-use crate::linalg::anderson::Anderson;
 use crate::linalg::matmul::{View, multiply_rows};
 use crate::linalg::vector::{dot, transpose};
 use crate::memory;
@@ -38,7 +38,7 @@ use crate::tuning::Extrapolating;
 /// Entries of `H` below this share of the largest one are 0.
 const NULL_SHARE: f64 = 1e-12;
 /// The relative size of what sums of products lose, with a margin of a hundred.
-const ROUNDING: f64 = 100.0 * f64::EPSILON;
+const LOST: f64 = 100.0 * f64::EPSILON;
 
 /// Eigenvalues and eigenvectors of one symmetric matrix; vectors are columns, stored row-major.
 #[derive(Clone, Copy, Debug)]
@@ -299,7 +299,7 @@ pub(super) fn run(
             if round > 0 {
                 let (largest, point) = (state.largest, state.dual_point());
                 let dual = certify(problem, point, &gradient(point)).dual;
-                bound = bound.max(dual - ROUNDING * largest * dot(point, point));
+                bound = bound.max(dual - LOST * largest * dot(point, point));
             }
             bound = bound.max(certificate.dual);
             certificate.dual = bound;

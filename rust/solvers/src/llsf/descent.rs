@@ -197,7 +197,7 @@ pub(super) fn run(
 ) -> Result<End, SolverError> {
     if problem.coupling.is_some() {
         return Err(SolverError::Unsupported(
-            "coordinate descent needs labels that are not coupled (alpha = 0), expected solver 'admm' or 'apg'",
+            "coordinate descent needs labels that are not coupled (alpha = 0)",
         ));
     }
     let mut trace = Trace::default();

@@ -7,8 +7,9 @@
 //! It stalls above the joint optimum: an eigenvalue of Omega that is near 0 multiplies what could make it grow. That is
 //! why [`super::splitting()`] exists, whose rounds solve (10) here.
 
+use super::drive::drive;
 use super::regulariser::Regulariser;
-use super::splitting::{State, drive};
+use super::splitting::State;
 use super::symmetric::independent;
 use super::tuning::ALTERNATION;
 use super::{Problem, Solution};

@@ -16,8 +16,11 @@
 //! Here every matrix with one column a label is stored by label: `q` rows of `n` numbers.
 
 mod alternating;
+mod best;
 mod certificate;
 mod columns;
+mod drive;
+mod patience;
 mod regulariser;
 pub mod request;
 pub mod smo;
@@ -31,7 +34,7 @@ pub use splitting::{fixed, splitting};
 use crate::error::{SolverError, check_size, refused};
 use crate::kernel::rows::KernelRows;
 use crate::linalg::vector::axpy;
-use crate::report::{Objectives, Report, Status};
+use crate::report::Report;
 use tuning::STEPS;
 
 /// What a pair step costs at least, in multiplications.
@@ -71,7 +74,7 @@ impl<'a> Problem<'a> {
             ));
         }
         if !(lambda > 0.0 && lambda.is_finite()) {
-            return Err(refused("lam", lambda, "a positive number"));
+            return Err(refused("lambda", lambda, "a positive number"));
         }
         if let Some(sign) = signs.iter().find(|&&sign| sign != 1.0 && sign != -1.0) {
             return Err(refused(
@@ -82,7 +85,7 @@ impl<'a> Problem<'a> {
         }
         if bounds.len() != signs.len() || bounds.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
             return Err(refused(
-                "sample_weight",
+                "row weights",
                 "weights that are negative, not finite or too few",
                 "a finite one of at least 0 for each instance",
             ));
@@ -167,22 +170,6 @@ impl<'a> Problem<'a> {
             .saturating_mul(self.instances())
             .saturating_add(STEPS.of_label)
             .min(STEPS.most)
-    }
-}
-
-/// The objectives at a point.
-#[derive(Clone, Copy, Debug)]
-struct Values {
-    found: Objectives,
-    /// The quadratic form of the dual, negative for indefinite kernels only.
-    quadratic: f64,
-}
-
-impl Values {
-    /// The status with which the rounds end at this point; `None` when they go on. `rounding` is that of the quadratic
-    /// form.
-    fn ending(&self, tolerance: f64, rounding: impl FnOnce() -> f64) -> Option<Status> {
-        self.found.verdict(self.quadratic, tolerance, rounding)
     }
 }
 

@@ -107,7 +107,7 @@ fn bounds(indicator: &[u8], q: usize, shares: Option<&[f64]>) -> Result<Vec<f64>
     let n = indicator.len() / q.max(1);
     if let Some(shares) = shares.filter(|shares| shares.len() != n) {
         return Err(refused(
-            "row_shares",
+            "row weights",
             format!("{} numbers", shares.len()),
             "one for each row",
         ));

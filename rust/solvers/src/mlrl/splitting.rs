@@ -22,17 +22,20 @@
 //!
 //! This replaces the published alternation ([`super::alternating`]), which stalls above the joint optimum.
 
-use super::certificate::{best_multiple, loss_and_bias, rounding};
+use super::best::{Best, Point};
+use super::certificate::{best_multiple, loss_and_bias};
 use super::columns::{Column, Task, solve_all};
+use super::drive::{Made, drive};
+use super::patience::Patience;
 use super::regulariser::{Regulariser, Weights};
-use super::symmetric::{Eigen, covariance_step, eigenvalues};
+use super::symmetric::{Eigen, eigenvalues};
 use super::tuning::SPLITTING;
-use super::{Problem, Solution, Values};
+use super::{Problem, Solution};
 use crate::error::{SolverError, check_size};
 use crate::linalg::vector::dot;
 use crate::memory;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Objectives, Settings, Status, Trace, relative_gap, rounding_of};
+use crate::report::{Monitor, Settings, relative_gap};
 
 /// Solves the joint problem; see the head of this file.
 ///
@@ -84,136 +87,12 @@ fn solve(
     drive(problem, state, settings, threads, monitor, round)
 }
 
-/// What a round of a loop has come to.
-pub(super) struct Made {
-    /// False when it was broken off.
-    pub finished: bool,
-    /// Whether more rounds will not help.
-    pub stalled: bool,
-    /// The objectives as the round found them.
-    pub primal: f64,
-    pub dual: f64,
-}
-
-/// Rounds until the gap is within the tolerance, with a certificate that is computed anew before that is believed.
-pub(super) fn drive(
-    problem: &Problem<'_>,
-    mut state: State,
-    settings: &Settings,
-    threads: &Threads,
-    monitor: &mut dyn Monitor,
-    mut round: impl FnMut(&mut State, &mut dyn Monitor) -> Result<Made, SolverError>,
-) -> Result<Solution, SolverError> {
-    settings.validate()?;
-    let (mut trace, mut rounds) = (Trace::default(), 0);
-    let (status, point) = loop {
-        rounds += 1;
-        let made = round(&mut state, monitor)?;
-        trace.record(rounds, made.primal, made.dual, problem.instances(), monitor);
-        if !made.finished {
-            break (monitor.poll().status(), None);
-        }
-        // The rounding is that of the point that is computed anew.
-        let objectives = Values {
-            found: Objectives {
-                primal: made.primal,
-                dual: made.dual,
-                rounding: f64::INFINITY,
-            },
-            quadratic: 0.0,
-        };
-        let found = objectives.ending(settings.tolerance, || 0.0);
-        let used_up = (rounds == settings.max_epochs).then_some(Status::MaxIterations);
-        let stalled = made.stalled.then_some(Status::Stalled);
-        let last = stalled.filter(|_| !state.single).or(used_up);
-        let last = last.or_else(|| monitor.poll().is_out_of_time().then_some(Status::TimeLimit));
-        if found.is_some() || stalled.is_some() || last.is_some() {
-            if !state.recompute(problem, threads, monitor) {
-                break (Status::Interrupted, None);
-            }
-            let point = state.point(problem)?;
-            let floor = || rounding(problem, &point.dual, 1.0 / problem.lambda);
-            let found = point.objectives.ending(settings.tolerance, floor);
-            if let Some(status) = found.or(last) {
-                break (status, Some(point));
-            }
-            state.correct(&point);
-            if !state.leave_single_precision(problem, threads, monitor) {
-                break (Status::Interrupted, None);
-            }
-        }
-        // A round with nothing left to do has not polled.
-        if monitor.poll().is_interrupted() {
-            break (Status::Interrupted, None);
-        }
-    };
-    let point = match point {
-        Some(point) => point,
-        None => {
-            // The loop was interrupted; its certificate is not to be.
-            state.recompute(problem, threads, &mut ());
-            state.point(problem)?
-        }
-    };
-    let found = point.objectives.found;
-    trace.amend(found.primal, found.dual);
-    Ok(Solution {
-        expansion: point.weights.expansion,
-        scores: point.weights.scores,
-        bias: point.bias,
-        dual: point.dual,
-        covariance: point.covariance,
-        report: trace.report(status, rounds, found),
-    })
-}
-
-/// The signs that more rounds will not help.
-#[derive(Default)]
-struct Patience {
-    /// Rounds in all, whatever the regulariser, and the largest number of them, if there is one.
-    rounds: usize,
-    most_rounds: Option<usize>,
-    /// Rounds in which a label used up its steps.
-    exhausted: usize,
-    /// Steps of the labels that took most of each round, over the most of one round.
-    spent: f64,
-    /// The gap `SPLITTING.still_rounds` rounds ago.
-    earlier: f64,
-    still: bool,
-}
-
-impl Patience {
-    fn note(&mut self, rounds: usize, exhausted: bool, spent: f64, gap: f64) {
-        self.rounds += 1;
-        self.spent += spent;
-        self.exhausted += usize::from(exhausted);
-        if rounds.is_multiple_of(SPLITTING.still_rounds) {
-            self.still = gap > SPLITTING.still_share * self.earlier;
-            self.earlier = gap;
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.still || self.used_up()
-    }
-
-    fn used_up(&self) -> bool {
-        let out_of_rounds = self.most_rounds.is_some_and(|most| self.rounds >= most);
-        out_of_rounds
-            || self.exhausted >= SPLITTING.most_exhausted
-            || self.spent >= SPLITTING.most_spent
-    }
-}
-
 /// The iterates; matrices by label.
 pub(super) struct State {
     regulariser: Regulariser,
-    /// For points that are judged as ones of the joint problem, whatever the regulariser: the best bound of that so far, and
-    /// its `phi(X)^T Z`.
-    joint: Option<(f64, Weights)>,
     rho: f64,
     /// Whether rows of the kernel are in single precision.
-    single: bool,
+    pub single: bool,
     columns: Vec<Column>,
     /// `phi(X)^T Z`
     pushed: Weights,
@@ -231,7 +110,7 @@ pub(super) struct State {
     gap: f64,
     /// The gap `SPLITTING.pace` rounds ago.
     earlier: f64,
-    best: Best,
+    pub best: Best,
     rounds: usize,
     patience: Patience,
 }
@@ -247,7 +126,6 @@ impl State {
         let zero = || Weights::zero(n * q);
         let mut state = Self {
             regulariser: Regulariser::TraceNorm,
-            joint: None,
             rho: 0.0,
             single: tolerance >= SPLITTING.single && problem.kernel.has_single_precision(),
             columns: memory::collected((0..q).map(|_| Column::zero(n))),
@@ -256,12 +134,7 @@ impl State {
             basis: None,
             top: memory::filled(1.0, q),
             inner: false,
-            best: Best {
-                primal: 0.0,
-                bound: 0.0,
-                model: zero(),
-                dual: zero(),
-            },
+            best: Best::nothing(n * q),
             v: zero(),
             accuracy: 0.0,
             gap: 1.0,
@@ -282,8 +155,8 @@ impl State {
         self.regulariser = regulariser;
         self.rounds = 0;
         self.accuracy = self.regulariser.pace().1;
-        (self.patience.earlier, self.earlier) = (f64::INFINITY, f64::INFINITY);
-        self.patience.still = false;
+        self.earlier = f64::INFINITY;
+        self.patience.begin_anew();
         (self.best.primal, self.best.bound) = (f64::INFINITY, f64::NEG_INFINITY);
         let kappa = self.regulariser.shared(problem);
         self.rho = self.regulariser.first_penalty(problem);
@@ -295,7 +168,7 @@ impl State {
 
     /// The same, its points judged as ones of the joint problem, with so many rounds at most whatever the regulariser.
     pub fn judged_jointly(mut self, most_rounds: usize) -> Self {
-        self.joint = Some((f64::NEG_INFINITY, self.best.dual.copied()));
+        self.best.joint = Some((f64::NEG_INFINITY, self.best.dual.copied()));
         self.patience.most_rounds = Some(most_rounds);
         self
     }
@@ -316,7 +189,7 @@ impl State {
         let quadratic =
             Regulariser::TraceNorm.quadratic(&self.best.dual, problem, Some(&mut self.top))?;
         let (bound, _) = best_multiple(problem, &self.best.dual.expansion, quadratic);
-        if let Some(best) = self.joint.as_mut().filter(|best| bound > best.0) {
+        if let Some(best) = self.best.joint.as_mut().filter(|best| bound > best.0) {
             best.0 = bound;
             best.1.copy(&self.best.dual);
         }
@@ -324,8 +197,8 @@ impl State {
         let made = Made {
             finished,
             stalled: self.patience.is_over(),
-            primal: point.objectives.found.primal,
-            dual: point.objectives.found.dual,
+            primal: point.found.primal,
+            dual: point.found.dual,
         };
         Ok((made, point.covariance))
     }
@@ -485,31 +358,18 @@ impl State {
             self.best.note_model(loss + 0.5 * penalty, pushed);
         }
         let (bound, _) = best_multiple(problem, &pushed.expansion, quadratic);
-        if bound > self.best.bound {
-            self.best.bound = bound;
-            self.best.dual.copy(pushed);
-        }
+        self.best.note_bound(bound, pushed);
         self.gap = relative_gap(self.best.primal, self.best.bound);
         Ok(())
     }
 
-    /// Computes the scores of the best points anew; false when interrupted.
-    fn recompute(
-        &mut self,
-        problem: &Problem<'_>,
-        threads: &Threads,
-        monitor: &mut dyn Monitor,
-    ) -> bool {
-        let dual = match &mut self.joint {
-            Some((_, dual)) => dual,
-            None => &mut self.best.dual,
-        };
-        let weights = [&mut self.best.model, dual];
-        Weights::renew(weights, problem, threads, monitor)
+    /// What the best points are worth.
+    pub fn point(&self, problem: &Problem<'_>) -> Result<Point, SolverError> {
+        self.best.point(problem, &self.regulariser)
     }
 
     /// Goes on in double precision, from scores that are computed anew; false when interrupted.
-    fn leave_single_precision(
+    pub fn leave_single_precision(
         &mut self,
         problem: &Problem<'_>,
         threads: &Threads,
@@ -519,60 +379,10 @@ impl State {
             return true;
         }
         self.single = false;
-        self.patience = Patience {
-            earlier: f64::INFINITY,
-            ..Patience::default()
-        };
+        self.patience = Patience::default();
+        self.patience.begin_anew();
         let weights = [&mut self.pushed, &mut self.v, &mut self.sum];
         Weights::renew(weights, problem, threads, monitor)
-    }
-
-    /// Replaces what the rounds found the best points to be worth.
-    fn correct(&mut self, point: &Point) {
-        if self.joint.is_none() {
-            let found = point.objectives.found;
-            (self.best.primal, self.best.bound) = (found.primal, found.dual);
-        }
-    }
-
-    /// What the best points are worth.
-    fn point(&self, problem: &Problem<'_>) -> Result<Point, SolverError> {
-        let (n, q, best) = (problem.instances(), problem.labels(), &self.best);
-        let weights = self.regulariser.weights(problem, &best.model);
-        let (judged, dual) = match &self.joint {
-            Some((_, dual)) => (&Regulariser::TraceNorm, dual),
-            None => (&self.regulariser, &best.dual),
-        };
-        let (penalty, covariance) = match judged {
-            Regulariser::TraceNorm => {
-                let (covariance, trace_norm) = covariance_step(&Eigen::new(&weights.gram(n), q)?);
-                (problem.lambda * trace_norm * trace_norm, covariance)
-            }
-            Regulariser::Fixed { covariance, .. } => (
-                dot(&best.model.expansion, &weights.scores),
-                memory::copied(covariance),
-            ),
-        };
-        let (loss, bias) = loss_and_bias(problem, &weights.scores);
-        let quadratic = judged.quadratic(dual, problem, None)?;
-        let (bound, t) = best_multiple(problem, &dual.expansion, quadratic);
-        let of_forms = rounding(problem, &dual.expansion, 1.0 / problem.lambda)
-            + rounding(problem, &weights.expansion, problem.lambda);
-        let size = loss + penalty + bound.abs();
-        Ok(Point {
-            objectives: Values {
-                found: Objectives {
-                    primal: loss + 0.5 * penalty,
-                    dual: bound,
-                    rounding: of_forms + rounding_of(size, n + q),
-                },
-                quadratic: dot(&dual.expansion, &dual.scores) / problem.lambda,
-            },
-            weights,
-            bias,
-            covariance,
-            dual: memory::collected(dual.expansion.iter().map(|z| t * z)),
-        })
     }
 }
 
@@ -586,32 +396,4 @@ fn balance(price: f64, apart: f64, moved: f64, v: &Weights, u: &Weights) -> f64 
     } else {
         1.0
     }
-}
-
-/// The best model and the best bound so far.
-struct Best {
-    primal: f64,
-    /// `V`; for a fixed Omega what becomes the model by [`Regulariser::weights`].
-    model: Weights,
-    bound: f64,
-    /// `phi(X)^T Z`
-    dual: Weights,
-}
-
-impl Best {
-    fn note_model(&mut self, primal: f64, model: &Weights) {
-        if primal < self.primal {
-            self.primal = primal;
-            self.model.copy(model);
-        }
-    }
-}
-
-/// A model, a dual point and what they are worth.
-struct Point {
-    objectives: Values,
-    weights: Weights,
-    bias: Vec<f64>,
-    covariance: Vec<f64>,
-    dual: Vec<f64>,
 }

@@ -1,6 +1,7 @@
 //! Functions of symmetric `q x q` matrices, row-major: the label covariance and what it is made from.
 
 use crate::error::SolverError;
+use crate::linalg::cholesky::PivotedCholesky;
 use crate::linalg::matmul::{View, multiply, multiply_strided};
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
@@ -11,6 +12,10 @@ const MOST_SWEEPS: usize = 1000;
 
 /// Of matrices with fewer rows all eigenvalues are found as quickly as the largest.
 pub(super) const FEW: usize = 64;
+
+/// Columns of a matrix of low rank that are taken together, and the share of all of them that is low.
+const COLUMNS: usize = 64;
+const LOW: usize = 4;
 
 /// Rows of a symmetric product that are computed together.
 const BLOCK: usize = 96;
@@ -58,6 +63,37 @@ impl Eigen {
                 (0..q * q).map(|at| decomposed.eigenvectors[(at / q, order[at % q])]),
             ),
         })
+    }
+
+    /// Decomposes a positive semidefinite matrix: where its rank is low, by some of its columns, and without the eigenvalues
+    /// that are 0.
+    pub fn of_semidefinite(matrix: &[f64], q: usize) -> Result<Self, SolverError> {
+        if q < FEW {
+            return Self::new(matrix, q);
+        }
+        check_finite(matrix)?;
+        let mut root = PivotedCholesky::new((0..q).map(|k| matrix[k * (q + 1)]).collect());
+        loop {
+            let pivots = root.pivots(COLUMNS);
+            if pivots.is_empty() {
+                break;
+            }
+            if !root.add(&pivots, q / LOW, |j, k| matrix[j * q + pivots[k]]) {
+                return Self::new(matrix, q);
+            }
+        }
+        let m = root.rank();
+        let Some(columns) = root.into_columns() else {
+            return Self::new(matrix, q);
+        };
+        // Of L^T L, which has the same eigenvalues, and eigenvectors that L maps to those of L L^T.
+        let inner = Self::new(&gram(&columns, &columns, q), m)?;
+        let lengths: Vec<f64> = inner.values.iter().map(|v| v.sqrt().recip()).collect();
+        let (mut vectors, right) = (memory::matrix(q, m), inner.scaled(&lengths));
+        let left = View::rows(&columns, q).transposed();
+        multiply((q, m, m), left, View::rows(&right, m), &mut vectors);
+        let values = inner.values;
+        Ok(Self { values, vectors })
     }
 
     /// `P diag(values) P^T` with other values.
@@ -340,14 +376,13 @@ pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
 /// `A^{1/2} / tr A^{1/2}` of `A = W^T W`, the best label covariance of given weights (11), and `tr A^{1/2}`, the trace
 /// norm of the weights. No weights at all say nothing about the labels: the covariance is then `I/q`.
 pub(super) fn covariance_step(eigen: &Eigen) -> (Vec<f64>, f64) {
-    let q = eigen.values.len();
     let roots: Vec<f64> = eigen.values.iter().map(|v| v.max(0.0).sqrt()).collect();
     let trace_norm: f64 = roots.iter().sum();
     if trace_norm > 0.0 {
         let shares: Vec<f64> = roots.iter().map(|root| root / trace_norm).collect();
         (eigen.compose(&shares), trace_norm)
     } else {
-        (independent(q), 0.0)
+        (independent(eigen.rows()), 0.0)
     }
 }
 
@@ -423,6 +458,33 @@ mod tests {
         let minus: Vec<f64> = matrix.iter().map(|v| -v).collect();
         let found = largest(&minus, &mut vec![1.0; Q]).unwrap();
         assert!(found.abs() <= 1e-6 * all.values[0]);
+    }
+
+    /// By its columns or as a whole, and of full rank.
+    #[test]
+    fn a_matrix_of_low_rank_is_decomposed_by_its_columns() {
+        for rank in [1, 7, Q / LOW, Q] {
+            let x: Vec<f64> = rows(5)
+                .chunks(N)
+                .flat_map(|row| &row[..rank.min(N)])
+                .copied()
+                .collect();
+            let matrix = gram(&x, &x, rank.min(N));
+            let (found, expected) = (Eigen::of_semidefinite(&matrix, Q), Eigen::new(&matrix, Q));
+            let (found, expected) = (found.unwrap(), expected.unwrap());
+            assert_eq!(found.values.len() < Q, rank <= Q / LOW);
+            let count = rank.min(N);
+            close(&found.values[..count], &expected.values[..count], 1e-13);
+            close(&found.compose(&found.values), &matrix, 1e-13);
+            close(
+                &covariance_step(&found).0,
+                &covariance_step(&expected).0,
+                1e-6,
+            );
+        }
+        let none = Eigen::of_semidefinite(&vec![0.0; Q * Q], Q).unwrap();
+        assert_eq!(covariance_step(&none), (independent(Q), 0.0));
+        assert!(Eigen::of_semidefinite(&vec![f64::NAN; Q * Q], Q).is_err());
     }
 
     #[test]

@@ -48,15 +48,12 @@ fn what_rounding_explains_is_no_indefinite_kernel() {
     let problem = Problem::new(&kernel, &signs, &[0.5, 0.5], 0.1).unwrap();
     let floor = certificate::rounding(&problem, &[0.5, -0.5], 10.0);
     assert!(floor > 0.0 && floor < 1e-13);
-    let point = |quadratic: f64| Values {
-        found: Objectives {
-            primal: 1.0,
-            dual: 0.5,
-            rounding: 0.0,
-        },
-        quadratic,
+    let found = Objectives {
+        primal: 1.0,
+        dual: 0.5,
+        rounding: 0.0,
     };
-    let ending = |quadratic: f64| point(quadratic).ending(1e-3, || 1e-8);
+    let ending = |quadratic: f64| found.verdict(quadratic, 1e-3, || 1e-8);
     assert_eq!(ending(-1e-10), None);
     assert_eq!(ending(-5e-9), Some(Status::Stalled));
     assert_eq!(ending(-2e-8), Some(Status::IndefiniteKernel));

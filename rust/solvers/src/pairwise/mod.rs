@@ -11,6 +11,7 @@ pub mod bcd;
 pub mod bias;
 pub mod loss;
 mod outer;
+pub mod parts;
 mod prompt;
 pub mod published;
 pub mod request;
@@ -18,7 +19,6 @@ mod rule;
 pub mod scores;
 mod setup;
 mod solve;
-pub mod splitting;
 mod tuning;
 
 pub use setup::{Setup, Solution};

@@ -11,21 +11,20 @@
 //! | penalized (the features with an appended 1 of Chen et al. 2009) | 1 | 0 | the point's own |
 //! | free (Xu 2013, eq. (18)) | the augmentation ([`free`]) | the multiplier | that of a repaired point ([`oracle`], [`repair`]) |
 
-mod circulation;
 mod components;
 mod fixed;
 mod free;
 mod multiplier;
+pub mod network;
 mod oracle;
-mod parts;
 mod repair;
+mod tuning;
 
 pub use super::setup::Bias;
-pub(crate) use circulation::{Vertex, vertex};
 pub(crate) use fixed::Fixed;
 pub(crate) use free::solve as solve_free;
 pub(crate) use multiplier::Multiplier;
 pub use oracle::{Flow, Summary, best_without_features, flow};
-pub use parts::{mixed_rows, pairs_near_margin};
+pub(crate) use oracle::{mix, summary};
 pub use repair::{centred, routing_of};
 pub(crate) use repair::{comes_out_even, feasible};

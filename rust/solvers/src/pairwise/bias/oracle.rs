@@ -8,7 +8,7 @@
 //!
 //! That is a flow at least cost through the network of the labels: at `b` pairs below the margin have their weight and the
 //! others 0, and each unit that a pair's variable differs from that costs how far the pair is from the margin. The prices
-//! of the flow ([`crate::network`]) are what the biases are lower by at which it is the best matrix. Rows' costs are
+//! of the flow ([`super::network`]) are what the biases are lower by at which it is the best matrix. Rows' costs are
 //! known by two labels in a few steps, and each step is shared among its pairs in proportion to their weights. Pairs within
 //! a band around the margin take part; labels that find too little capacity there get a wider band.
 //!
@@ -17,11 +17,11 @@
 //! K_ii |beta_0i - beta_i|^2`, which is least at the cube root of `a` over that sum. With `t = 0` the prices give the best
 //! biases for the scores `F`.
 
+use super::network::{Network, STEPS, Steps};
 use super::repair::centred;
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
-use crate::network::{Network, STEPS, Steps};
 use crate::pairwise::tuning::REPAIR;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -298,7 +298,7 @@ fn add_shares(
 
 /// What is known of the pairs within the bands at the scores, those with the bias, for the diagonal `K_ii`; `None` when
 /// interrupted.
-pub(super) fn summary(
+pub(crate) fn summary(
     labels: &Labels,
     scores: &[f64],
     dual: &[f64],
@@ -353,7 +353,7 @@ pub(super) fn summary(
 }
 
 /// Mixes the dual rows with the oracle's.
-pub(super) fn mix(
+pub(crate) fn mix(
     labels: &Labels,
     scores: &[f64],
     dual: &mut [f64],

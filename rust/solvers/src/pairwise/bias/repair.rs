@@ -8,10 +8,10 @@
 //!   feasible for the hinge.
 //! * With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` is feasible and `sum beta'_i = 0`.
 
+use super::network::priced;
 use crate::labels::Labels;
 use crate::linalg::vector::mean;
 use crate::memory::{self, Purpose};
-use crate::network::priced;
 use crate::pairwise::loss::{Hinge, HingeWorkspace, Loss};
 use crate::report::Monitor;
 

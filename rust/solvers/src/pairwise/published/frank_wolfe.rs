@@ -6,7 +6,7 @@
 //!
 //! (Xu 2013, eq. (24) and (26)). Each iteration solves the linear programme `min g^T a` over the same set (eq. (41)) at
 //! the gradient `g_imn = s_im - s_in - 1`, and steps by exact line search (eq. (43)). The programme separates by pairs, but
-//! with a free bias it is a circulation at least cost ([`bias::vertex`]), whose prices are the biases.
+//! with a free bias it is a circulation at least cost ([`circulation`]), whose prices are the biases.
 //!
 //! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices. With a
 //! free bias it begins at 0 where the rows do not sum to 0.
@@ -14,11 +14,12 @@
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
 //! relative duality gap.
 
+use super::circulation::{self, Vertex};
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot, row_sum, size_of_terms};
 use crate::memory;
-use crate::pairwise::bias::{self, Vertex, comes_out_even, feasible};
+use crate::pairwise::bias::{comes_out_even, feasible};
 use crate::pairwise::loss::{Hinge, sum_of_losses};
 use crate::pairwise::scores::{self, DenseScores, rounding};
 use crate::pairwise::setup::{Bias, Setup, Solution, prepare};
@@ -33,7 +34,7 @@ fn vertex(
     monitor: &mut dyn Monitor,
 ) -> Option<Vertex> {
     if kind == Bias::Free {
-        return bias::vertex(labels, scores, monitor);
+        return circulation::vertex(labels, scores, monitor);
     }
     let q = labels.count();
     let (mut dual, mut total) = (memory::zeros(scores.len()), 0.0);

@@ -1,9 +1,12 @@
 //! The loops as published: steps of one pair ([`dcd`]) and multiplicative ones of one instance ([`multiplicative`]) in the
-//! engine's loop, and a loop of its own ([`frank_wolfe`]). A loss has the first one where it is a [`PairLoss`].
+//! engine's loop, and the method of Frank and Wolfe for Rank-SVM ([`frank_wolfe`]) and for Rank-CVM ([`rank_cvm`]). A loss
+//! has the first one where it is a [`PairLoss`].
 
+mod circulation;
 pub mod dcd;
 pub mod frank_wolfe;
 pub mod multiplicative;
+pub mod rank_cvm;
 
 pub use dcd::PairLoss;
 

@@ -35,7 +35,7 @@ use relax::Many;
 use threshold_graph::Level;
 
 /// Points that differ by this share of the largest score are the same.
-const ROUNDING: f64 = 16.0 * f64::EPSILON;
+const SAME: f64 = 16.0 * f64::EPSILON;
 
 /// One of the few, in ascending order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -186,7 +186,7 @@ impl NewtonWorkspace {
         }
         let centres = self.few.iter().map(|label| label.centre);
         let scores = centres.chain(irrelevant.iter().map(|label| label.0));
-        self.rounding = ROUNDING * scores.fold(1.0, |most: f64, score| most.max(score.abs()));
+        self.rounding = SAME * scores.fold(1.0, |most: f64, score| most.max(score.abs()));
         self.minimise(lambda);
         self.displace(lambda, displacement);
     }

@@ -11,7 +11,7 @@
 //! has, its own image is not taken, but the one before, and all that is remembered is forgotten. So residuals shrink at
 //! least as those of the iteration itself do, but for one step in vain each time.
 
-use super::vector::{axpy, dot};
+use crate::linalg::vector::{axpy, dot};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::tuning::Extrapolating;

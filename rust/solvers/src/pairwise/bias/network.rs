@@ -4,9 +4,9 @@
 //! function, whose gradient is what is left of the demand: Newton steps, each solved by conjugate gradients on the
 //! Laplacian of the arcs' slopes, are exact to rounding after a few, for the gradient is linear in pieces.
 
+use super::tuning::PRICES;
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
-use crate::tuning::PRICES;
 use multiversion::multiversion;
 use std::borrow::Cow;
 

@@ -8,12 +8,12 @@
 //! have too little, along shortest paths one after the other: a pair that leaves its bound costs `|g|` by the unit. Lengths are
 //! reduced by prices (Edmonds and Karp), which are in the end the best biases for the scores, with their signs changed.
 //!
-//! [`super::oracle`] asks for nearly the same in a time that hardly depends on the number of pairs; this one is exact, as
+//! [`crate::pairwise::bias::oracle`] asks for nearly the same in a time that hardly depends on the number of pairs; this one is exact, as
 //! published, and keeps all pairs.
 
-use super::repair::centred;
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
+use crate::pairwise::bias::centred;
 use crate::report::Monitor;
 
 /// What is left of a label's excess at this share of all capacities is rounding.
@@ -23,7 +23,7 @@ const EVEN: f64 = 1e-15;
 const PATHS_BETWEEN_POLLS: usize = 64;
 
 /// A vertex of the feasible set.
-pub(crate) struct Vertex {
+pub(super) struct Vertex {
     /// Its `B`.
     pub dual: Vec<f64>,
     /// Its `u^T alpha`.
@@ -164,7 +164,7 @@ impl Network {
 }
 
 /// The vertex at these scores; `None` when interrupted.
-pub(crate) fn vertex(labels: &Labels, scores: &[f64], monitor: &mut dyn Monitor) -> Option<Vertex> {
+pub(super) fn vertex(labels: &Labels, scores: &[f64], monitor: &mut dyn Monitor) -> Option<Vertex> {
     let (n, q) = (labels.instances(), labels.count());
     let mut network = Network {
         q,
@@ -245,6 +245,7 @@ pub(crate) fn vertex(labels: &Labels, scores: &[f64], monitor: &mut dyn Monitor)
 mod tests {
     use super::*;
     use crate::linalg::vector::{dot, row_sum};
+    use crate::pairwise::bias::feasible;
     use crate::pairwise::loss::{Hinge, sum_of_losses};
 
     /// Its value and that of its prices bound each other, and they are the same.
@@ -273,7 +274,7 @@ mod tests {
                 (value - loss).abs() <= 1e-12 * (1.0 + loss),
                 "{value} {loss}"
             );
-            let feasible = super::super::feasible(&labels, found.dual.clone());
+            let feasible = feasible(&labels, found.dual.clone());
             for (nearest, beta) in feasible.iter().zip(&found.dual) {
                 assert!((nearest - beta).abs() < 1e-12);
             }

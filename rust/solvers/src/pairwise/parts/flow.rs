@@ -1,12 +1,11 @@
-//! The cheap repair of a point with a free bias whose rows are dealt to many machines ([`super::oracle`]): what a part
-//! does.
+//! The cheap repair of a point with a free bias ([`crate::pairwise::bias::oracle`]): what a part does.
 
-use super::oracle::{self, Flow, Summary};
 use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
 use crate::linalg::vector::axpy;
 use crate::memory;
 use crate::pairwise::bcd::PartPoint;
+use crate::pairwise::bias::{self, Flow, Summary};
 use crate::pairwise::scores::{self, DenseScores};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -26,7 +25,7 @@ pub fn pairs_near_margin(
     check_size("bands", bands.len(), labels.count())?;
     let at = with_bias(labels, scores, point, threads)?;
     let (dual, diagonal) = (point.dual, scores.diagonal());
-    Ok(oracle::summary(
+    Ok(bias::summary(
         labels, &at, dual, diagonal, bands, threads, monitor,
     ))
 }
@@ -46,7 +45,7 @@ pub fn mixed_rows(
     check_size("prices", flow.prices.len(), labels.count())?;
     let at = with_bias(labels, scores, point, threads)?;
     let mut dual = memory::copied(point.dual);
-    oracle::mix(labels, &at, &mut dual, flow, threads);
+    bias::mix(labels, &at, &mut dual, flow, threads);
     Ok(dual)
 }
 

@@ -1,0 +1,46 @@
+//! When rounds end that do not reach the tolerance.
+
+use super::tuning::SPLITTING;
+
+/// The signs that more rounds will not help.
+#[derive(Default)]
+pub(super) struct Patience {
+    /// Rounds in all, whatever the regulariser, and the largest number of them, if there is one.
+    rounds: usize,
+    pub most_rounds: Option<usize>,
+    /// Rounds in which a label used up its steps.
+    exhausted: usize,
+    /// Steps of the labels that took most of each round, over the most of one round.
+    spent: f64,
+    /// The gap `SPLITTING.still_rounds` rounds ago.
+    earlier: f64,
+    still: bool,
+}
+
+impl Patience {
+    /// No gap has been seen yet.
+    pub fn begin_anew(&mut self) {
+        (self.earlier, self.still) = (f64::INFINITY, false);
+    }
+
+    pub fn note(&mut self, rounds: usize, exhausted: bool, spent: f64, gap: f64) {
+        self.rounds += 1;
+        self.spent += spent;
+        self.exhausted += usize::from(exhausted);
+        if rounds.is_multiple_of(SPLITTING.still_rounds) {
+            self.still = gap > SPLITTING.still_share * self.earlier;
+            self.earlier = gap;
+        }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.still || self.used_up()
+    }
+
+    pub fn used_up(&self) -> bool {
+        let out_of_rounds = self.most_rounds.is_some_and(|most| self.rounds >= most);
+        out_of_rounds
+            || self.exhausted >= SPLITTING.most_exhausted
+            || self.spent >= SPLITTING.most_spent
+    }
+}
