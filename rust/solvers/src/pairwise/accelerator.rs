@@ -102,7 +102,7 @@ impl Accelerator {
             .min(settings.max_epochs.saturating_sub(epochs + 1));
         let labels = engine.iterate.labels();
         let small = labels.instances() * labels.count() <= tuning.scores;
-        if !tuning.enabled || self.given_up || most == 0 || !small || from.is_rounding() {
+        if !tuning.enabled || self.given_up || most == 0 || !small || from.is_exact() {
             return (0, None);
         }
         if let Some(rest) = self.rest.checked_sub(1) {

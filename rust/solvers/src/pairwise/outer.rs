@@ -10,7 +10,7 @@ use super::setup::Solution;
 use crate::report::{Monitor, Objectives, Poll, Report, Settings, Status, Trace};
 use std::time::Duration;
 
-/// After so many epochs in a row with a gap that may be rounding, there is nothing to come.
+/// After so many epochs in a row with a gap of next to nothing, rounding is all that moves.
 const IDLE: usize = 100;
 
 /// How the loop ended: all of a [`Solution`] but the dual matrix, which the engine holds.
@@ -62,7 +62,7 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
             trace.record(epochs, at_zero, 0.0, engine.active(), monitor);
             break (Status::IndefiniteKernel, known(at_zero, 0.0, 0.0));
         }
-        idle = if point.is_rounding() { idle + 1 } else { 0 };
+        idle = if point.is_exact() { idle + 1 } else { 0 };
         let last = if went == Epoch::Unmoved && point.settled {
             Some(Status::Stalled)
         } else {
@@ -78,7 +78,7 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
         };
         judge.certify(engine, rule, &mut point);
         bound = point.bound;
-        if idle >= IDLE && !(point.certified && point.is_rounding()) {
+        if idle >= IDLE && !(point.certified && point.is_exact()) {
             (idle, judge.last) = (0, last);
         }
         engine.choose_active(tolerance * point.primal.abs());

@@ -52,9 +52,9 @@ impl Point {
         }
     }
 
-    /// Whether rounding may have made the gap.
-    pub fn is_rounding(&self) -> bool {
-        self.primal - self.dual <= self.rounding
+    /// Whether double precision shows next to nothing of the gap. `rounding` is a bound, and may be far above what there is.
+    pub fn is_exact(&self) -> bool {
+        self.gap <= 32.0 * f64::EPSILON
     }
 
     /// Whether the gap is within the tolerance, and none that rounding has made negative.

@@ -79,6 +79,26 @@ pub(crate) fn negative_gradient<L: Loss>(loss: &L, block: &Block<'_>, dual: &mut
     });
 }
 
+/// Moves of scores by less than this are lost in the rounding of a proximal map, sooner or later.
+const SHORT: f64 = 1e-9;
+
+/// Whether a block of a loss of two straight pieces moves its scores by so little, with such a `lambda`, that every margin stays
+/// on the piece where it is: then the block is known, to all digits.
+fn stays_on_pieces<L: Loss>(pairs: Pairs<'_>, scores: &[f64], lambda: f64) -> bool {
+    let others = scores.len() - pairs.relevant;
+    if !L::BOX || lambda >= SHORT || pairs.partners(scores.len()) < others {
+        return false;
+    }
+    let weights: f64 = (0..pairs.relevant).map(|m| pairs.weight(m)).sum();
+    // Two scores of a margin move, there and back.
+    let reach = 4.0 * lambda * (weights + 1.0) * (others + 1) as f64;
+    let mut stays = reach < SHORT;
+    for_each_pair::<L>(pairs, scores.len(), |m, n, _| {
+        stays &= (1.0 - (scores[m] - scores[n])).abs() > reach;
+    });
+    stays
+}
+
 /// The positions of the irrelevant labels that form pairs; `None` where all do.
 fn highest(pairs: Pairs<'_>, scores: &[f64]) -> Option<Vec<usize>> {
     let partners = pairs.partners(scores.len());
@@ -114,11 +134,11 @@ impl<L: Loss> Step for Proximal<L> {
             scores,
             ..
         } = block;
-        if kappa <= 0.0 {
+        let lambda = kappa * weight;
+        if kappa <= 0.0 || stays_on_pieces::<L>(pairs, scores, lambda) {
             negative_gradient(&self.loss, &block, dual);
             return self.loss.dual_value(dual, scores, pairs, weight);
         }
-        let lambda = kappa * weight;
         if lambda.is_infinite() {
             // Overflow, which ends the loop.
             dual.fill(f64::NAN);
@@ -246,6 +266,32 @@ mod tests {
                     "{kappa:e} {weights:?}: {term} {exact}"
                 );
             }
+        }
+    }
+
+    /// Where a block can hardly move its scores, its variables are at their bounds, with no digit lost.
+    #[test]
+    fn blocks_of_next_to_nothing_are_exact() {
+        let pairs = Pairs {
+            relevant: 2,
+            weights: &[0.3, 8.5],
+            top: usize::MAX,
+        };
+        let scores = [0.4e-15, -0.3e-15, 0.2e-15, -0.9e-15];
+        let mut dual = [0.0; 4];
+        for kappa in [1e-12, 1e-16, 1e-300] {
+            let block = Block {
+                instance: 0,
+                pairs,
+                weight: 0.7,
+                kappa,
+                scores: &scores,
+                dual: &[0.1, 0.2, -0.1, -0.2],
+            };
+            let term = Proximal::new(crate::pairwise::loss::Hinge).step(block, &mut dual);
+            let bounds = [0.3, 8.5].map(|own| 2.0 * own * 0.7);
+            assert!((dual[0] - bounds[0]).abs() + (dual[1] - bounds[1]).abs() < 1e-14);
+            assert!((term - bounds[0] - bounds[1]).abs() < 1e-13, "{term}");
         }
     }
 
