@@ -30,6 +30,8 @@ from multimargin.typing import LabelsLike, MatrixLike, Vector
 LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 # Features that are centred where they are scaled.
 _CENTRED = 500
+# Numbers below have squares that are lost, in which scikit-learn's solver never ends.
+_NO_SQUARE = 1e-150
 
 
 @dataclass(repr=False, eq=False)
@@ -115,8 +117,9 @@ class FeaturesThreshold(Threshold):
             random_state=self.random_state,
         )
         middles = _middles(scores, Y, with_pairs)
-        # What is rounding of the scores is nothing to learn.
-        middles[np.abs(middles) <= 4.0 * np.finfo(float).eps * np.abs(scores).max()] = 0.0
+        # What is rounding of the scores is nothing to learn, nor is what has no square.
+        least = max(4.0 * np.finfo(float).eps * np.abs(scores).max(), _NO_SQUARE)
+        middles[np.abs(middles) <= least] = 0.0
         of_rows = None if weights is None else weights[with_pairs]
         rows = rows[with_pairs]
         scaler = None
