@@ -184,8 +184,10 @@ mechanisms! {
         most: usize = 10,
         /// and at least, where there is room
         least: usize = 2,
-        /// for so many numbers in all.
+        /// for so many numbers in all,
         room: usize = 1 << 24,
+        /// and of a loss with kinks: many labels have pieces of their own, which a few differences do not know.
+        room_of_kinks: usize = 1 << 19,
         /// What is added to the diagonal of their products, relative to its trace.
         damping: f64 = 1e-10,
     }

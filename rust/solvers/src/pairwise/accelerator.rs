@@ -130,7 +130,7 @@ impl Accelerator {
                 Ok(admm) => {
                     engine.let_repeat(!self.is_early(few));
                     let extrapolation = &settings.tuning.extrapolation;
-                    self.admm = admm.map(|admm| admm.extrapolated(extrapolation));
+                    self.admm = admm.map(|admm| admm.extrapolated::<T::Loss>(extrapolation));
                 }
                 Err(NoRoot::Dear(rank)) => {
                     self.rank = rank;

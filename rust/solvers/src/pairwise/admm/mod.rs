@@ -117,10 +117,15 @@ impl Admm {
         Some(admm)
     }
 
-    /// With other numbers of the extrapolation.
-    pub fn extrapolated(self, tuning: &Extrapolating) -> Self {
+    /// With other numbers of the extrapolation, for a loss.
+    pub fn extrapolated<L: Loss>(self, tuning: &Extrapolating) -> Self {
+        let anderson = Anderson::new(tuning);
         Self {
-            anderson: Anderson::new(tuning),
+            anderson: if L::BOX {
+                anderson.within(tuning.room_of_kinks)
+            } else {
+                anderson
+            },
             ..self
         }
     }
