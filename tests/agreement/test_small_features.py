@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from multimargin import MLODM, RankHLapSVM, RankLSVM, RankSVM
 
@@ -23,7 +24,7 @@ def test_small_features_are_certified(estimator, scale):
         random = np.random.default_rng(seed)
         X, Y = scale * random.normal(size=(27, 5)), random.integers(2, size=(27, 6))
         weights = 10.0 ** random.uniform(-1, 1, size=6)
-        model = estimator.set_params(
+        model = clone(estimator).set_params(
             C=0.4, kernel="linear", class_weight=weights, tol=1e-5, random_state=0
         )
         model.fit(X, Y)

@@ -176,10 +176,7 @@ class CalibratedClassifier(HeldOutClassifier):
         return with_empty_label(indicator) if self.empty_label else indicator
 
     def _n_learned(self, indicator: NDArray[np.uint8]) -> int | None:
-        # Where most rows have none, their label has nearly all evidence, and what labels share
-        # would be its own.
-        unlearned = self.empty_label and is_mostly_empty(indicator)
-        return indicator.shape[1] if unlearned else None
+        return n_learned_with_empty_label(indicator) if self.empty_label else None
 
     def shares(self, X: MatrixLike) -> dict[str, Matrix]:
         """Return what each classifier adds to the logarithms of the odds.
@@ -317,6 +314,15 @@ def with_empty_label(indicator: Indicator) -> Indicator:
         further = sparse.csr_array(empty[:, None].astype(np.uint8))
         return sparse.hstack([indicator, further], format="csr")
     return np.column_stack([indicator, empty])
+
+
+def n_learned_with_empty_label(indicator: Indicator) -> int | None:
+    """Return how many labels a calibration learns from beside one of empty rows, if not all.
+
+    Where most rows have none, their label has nearly all evidence, and what labels share would be
+    its own.
+    """
+    return indicator.shape[1] if is_mostly_empty(indicator) else None
 
 
 Part = tuple[NDArray[np.bool_], Matrix | None]

@@ -88,8 +88,8 @@ impl PartRequest<'_> {
     }
 }
 
-/// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`Part`] and [`PartRequest`]: the
-/// new dual rows, shape (n, q), and their dual terms; the change of the weights X^T B, shape (d, q), and of the sum of the
+/// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`Part`] and
+/// [`PartRequest`]: the new dual rows, shape (n, q), and their dual terms; the change of the weights X^T B, shape (d, q), and of the sum of the
 /// dual rows; the sum of the losses and the part's share of the duality gap at the common point, with what their rounding
 /// comes of; and how many rows were visited.
 #[pyfunction]
@@ -181,8 +181,8 @@ impl SplitRequest<'_> {
     }
 }
 
-/// A round of the alternating direction method over a part of the rows, see [`Part`] and [`SplitRequest`]: its scores times the scales and
-/// its dual rows, both of shape (n, q), and their dual terms; the part's share of the weights X^T B, shape (d, q), and of the
+/// A round of the alternating direction method over a part of the rows, see [`Part`] and [`SplitRequest`]: its scores times
+/// the scales and its dual rows, both of shape (n, q), and their dual terms; the part's share of the weights X^T B, shape (d, q), and of the
 /// sum of the dual rows; the sum of the losses at the common point, with what the rounding of the certificate comes of; and
 /// the sums of squares of the scores, of their distance from those of the common point, of their move, and of the multipliers.
 #[pyfunction]

@@ -24,8 +24,6 @@ const CHUNK: usize = 1 << 11;
 #[derive(Debug)]
 pub(crate) struct Anderson {
     tuning: Extrapolating,
-    /// Numbers to be remembered at most.
-    room: usize,
     /// `dR` and `dG` by columns, of which the oldest is replaced: what is extrapolated need not be exact.
     residuals: Vec<Vec<f32>>,
     images: Vec<Vec<f32>>,
@@ -42,7 +40,6 @@ impl Anderson {
     /// Remembers nothing.
     pub fn new(tuning: &Extrapolating) -> Self {
         Self {
-            room: tuning.room,
             tuning: tuning.clone(),
             residuals: Vec::new(),
             images: Vec::new(),
@@ -53,11 +50,6 @@ impl Anderson {
         }
     }
 
-    /// The same with less room.
-    pub fn within(self, room: usize) -> Self {
-        Self { room, ..self }
-    }
-
     /// Forgets everything: the iteration is another one.
     pub fn forget(&mut self) {
         self.known = None;
@@ -66,7 +58,7 @@ impl Anderson {
     /// Replaces the `image` of a state by the state that comes next.
     pub fn step(&mut self, state: &[f64], image: &mut [f64], threads: &Threads) {
         let size = image.len();
-        let most = self.tuning.most.min(self.room / (2 * size.max(1)));
+        let most = self.tuning.most.min(self.tuning.room / (2 * size.max(1)));
         if !self.tuning.enabled || most < self.tuning.least {
             return;
         }

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from multimargin.calibration.calibrated import with_empty_label
+from multimargin.calibration.calibrated import n_learned_with_empty_label, with_empty_label
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.features.views import Views
@@ -106,7 +106,9 @@ class Task:
 
     def held_out(self, folds: list[Fold]) -> HeldOut:
         """Return what belongs to scores of the rows that folds hold out."""
-        n_learned = self.targets.indicator.shape[1] if self.is_mostly_empty else None
+        n_learned = None
+        if self.empty_label:
+            n_learned = n_learned_with_empty_label(self.targets.indicator)
         of_rows = self.labels, self.sample_weight, folds, self.groups
         return HeldOut.of([], *of_rows, n_learned)
 

@@ -10,8 +10,7 @@
 //!
 //! * `W = (H + rho)^-1 (C + rho (Z - D))`: diagonal in the basis, two products with `U` and two with `V`;
 //! * `Q = a W + (1 - a) Z + D` with the over-relaxation `a`; `Z` is the soft threshold of `Q` at `beta / rho`, and `D`
-//!   what it cuts off. So `Q` is all that is kept, and what is extrapolated
-//!   ([`crate::anderson`]).
+//!   what it cuts off. So `Q` is all that is kept, and what is extrapolated ([`crate::anderson`]).
 //!
 //! `Z` is the model. `S = rho D` lies in the box of beta: the gradient at `H^+ (C - S)` is `-S`, projected on the range of
 //! `H` where that has a null space, so that this point gives a lower bound ([`super::certificate`]).

@@ -119,13 +119,17 @@ impl Admm {
 
     /// With other numbers of the extrapolation, for a loss.
     pub fn extrapolated<L: Loss>(self, tuning: &Extrapolating) -> Self {
-        let anderson = Anderson::new(tuning);
+        let room = if L::BOX {
+            tuning.room_of_kinks
+        } else {
+            tuning.room
+        };
+        let tuning = Extrapolating {
+            room,
+            ..tuning.clone()
+        };
         Self {
-            anderson: if L::BOX {
-                anderson.within(tuning.room_of_kinks)
-            } else {
-                anderson
-            },
+            anderson: Anderson::new(&tuning),
             ..self
         }
     }

@@ -82,8 +82,9 @@ pub(crate) fn negative_gradient<L: Loss>(loss: &L, block: &Block<'_>, dual: &mut
 /// Moves of scores by less than this are lost in the rounding of a proximal map, sooner or later.
 const SHORT: f64 = 1e-11;
 
-/// Whether a block of a loss of two straight pieces moves its scores by so little, with such a `lambda`, that every margin stays
-/// on the piece where it is: then the block is known, to as many digits as matter. Which of equal labels are the highest does not.
+/// Whether a block of a loss of two straight pieces moves its scores by so little, with such a `lambda`, that every margin
+/// stays on the piece where it is: then the block is known, to as many digits as matter. Which of equal labels are the
+/// highest does not.
 fn stays_on_pieces<L: Loss>(pairs: Pairs<'_>, scores: &[f64], lambda: f64) -> bool {
     if !L::BOX || lambda >= SHORT {
         return false;
