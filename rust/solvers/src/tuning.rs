@@ -162,6 +162,8 @@ mechanisms! {
         iterations: usize = 20,
         /// The penalty changes after leaps with fewer iterations before: one that goes on changing need not converge.
         balanced: usize = 300,
+        /// that of a loss with kinks, with fewer than these.
+        followed: usize = 1000,
         /// How it follows the relative residuals.
         balance: Balance = Balance { power: 0.25, least: 1.2, most: 10.0 },
         /// In so many iterations at first it follows them

@@ -71,6 +71,8 @@ pub(crate) struct Admm {
     displacements: Vec<f64>,
     iterations: usize,
     anderson: Anderson,
+    /// `Z` and `-rho U` when a late penalty was last looked at.
+    anchor: Option<[Vec<f64>; 2]>,
 }
 
 impl Admm {
@@ -109,6 +111,7 @@ impl Admm {
             tuning: tuning.clone(),
             iterations: 0,
             anderson: Anderson::new(&Extrapolating::default()),
+            anchor: None,
         };
         let square = dot(&admm.displacements, &admm.displacements);
         let rho = (square / admm.spread()).sqrt();
@@ -165,18 +168,52 @@ impl Admm {
                 return count;
             };
             self.iterations += 1;
-            let tuning = &self.tuning;
-            let (often, balance) = if self.iterations <= tuning.early {
-                (tuning.often, tuning.early_balance)
-            } else {
-                (tuning.iterations, tuning.balance)
-            };
-            if self.iterations.is_multiple_of(often) && self.iterations < tuning.balanced {
-                let factor = balance.factor(squares.imbalance(self.spread()));
-                self.change_penalty(factor, monitor);
-            }
+            let factor = self.factor::<L>(&squares);
+            self.change_penalty(factor, monitor);
         }
         most
+    }
+
+    /// The factor of the penalty after an iteration with such residuals. It balances them at first, and those of a smooth
+    /// loss later, too. Those of a loss with kinks may balance at a penalty ten times too large: it becomes the ratio of how
+    /// far `rho U` and `Z` have moved, as that of how far they still have to go is the best one (Applegate et al. 2021).
+    fn factor<L: Loss>(&mut self, squares: &Squares) -> f64 {
+        let tuning = &self.tuning;
+        let early = self.iterations <= tuning.early;
+        let often = if early {
+            tuning.often
+        } else {
+            tuning.iterations
+        };
+        if !self.iterations.is_multiple_of(often) {
+            return 1.0;
+        }
+        let ways = if L::BOX { self.ratio_of_ways() } else { None };
+        let tuning = &self.tuning;
+        if early {
+            let imbalance = squares.imbalance(self.spread());
+            tuning.early_balance.factor(imbalance)
+        } else if L::BOX {
+            let ways = ways.filter(|_| self.iterations < tuning.followed);
+            ways.map_or(1.0, |ways| tuning.early_balance.factor(ways / self.rho))
+        } else if self.iterations < tuning.balanced {
+            tuning.balance.factor(squares.imbalance(self.spread()))
+        } else {
+            1.0
+        }
+    }
+
+    /// How far `rho U` has moved for each unit that `Z` has, since this was last asked; `None` the first time.
+    fn ratio_of_ways(&mut self) -> Option<f64> {
+        let multiplier = self.displacements.iter().map(|u| self.rho * u);
+        let now = [memory::copied(&self.scores), memory::collected(multiplier)];
+        let before = self.anchor.replace(now)?;
+        let now = self.anchor.as_ref()?;
+        let way = |k: usize| {
+            let moved = now[k].iter().zip(&before[k]);
+            moved.map(|(new, old)| (new - old).powi(2)).sum::<f64>()
+        };
+        Some((way(1) / way(0)).sqrt())
     }
 
     /// The sum of squares of `Z`: about the mean row, which is next to free, unless the bias is or all rows are alike.

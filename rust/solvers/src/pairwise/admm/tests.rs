@@ -197,3 +197,35 @@ fn model_and_dual_matrix_meet_at_the_optimum() {
         }
     }
 }
+
+/// The penalty of a hinge is led by how far its two matrices have moved, and settles.
+#[test]
+fn late_penalties_follow_the_ways() {
+    let (kernel, labels) = problem(&mut fastrand::Rng::with_seed(3));
+    let mut admm = started(&kernel, &labels, Beside::Free, &[1.0; N]).unwrap();
+    assert_eq!(admm.ratio_of_ways(), None);
+    admm.scores.iter_mut().for_each(|z| *z += 2.0);
+    admm.displacements.iter_mut().for_each(|u| *u -= 6.0 / 4.0);
+    admm.rho = 4.0;
+    let before = admm.anchor.clone().unwrap();
+    let moved = admm.displacements.iter().zip(&before[1]);
+    let way: f64 = moved.map(|(u, old)| (4.0 * u - old).powi(2)).sum();
+    let expected = (way / (4.0 * admm.scores.len() as f64)).sqrt();
+    let ratio = admm.ratio_of_ways().unwrap();
+    assert!((ratio / expected - 1.0).abs() < 1e-12, "{ratio} {expected}");
+    let (threads, loss) = (Threads::default(), Hinge);
+    let penalty_after = |iterations: usize| {
+        let mut admm = started(&kernel, &labels, Beside::Free, &[1.0; N]).unwrap();
+        admm.change_penalty(1e3, &mut ());
+        admm.iterations = iterations;
+        let before = admm.rho;
+        admm.advance(100, &labels, &loss, &threads, &mut ());
+        admm.rho / before
+    };
+    let Leaping {
+        early, followed, ..
+    } = Leaping::default();
+    let moved = penalty_after(early);
+    assert!(moved < 0.5, "{moved}");
+    assert_eq!(penalty_after(followed), 1.0);
+}
