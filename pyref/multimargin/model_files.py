@@ -105,7 +105,9 @@ class ModelInfo:
     row_hashes: tuple[int, ...] = ()
 
 
-def save_model(model: Any, path: str | os.PathLike[str], *, info: ModelInfo | None = None) -> None:
+def save_model(
+    model: BaseEstimator, path: str | os.PathLike[str], *, info: ModelInfo | None = None
+) -> None:
     """Write a fitted model to a file.
 
     Parameters
@@ -149,7 +151,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, info: ModelInfo | No
         stream.write(content)
 
 
-def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
+def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> BaseEstimator:
     """Read a fitted model from a file; no code of the file is run.
 
     Parameters
@@ -183,7 +185,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
 
 def read_model(
     path: str | os.PathLike[str], *, trusted: Collection[str] = ()
-) -> tuple[Any, ModelInfo]:
+) -> tuple[BaseEstimator, ModelInfo]:
     """Read a fitted model, and what its file says about it, as `load_model` does."""
     if isinstance(trusted, str):
         raise TypeError(f"trusted is the text {trusted!r}; expected a collection of names.")

@@ -14,6 +14,7 @@ from multimargin.cli.table_options import ColumnOptions, Group, Holdout
 
 if TYPE_CHECKING:
     from multimargin.compare import Result
+    from multimargin.compare.report.table import Table as ReportTable
 
 # Those of the library, which takes a second to load.
 MEASURES = (
@@ -168,7 +169,7 @@ class Shown:
 
         return verdict(results, self.names(), test=self.test, alpha=self.alpha)
 
-    def tables(self, results: "Sequence[Result]") -> list[Any]:
+    def tables(self, results: "Sequence[Result]") -> "list[ReportTable]":
         """Return the tables of the results and of the tests."""
         from multimargin.compare.report.markdown import comparison_tables
 

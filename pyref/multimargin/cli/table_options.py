@@ -1,8 +1,9 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeGuard
 
 import typer
 
@@ -10,12 +11,16 @@ from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_o
 from multimargin.datasets.sources import DELIMITERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import numpy as np
+    from numpy.typing import NDArray
 
     from multimargin.datasets import MultilabelData
     from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import Table
     from multimargin.model_files import ModelInfo
+    from multimargin.typing import Features, Frame
+
+Data: TypeAlias = "MultilabelData | Table"
 
 TagsColumn = Annotated[
     str | None,
@@ -185,7 +190,7 @@ class ColumnOptions:
         return TableColumns(**given | {"labels": as_number(self.labels), "group": group})
 
 
-def check_names(source: str, wanted: "Mapping[str, Any]") -> None:
+def check_names(source: str, wanted: Mapping[str, Any]) -> None:
     """Raise ValueError for a column that a text lacks; other files are checked as they are read."""
     path, ending = Path(source), Path(source).suffix.lower()
     # A .txt may be no table.
@@ -266,7 +271,7 @@ def _held_out(data: "MultilabelData | Table", share: float | None) -> "Multilabe
     return replace(data, splits={"train": train, "test": test})
 
 
-def groups_of(data: Any, rows: Any) -> Any:
+def groups_of(data: "Data", rows: "NDArray[np.intp]") -> "NDArray[np.generic] | None":
     """Return the groups of rows, None where the data have none."""
     groups = getattr(data, "groups", None)
     return None if groups is None else groups[rows]
@@ -303,7 +308,7 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
     )
 
 
-def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
+def table_of_model(data: "Data", columns: "TableColumns") -> dict[str, object] | None:
     """Return what a model file keeps of the table that its model was fitted to, if it was one.
 
     These are the kinds of the features, and how tags are listed.
@@ -320,14 +325,14 @@ def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
     }
 
 
-def is_table(data: Any) -> "TypeGuard[Table]":
+def is_table(data: "Data") -> "TypeGuard[Table]":
     """Return whether data are a table whose columns are no numbers yet."""
     from multimargin.datasets.tables import Table
 
     return isinstance(data, Table)
 
 
-def rows_of(X: Any, rows: Any) -> Any:
+def rows_of(X: "Features | Frame", rows: "NDArray[np.intp]") -> "Features | Frame":
     """Return rows of features, whether an array, a sparse matrix or a table."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 

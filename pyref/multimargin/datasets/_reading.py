@@ -14,11 +14,14 @@ from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 # What files of other kinds begin with.
 _MAGIC = {
@@ -105,7 +108,7 @@ _SETTINGS: dict[str, Any] = {"arrow_large_buffer_size": True, "enable_external_f
 
 
 @contextmanager
-def connected() -> Iterator[Any]:
+def connected() -> Iterator["DuckDBPyConnection"]:
     """Give a connection to DuckDB for the while."""
     import duckdb
 

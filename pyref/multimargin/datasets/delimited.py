@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import as_utf8, connected, not_utf8, pattern_of
@@ -69,7 +70,7 @@ class _Found:
 
 def read_delimited(
     path: Path, ending: str, shown: Path, *, blank_rows: bool = False
-) -> tuple[Sequence[str], list[Any]]:
+) -> tuple[Sequence[str], list[NDArray[np.object_]]]:
     """Return the names of the columns of a file, and its cells, all as they are written.
 
     `shown` is the path in messages. An empty cell is the empty text. Blank lines between rows of
@@ -120,7 +121,7 @@ def _dialect_of(path: Path, ending: str, shown: Path) -> tuple[_Dialect, list[st
     return dialect, lines, lone
 
 
-def column_name(name: Any) -> str:
+def column_name(name: object) -> str:
     """Return the name of a column, empty where it is none, as that which pandas makes up."""
     return _MADE_UP.sub("", label_name(str(name)))
 

@@ -5,6 +5,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from struct import unpack_from
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ import numpy as np
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import connected, pattern_of
 from multimargin.targets.given import column_of, is_missing
+from multimargin.typing import Frame
 
 # Of Arrow's durations.
 _UNITS = ("s", "ms", "us", "ns")
 _DURATION = 18
 
 
-def read_parquet(file: Path, pandas: Any) -> Any:
+def read_parquet(file: Path, pandas: ModuleType) -> Frame:
     """Read a Parquet file: whole numbers beside missing ones stay whole, lists are lists."""
     with connected() as connection:
         source = {"path": pattern_of(file)}

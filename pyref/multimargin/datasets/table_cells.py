@@ -1,16 +1,19 @@
 """Cells of a table: as they are written, and the numbers that they prove to be."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written
+
+if TYPE_CHECKING:
+    from multimargin.typing import Column
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
 _NUMERAL = {
@@ -122,7 +125,7 @@ class Cells:
         """Return the first row with a cell."""
         return int(np.argmax(self.codes == self._found[1].index(text)))
 
-    def mapped(self, value_of: Any) -> NDArray[np.float64]:
+    def mapped(self, value_of: Callable[..., float]) -> NDArray[np.float64]:
         """Return numbers of the rows by a function of their text, which is None where blank."""
         codes, different = self._found
         values = [value_of(text) for text in different]
@@ -134,7 +137,7 @@ class Cells:
         return int(len(self.values) - self.counts.sum())
 
 
-def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
+def factorized(values: "Column") -> tuple[NDArray[np.intp], list[Any]]:
     """Return the place of each cell among the different ones, in the order of rows, and these.
 
     A missing cell has the place -1. What cannot be compared is different in each row.
@@ -154,7 +157,7 @@ def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
     return codes, list(different)
 
 
-def numbered_keys(column: Any, argument: str) -> NDArray[np.intp]:
+def numbered_keys(column: "Column", argument: str) -> NDArray[np.intp]:
     """Return a number for each row, the same for equal values; raise ValueError where one lacks."""
     keys = Cells(str(column.name), column)
     place = {text: number for number, text in enumerate(dict.fromkeys(map(str.strip, keys.texts)))}
@@ -177,7 +180,7 @@ def from_cell(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
-def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
+def plain_numbers(values: "Column", mark: str = ".") -> NDArray[np.float64] | None:
     """Return a column of texts as numbers, NaN where empty; None unless all are digits alone.
 
     It is much faster than to look at cells one by one, and most columns of numbers are so.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from multimargin.datasets.table_kinds import (
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written, label_name
+
+if TYPE_CHECKING:
+    from multimargin.typing import Column, Frame, Marks
 
 # Rows by which words are judged, and fewer than which say nothing.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
@@ -86,7 +89,7 @@ class TableColumns:
     one_tag_a_row: str | None = None
 
 
-def columns_of(labels: Any, roles: ColumnRoles) -> TableColumns:
+def columns_of(labels: Columns | int | None, roles: ColumnRoles) -> TableColumns:
     """Return what the arguments of a function say of columns; raise TypeError for others."""
     known = ColumnRoles.__annotations__
     for name in roles:
@@ -102,7 +105,7 @@ class UndecidedColumns(ValueError):
     """Columns of which it must be said what they are."""
 
 
-def uses_of_columns(frame: Any, columns: TableColumns) -> dict[str, list[str]]:
+def uses_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, list[str]]:
     """Return which columns of a table are what, by the fields of its `TableColumns`.
 
     Labels and texts that are dropped are left out. No other column can be two things.
@@ -133,7 +136,7 @@ def uses_of_columns(frame: Any, columns: TableColumns) -> dict[str, list[str]]:
 
 
 def chosen_columns(
-    frame: Any, wanted: str | int | Sequence[str] | None, argument: str
+    frame: "Frame", wanted: str | int | Sequence[str] | None, argument: str
 ) -> list[str]:
     """Return the columns that names, patterns and places stand for."""
     columns = list(frame.columns)
@@ -175,8 +178,8 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
 
 
 def indicator_of_columns(
-    frame: Any, names: Sequence[str], blank: str | None = None
-) -> tuple[NDArray[Any], str]:
+    frame: "Frame", names: Sequence[str], blank: str | None = None
+) -> "tuple[Marks, str]":
     """Return the label indicator (n, q) of columns of 0 and 1, or words for them.
 
     The second value is what a blank is: 0 or, as NaN, unknown. By None it is unknown where
@@ -240,7 +243,7 @@ def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
 
 
 def feature_kinds(
-    features: Any, uses: Mapping[str, Sequence[str]], columns: TableColumns, *, as_text: bool
+    features: "Frame", uses: Mapping[str, Sequence[str]], columns: TableColumns, *, as_text: bool
 ) -> tuple[dict[str, str], str, dict[str, Kind]]:
     """Find out what the features of each column are, and the decimal mark of its numbers.
 
@@ -327,7 +330,9 @@ def _check_words(values: Any, analyzer: str) -> None:
         )
 
 
-def features_of_columns(frame: Any, kinds: Mapping[str, str], mark: str) -> dict[str, Any]:
+def features_of_columns(
+    frame: "Frame", kinds: Mapping[str, str], mark: str
+) -> dict[str, NDArray[np.generic]]:
     """Return the features of a table by name, those of dates and lists of numbers too."""
     found: dict[str, Any] = {}
     for column, features in features_by_column(frame, kinds).items():
@@ -341,7 +346,7 @@ def features_of_columns(frame: Any, kinds: Mapping[str, str], mark: str) -> dict
     return found
 
 
-def features_by_column(frame: Any, kinds: Mapping[str, str]) -> dict[str, list[str]]:
+def features_by_column(frame: "Frame", kinds: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the features that each column becomes."""
     found: dict[str, list[str]] = {}
     for feature in kinds:
@@ -410,7 +415,7 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     return numbers
 
 
-def as_text_column(values: Any) -> list[str]:
+def as_text_column(values: "Column") -> list[str]:
     """Return a column of text; what is missing is empty."""
     return [
         value if type(value) is str else "" if is_missing(value) else as_written(value)
@@ -424,7 +429,7 @@ def _guess(frame: Any) -> str:
     return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
 
 
-def labels_at_the_end(frame: Any) -> list[str]:
+def labels_at_the_end(frame: "Frame") -> list[str]:
     """Return the columns at the end that hold 0 and 1, or words for them."""
     found: list[str] = []
     for column in reversed(frame.columns):

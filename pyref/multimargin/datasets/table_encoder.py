@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -17,6 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 from multimargin.checks.names import option, places_of
 from multimargin.embeddings import StaticEmbedding
 from multimargin.scaling import make_scaler
+from multimargin.typing import Features, Frame
 
 MISSING = "(missing)"
 """The name that a missing name gets."""
@@ -33,7 +34,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
     It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out`.
     """
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+    def fit_transform(self, X: Frame, y: Any = None, **params: Any) -> Features:
         """Fit to a table and return its numbers; an error about text names the column."""
         try:
             return super().fit_transform(X, y, **params)
@@ -48,7 +49,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                     ) from error
             raise
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the features."""
         full = super().get_feature_names_out(input_features)
         texts = {name: column for name, _, column in self.transformers if name.startswith(_TEXT)}
@@ -128,7 +129,12 @@ def make_encoder(
 
 
 def with_encoder(
-    classifier: Any, kinds: Mapping[str, str], scaling: str, *, n_rows: int, meaning: bool = False
+    classifier: BaseEstimator,
+    kinds: Mapping[str, str],
+    scaling: str,
+    *,
+    n_rows: int,
+    meaning: bool = False,
 ) -> Pipeline:
     """Return an unfitted pipeline from the columns of a table to labels.
 

@@ -135,7 +135,7 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
     return Kind("vector", f"lists of {length} numbers, each a feature", length)
 
 
-def vector_of(cell: Any) -> NDArray[np.float64]:
+def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
     """Return the numbers of a list, or of its text; raise an error where it has others."""
     if isinstance(cell, str):
         cell = [float(number) for number in re.findall(r"[^][,\s]+", cell)]

@@ -26,6 +26,7 @@ from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, label_name, warn_of_lookalikes
+from multimargin.typing import Column, Frame
 
 # What may stand between two tags, and whether it hardly has another use.
 _SEPARATORS = {
@@ -68,7 +69,7 @@ class Tags:
 
 
 def indicator_of_tags(
-    columns: Any,
+    columns: Frame,
     separator: str | None,
     known: Collection[str] | None = None,
     *,
@@ -131,7 +132,7 @@ def _one_column(columns: Any) -> Any:
     return type(columns.iloc[:, 0])(column_of(rows), name=",".join(columns.columns))
 
 
-def tags_of_long_table(frame: Any, columns: TableColumns) -> Any:
+def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
     """Return a table with one row for each of its rows, where each has a row for each tag."""
     if columns.one_tag_a_row is None:
         return frame
@@ -171,7 +172,7 @@ def frequent(counts: Sequence[int], min_count: int) -> list[int]:
     return kept
 
 
-def recurring_tags(column: Any) -> tuple[Counter[str], str | None] | None:
+def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     """Return the rows of each tag of a column and its separator; None if it lists no tags.
 
     Tags are lists, or names that recur in other combinations with a separator between.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
@@ -34,6 +34,7 @@ from multimargin.datasets.table_files import (
 from multimargin.datasets.table_kinds import Kind, is_called_a_key, marks_of
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
+from multimargin.typing import Frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ def read_parts(
     columns: TableColumns | None = None,
     *,
     blank_rows: bool = False,
-) -> tuple[Any, dict[str, NDArray[np.intp]]]:
+) -> tuple[Frame, dict[str, NDArray[np.intp]]]:
     """Read tables with the same columns into one, and the rows of each part of several."""
     frames = {part: read_frame(file, blank_rows=blank_rows) for part, file in parts.items()}
     if columns is not None:
@@ -155,7 +156,7 @@ def read_parts(
 
 
 def table_of(
-    frame: Any,
+    frame: Frame,
     columns: TableColumns,
     *,
     name: str = "",
@@ -204,8 +205,12 @@ def table_of(
 
 
 def features_of(
-    frame: Any, kinds: Mapping[str, str], name: str, mark: str | None = None, model_mark: str = "."
-) -> Any:
+    frame: Frame,
+    kinds: Mapping[str, str],
+    name: str,
+    mark: str | None = None,
+    model_mark: str = ".",
+) -> Frame:
     """Return the features of a table in the order and the types of their kinds.
 
     `mark` is the decimal mark; None finds it, `model_mark` where that is open.
@@ -231,7 +236,7 @@ def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
     return mark if mark in marks or not marks else marks.pop()
 
 
-def to_pandas(frame: Any) -> Any:
+def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:
     """Return a data frame as one of pandas, itself if it is one, with texts as column names."""
     pandas = import_pandas("data frames")
     if isinstance(frame, pandas.DataFrame):
@@ -248,7 +253,7 @@ def to_pandas(frame: Any) -> Any:
     return with_plain_names(result, "frame")
 
 
-def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
+def warn_of_row_numbers(kinds: Mapping[str, str], X: Frame) -> None:
     """Warn of a column that numbers the rows, which says nothing of other rows."""
     for column, kind in kinds.items():
         if (

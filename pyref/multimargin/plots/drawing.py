@@ -10,7 +10,7 @@ _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 _LINE_STYLES = ("-", "--", "-.", ":")
 
 
-def check_axes(ax: "Axes | None", *, width: float = 6.4, height: float = 4.8) -> Any:
+def check_axes(ax: "Axes | None", *, width: float = 6.4, height: float = 4.8) -> "Axes":
     """Return the axes to draw on, new ones of a size in inches when None is given."""
     if ax is None:
         try:
