@@ -89,7 +89,8 @@ class ModelInfo:
     table : mapping of str to object or None, default=None
         Of a model that takes the columns of a table: "kinds", what each feature is ("number",
         "nominal", "text" or "characters"), "tags_column" and "separator", how the labels were
-        listed, "blank", what an empty cell of a label is, and "decimal", the mark of numbers.
+        listed, "blank", what an empty cell of a label is, "decimal", the mark of numbers, and
+        "units", the currency or percent sign of columns of amounts.
     row_hashes : tuple of int, default=()
         The smallest hashes of the rows that it was fitted to.
     """
@@ -487,3 +488,6 @@ def _check_table(table: dict[str, Any]) -> None:
     for name in ("tags_column", "one_tag_a_row", "separator", "blank", "decimal"):
         if not isinstance(table.get(name), str | None):
             raise TypeError(f"{name} is {table[name]!r}")
+    units = table.get("units", {})
+    if not (isinstance(units, dict) and all(isinstance(unit, str) for unit in units.values())):
+        raise TypeError(f"units is {units!r}")

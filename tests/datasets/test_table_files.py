@@ -344,6 +344,29 @@ def test_bytes_that_are_no_text_are_named(frame):
             load_table(name, tags_column="l")
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_inside_of_lists_are_no_numbers(tmp_path, unit):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    of, values = pa.duration(unit), [3, None, 5]
+    nested = {
+        "list": pa.array([[v, v] for v in values], pa.list_(of)),
+        "fixed": pa.array([[v] for v in values], pa.list_(of, 1)),
+        "deep": pa.array([[[v], []] for v in values], pa.large_list(pa.list_(of))),
+        "object": pa.array([{"n": 1, "t": v} for v in values], pa.struct([("n", "i8"), ("t", of)])),
+        "numbers": pa.array([[1, 2]] * 3, pa.list_(pa.int64())),
+    }
+    parquet.write_table(pa.table(nested), tmp_path / "t.parquet")
+    frame = read_frame(tmp_path / "t.parquet")
+    three = pd.Timedelta(3, unit)
+    assert frame["list"].tolist() == [[three, three], [None, None], [pd.Timedelta(5, unit)] * 2]
+    assert frame["deep"][0] == [[three], []]
+    assert frame["numbers"][0] == [1, 2]
+    frame["a"], frame["b"] = [0, 1, 0], [1, 0, 1]
+    asked = r"'list' holds lists.*'fixed' holds lists.*'deep'.*'object' holds objects"
+    with pytest.raises(UndecidedColumns, match=asked):
+        MultilabelData.from_frame(frame, labels="a,b")
+
+
 def test_durations_that_arrow_alone_knows_are_no_numbers(tmp_path):
     """Parquet has whole numbers for them; the schema that Arrow adds says what they are."""
     pa = pytest.importorskip("pyarrow")

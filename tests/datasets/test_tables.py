@@ -17,7 +17,7 @@ from multimargin.datasets.sources import table_files
 from multimargin.datasets.table_columns import TableColumns, UndecidedColumns
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
 from multimargin.datasets.table_files import read_frame
-from multimargin.datasets.tables import features_of, table_of, warn_of_row_numbers
+from multimargin.datasets.tables import features_of, read_table, table_of, warn_of_row_numbers
 from tests.support.cases import case
 
 pd = pytest.importorskip("pandas")
@@ -528,3 +528,24 @@ def test_a_list_of_another_length_than_the_others_is_refused(wrong):
         features_of(new, kinds, "new")
     X = features_of(new[:2], kinds, "new")
     assert_array_equal(X.to_numpy(), [[7, 8, 9], [np.nan] * 3])
+
+
+@pytest.mark.parametrize(
+    ("train", "test"), [("45%", "0.45"), ("0.45", "45%"), ("$7", "€7"), ("$7", "7%")]
+)
+def test_another_unit_in_a_later_part_or_in_new_rows_is_refused(tmp_path, train, test):
+    for name, cell in (("train", train), ("test", test)):
+        rows = [f"{cell},{k % 2},{1 - k % 2}" for k in range(4)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["rate,a,b", *rows]))
+    message = r"the column 'rate' has .* in row 4, with.*; expected numbers of one unit"
+    with pytest.raises(ValueError, match=message):
+        load_table(tmp_path / "train.csv", test=tmp_path / "test.csv", labels="a,b")
+    columns = TableColumns(labels="a,b")
+    table = read_table({"train": tmp_path / "train.csv"}, columns)
+    new = pd.read_csv(tmp_path / "test.csv", dtype=str)
+    with pytest.raises(ValueError, match=r"'rate' has .* in row 0, with.*of one unit"):
+        features_of(new, table.kinds, "new", units=table.units)
+    X = features_of(
+        new.assign(rate=["", "na", train, train]), table.kinds, "new", units=table.units
+    )
+    assert X["rate"].isna().tolist() == [True, True, False, False]

@@ -276,7 +276,8 @@ def _unlabelled_table(
     with naming_parts(parts):
         # A row for each line.
         frame, splits = read_parts(parts, blank_rows=True)
-        X = features_of(frame, kinds, name, model_mark=info.table.get("decimal", "."))
+        mark, units = info.table.get("decimal", "."), info.table.get("units")
+        X = features_of(frame, kinds, name, model_mark=mark, units=units)
         names = chosen_columns(frame, keep, "keep")
     # The labels are made up: they may be missing in the file.
     nothing = np.zeros((len(frame), 1), dtype=np.int64)

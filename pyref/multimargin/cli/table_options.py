@@ -304,6 +304,7 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
         columns,
         name=stem_of(source),
         kinds=info.table["kinds"],
+        units=info.table.get("units"),
         known_labels=info.label_names,
     )
 
@@ -322,6 +323,7 @@ def table_of_model(data: "Data", columns: "TableColumns") -> dict[str, object] |
         "separator": data.separator,
         "blank": data.blank,
         "decimal": data.decimal,
+        "units": dict(data.units),
     }
 
 

@@ -18,6 +18,8 @@ from multimargin.typing import Frame
 # Of Arrow's durations.
 _UNITS = ("s", "ms", "us", "ns")
 _DURATION = 18
+# Of short, long and fixed lists, and of views of lists.
+_LISTS = {12, 21, 16, 25, 26}
 
 
 def read_parquet(file: Path, pandas: ModuleType) -> Frame:
@@ -41,8 +43,11 @@ def read_parquet(file: Path, pandas: ModuleType) -> Frame:
             as_type = "TIMESTAMP" if type_.startswith("TIMESTAMP WITH") else type_
             query = f"SELECT CAST({quoted} AS {as_type}) AS c FROM read_parquet($path)"
             columns[name] = _column_of(connection.execute(query, source), type_, pandas)
-    for name, unit in _durations(b64decode(told.get(b"ARROW:schema", b""))):
-        if name in columns:
+    for name, unit, is_inside in _durations(b64decode(told.get(b"ARROW:schema", b""))):
+        if name in columns and is_inside:
+            cells = [_timed(cell, unit, pandas) for cell in columns[name].tolist()]
+            columns[name] = pandas.Series(column_of(cells), dtype=object)
+        elif name in columns:
             columns[name] = columns[name].astype(object).astype(f"timedelta64[{unit}]")
     for name, names in _names_of_classes(by_hugging_face):
         if name in columns:
@@ -68,11 +73,19 @@ def _column_of(found: Any, type_: str, pandas: Any) -> Any:
     return column.mask(np.ma.getmaskarray(cells))
 
 
-def _durations(schema: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the columns of durations and their units, which Parquet itself has as whole numbers.
+def _timed(cell: Any, unit: str, pandas: ModuleType) -> Any:
+    """Return lists of numbers with durations in their place."""
+    if isinstance(cell, list):
+        return [_timed(one, unit, pandas) for one in cell]
+    return pandas.Timedelta(cell, unit) if isinstance(cell, int) else cell
 
-    The schema is a message of Arrow's IPC format: tables of FlatBuffers, whose entries are found by
-    the place of each in its definition.
+
+def _durations(schema: bytes) -> Iterator[tuple[str, str, bool]]:
+    """Yield the columns of durations, which Parquet itself has as whole numbers, and their units.
+
+    The last value is whether they are inside of lists. The schema is a message of
+    Arrow's IPC format: tables of FlatBuffers, whose entries are found by the place of each in its
+    definition.
     """
 
     def number(form: str, place: int) -> int:
@@ -88,17 +101,28 @@ def _durations(schema: bytes) -> Iterator[tuple[str, str]]:
         offset = number("H", offsets + 4 + 2 * place) if has_it else 0
         return offset and table + offset
 
+    def fields_of(table: int, place: int) -> Iterator[int]:
+        """Yield the fields that an entry of a table lists."""
+        fields = entry(table, place) and target(entry(table, place))
+        for number_of_field in range(number("I", fields) if fields else 0):
+            yield target(fields + 4 * (number_of_field + 1))
+
+    def units_of(field: int, depth: int = 0) -> Iterator[tuple[str, int]]:
+        """Yield the units of the durations in a field, and how deep inside they are."""
+        if number("B", entry(field, 2)) == _DURATION:
+            unit = entry(target(entry(field, 3)), 0)
+            yield _UNITS[number("H", unit) if unit else 1], depth
+        elif number("B", entry(field, 2)) in _LISTS:
+            yield from units_of(next(fields_of(field, 5)), depth + 1)
+
     if not schema:
         return
     # After a mark and a length.
-    message = target(8)
-    fields = target(entry(target(entry(message, 2)), 1))
-    for place in range(number("I", fields)):
-        field = target(fields + 4 * (place + 1))
-        if number("B", entry(field, 2)) == _DURATION:
-            name, unit = target(entry(field, 0)), entry(target(entry(field, 3)), 0)
+    for field in fields_of(target(entry(target(8), 2)), 1):
+        name = target(entry(field, 0))
+        for unit, depth in units_of(field):
             text = schema[name + 4 : name + 4 + number("I", name)]
-            yield text.decode(), _UNITS[number("H", unit) if unit else 1]
+            yield text.decode(), unit, depth > 0
 
 
 def _names_of_classes(told: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -32,10 +32,12 @@ _AMOUNT = {
         rf"\s*(?P<owed>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[+\-−])?"
         rf"(?P<whole>[0-9]{{1,3}}(?P<t>[{other}'’ \u00a0\u202f])(?:[0-9]{{2,3}}(?P=t))*[0-9]{{3}}"
         rf"|[0-9]+)?"
-        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>%|{_CURRENCY})?\s*\)?\s*",
+        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>[%％‰]|{_CURRENCY})?\s*\)?\s*",
     )
     for mark, other in ((".", ","), (",", "."))
 }
+# Signs of shares, of which a number without one may be a hundred times as much.
+_SHARES = {"%", "‰"}
 _TRUTH = {"true": 1.0, "false": 0.0}
 # What says that a label applies, or does not.
 _RELEVANT = {
@@ -232,7 +234,8 @@ def amount(text: str, mark: str = ".") -> tuple[float, str | None] | None:
     digits = re.sub("[^0-9]", "", found["whole"] or "0")
     number = float(f"{digits}.{(found['part'] or '.')[1:] or '0'}")
     negative = found["owed"] or (found["sign"] or found["minus"] or "+") != "+"
-    return -number if negative else number, found["before"] or found["unit"] or ""
+    unit = found["before"] or found["unit"] or ""
+    return -number if negative else number, unit.replace("％", "%")
 
 
 def is_number(text: str, mark: str = ".") -> bool:
@@ -278,7 +281,35 @@ def units_of(texts: Collection[str], mark: str) -> set[str] | None:
         return None
     units = {unit or "" for number, unit in filter(None, found) if not np.isnan(number)}
     # "$5.99" beside "5.99" is clear enough, and "45%" beside "0.45" is not.
-    return units if "%" in units else units - {""}
+    return units if units & _SHARES else units - {""}
+
+
+def unit_of(cells: Cells, mark: str, known: str | None = None) -> str:
+    """Return the currency or the percent sign of a column of numbers, empty where there is none.
+
+    `known` is that of other rows of the column. Raises ValueError where the numbers differ in it; a
+    currency may be left out, a percent sign may not.
+    """
+    is_plain = cells.values.dtype.kind in "buif" or cells.plain_numbers(mark) is not None
+    first: dict[str, str] = {}
+    for text in cells.first[:1] if is_plain else cells.texts:
+        number, unit = amount(text, mark) or (np.nan, None)
+        if not np.isnan(number):
+            first.setdefault(unit or "", text)
+    units = [*first] if known is None else [known, *first]
+    differ = dict.fromkeys(units if _SHARES & {*units} else filter(None, units))
+    if len(differ) > 1:
+        usual, other = [*differ][:2]
+        raise ValueError(
+            f"the column {cells.name!r} has {first[other]!r:.40} in row "
+            f"{cells.row_of(first[other])}, {_with(other)}, and others {_with(usual)}; expected "
+            "numbers of one unit"
+        )
+    return next(iter(differ), "")
+
+
+def _with(unit: str) -> str:
+    return f"with {unit!r}" if unit else "without a sign"
 
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -18,6 +18,7 @@ from multimargin.datasets.table_cells import (
     amount,
     label_value,
     numbers_of,
+    unit_of,
 )
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts
 from multimargin.datasets.table_kinds import (
@@ -262,6 +263,9 @@ def feature_kinds(
     found = {column: Kind(use, "as asked for") for column, use in said.items()}
     found |= {cells.name: kind_of(cells, mark) for cells in open_ if cells.name not in said}
     found = {column: found[column] for column in features.columns}
+    for cells in open_:
+        if found[cells.name].name == "number":
+            found[cells.name] = replace(found[cells.name], unit=unit_of(cells, mark))
     # All at once: none of them waits for the next try.
     if asked := {column: kind for column, kind in found.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
@@ -331,13 +335,13 @@ def _check_words(values: Any, analyzer: str) -> None:
 
 
 def features_of_columns(
-    frame: "Frame", kinds: Mapping[str, str], mark: str
+    frame: "Frame", kinds: Mapping[str, str], mark: str, units: Mapping[str, str]
 ) -> dict[str, NDArray[np.generic]]:
     """Return the features of a table by name, those of dates and lists of numbers too."""
     found: dict[str, Any] = {}
     for column, features in features_by_column(frame, kinds).items():
         if features == [column]:
-            found[column] = _typed(frame[column], kinds[column], mark)
+            found[column] = _typed(frame[column], kinds[column], mark, units.get(column, ""))
             continue
         is_list = features[0].endswith("]")
         parts = _vectors(frame[column], len(features)) if is_list else date_parts(frame[column])
@@ -377,7 +381,7 @@ def _vectors(values: Any, length: int) -> NDArray[np.float64]:
     return parts
 
 
-def _typed(values: Any, kind: str, mark: str) -> Any:
+def _typed(values: Any, kind: str, mark: str, unit: str) -> Any:
     """Return a column of numbers as float64, others as objects.
 
     What is missing is NaN, and empty in text.
@@ -406,6 +410,7 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
             f"the column {values.name!r} has something else than numbers{marked}: "
             f"{word!r:.40} in row {cells.row_of(word)}"
         ) from error
+    unit_of(cells, mark, unit)
     infinite = np.isinf(numbers)
     if infinite.any():
         raise ValueError(

@@ -91,6 +91,7 @@ class Kind:
     reason: str
     n_parts: int = 0  # Of a vector the numbers, of a date the parts that become features
     ask: str = ""  # The option that is proposed where it is asked about
+    unit: str = ""  # The currency or the percent sign of its numbers
 
 
 def kind_of(cells: Cells, mark: str = ".") -> Kind:
@@ -140,7 +141,10 @@ def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
     if isinstance(cell, str):
         cell = [float(number) for number in re.findall(r"[^][,\s]+", cell)]
     items = list(cell)
-    if not all(isinstance(item, Number) or is_missing(item) for item in items):
+    if not all(
+        (isinstance(item, Number) and not isinstance(item, np.timedelta64)) or is_missing(item)
+        for item in items
+    ):
         raise TypeError("a list of something else than numbers")
     return np.array([np.nan if is_missing(item) else float(item) for item in items])
 

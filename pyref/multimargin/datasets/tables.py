@@ -52,6 +52,7 @@ class Table:
     unknown_tags: Mapping[str, int] = field(default_factory=dict)  # Rows of tags not looked for
     blank: str = "unknown"  # What an empty cell of a label is
     decimal: str = "."  # The decimal mark of numbers
+    units: Mapping[str, str] = field(default_factory=dict)  # Signs of columns of amounts
     n_rare: int = 0  # Number of labels that are left out, with fewer rows than asked for
     decisions: Mapping[str, Kind] = field(default_factory=dict)  # What columns are taken for
 
@@ -103,6 +104,7 @@ def read_table(
     *,
     name: str | None = None,
     kinds: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
     known_labels: Collection[str] | None = None,
 ) -> Table:
     """Read tables and sort their columns."""
@@ -114,6 +116,7 @@ def read_table(
             columns,
             name=stem_of(first) if name is None else name,
             kinds=kinds,
+            units=units,
             known_labels=known_labels,
             as_text=kind_of(first) in DELIMITERS,
             # What the test part holds decides nothing.
@@ -161,6 +164,7 @@ def table_of(
     *,
     name: str = "",
     kinds: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
     known_labels: Collection[str] | None = None,
     as_text: bool = False,
     rows: NDArray[np.intp] | None = None,
@@ -198,9 +202,11 @@ def table_of(
             raise ValueError("no column is left for the features; expected at least one")
         deciding = features if rows is None else features.iloc[rows]
         kinds, mark, found["decisions"] = feature_kinds(deciding, uses, columns, as_text=as_text)
-        X = features_of(frame, kinds, name, mark)
+        units = {column: kind.unit for column, kind in found["decisions"].items() if kind.unit}
+        X = features_of(frame, kinds, name, mark, units=units)
     else:
-        X = features_of(frame, kinds, name, model_mark=mark)
+        X = features_of(frame, kinds, name, model_mark=mark, units=units)
+    found["units"] = units or {}
     return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, decimal=mark, **found)
 
 
@@ -210,10 +216,12 @@ def features_of(
     name: str,
     mark: str | None = None,
     model_mark: str = ".",
+    units: Mapping[str, str] | None = None,
 ) -> Frame:
     """Return the features of a table in the order and the types of their kinds.
 
-    `mark` is the decimal mark; None finds it, `model_mark` where that is open.
+    `mark` is the decimal mark; None finds it, `model_mark` where that is open. `units` are those of
+    the columns in the rows that were fitted.
     """
     columns = features_by_column(frame, kinds)
     missing = [column for column in columns if column not in frame.columns]
@@ -224,7 +232,7 @@ def features_of(
         )
     if mark is None:
         mark = _mark_of_numbers(frame, kinds, model_mark)
-    return frame_of(features_of_columns(frame, kinds, mark), frame.index)
+    return frame_of(features_of_columns(frame, kinds, mark, units or {}), frame.index)
 
 
 def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
