@@ -549,3 +549,37 @@ def test_another_unit_in_a_later_part_or_in_new_rows_is_refused(tmp_path, train,
         new.assign(rate=["", "na", train, train]), table.kinds, "new", units=table.units
     )
     assert X["rate"].isna().tolist() == [True, True, False, False]
+
+
+def test_names_that_no_fitted_row_has_are_told():
+    """As where a spreadsheet has dropped the zeros in front."""
+    rows = {"zip": ["0123", "0456", None] * 4, "x": range(12), "a": [0, 1] * 6, "b": [1, 0] * 6}
+    table = table_of(pd.DataFrame(rows), TableColumns(labels="a,b"))
+    encoder = make_encoder(table.kinds, scaling="none", n_rows=12).fit(table.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(table.X.assign(zip=["7", None, "0123"] * 4))
+        encoder.transform(table.X.assign(zip=None))
+    with pytest.warns(UserWarning, match=r"'zip' has names that .* in 8 of 12 rows, such as '123'"):
+        encoder.transform(table.X.assign(zip=["123", "456", "0123"] * 4))
+
+
+def test_cells_with_commas_are_no_lists():
+    frame = pd.DataFrame({"v": ["[1, 2]", "[3, 4]"], "x": [0, 1], "y": [1, 0]})
+    kinds = table_of(frame, TableColumns(labels="x,y"), as_text=True).kinds
+    for cell in ("2,234", "3 4", "[3, 4"):
+        with pytest.raises(ValueError, match=r"'v' has .* in row 0; expected a list of 2 numbers"):
+            features_of(pd.DataFrame({"v": [cell]}), kinds, "new")
+
+
+def test_points_between_thousands_are_read_as_in_the_fitted_rows():
+    """As the mark of a model's decimals is a comma, 1.234 is more than a thousand."""
+    price = {"price": ["0,5", "1,5"], "a": ["0", "1"], "b": ["1", "0"]}
+    columns = TableColumns(labels="a,b", decimal=",")
+    table = table_of(pd.DataFrame(price), columns, as_text=True)
+    new = pd.DataFrame({"price": ["1.234", "2.500"]})
+    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1234, 2500]
+    new = pd.DataFrame({"price": ["1.234", "2.5"]})
+    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 2.5]
+    new = pd.DataFrame({"price": ["1.234", "0.500"]})
+    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 0.5]

@@ -14,8 +14,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from multimargin.checks.names import option, places_of
+from multimargin.checks.names import listed, option, places_of
 from multimargin.embeddings import StaticEmbedding
+from multimargin.notices import warn
 from multimargin.scaling import make_scaler
 from multimargin.typing import Features, Frame
 
@@ -23,7 +24,7 @@ MISSING = "(missing)"
 """The name that a missing name gets."""
 KINDS = ("number", "nominal", "text", "characters")
 """Kinds of feature columns; of the latter two, words and runs of characters count."""
-_TEXT = "text "
+_NAMES, _TEXT = "names", "text "
 # With fewer rows, a word that occurs once may be all there is.
 _MANY_ROWS = 100
 
@@ -31,7 +32,7 @@ _MANY_ROWS = 100
 class TableEncoder(ColumnTransformer):  # type: ignore[misc]
     """A transformer of the columns of a table that names its features by them.
 
-    It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out`.
+    It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out` and what it tells.
     """
 
     def fit_transform(self, X: Frame, y: Any = None, **params: Any) -> Features:
@@ -48,6 +49,23 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                         f"characters, or drop it ({option('--drop', [column])})"
                     ) from error
             raise
+
+    def transform(self, X: Frame, **params: Any) -> Features:
+        """Return the numbers of a table; warn of columns most of whose names are new."""
+        for name, parts, places in self.transformers_:
+            if name != _NAMES:
+                continue
+            columns = self.feature_names_in_[places]
+            for column, known in zip(columns, parts[-1].categories_, strict=True):
+                cells = X[column].dropna()
+                new = cells[~cells.isin(known)]
+                if 2 * len(new) > len(cells):
+                    warn(
+                        f"the column {column!r} has names that the fitted rows do not have in "
+                        f"{len(new)} of {len(X)} rows, such as {str(new.iloc[0])!r:.40}, which "
+                        f"count as nothing; there they are {listed(known.tolist())}"
+                    )
+        return super().transform(X, **params)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the features."""
@@ -117,7 +135,7 @@ def make_encoder(
             SimpleImputer(strategy="constant", fill_value=MISSING),
             OneHotEncoder(handle_unknown="ignore"),
         )
-        parts.append(("names", names, Places(columns["nominal"])))
+        parts.append((_NAMES, names, Places(columns["nominal"])))
     min_df = 2 if n_rows >= _MANY_ROWS else 1
     parts += [
         # Not a list of one column: the vectorizer takes a sequence of texts.

@@ -139,6 +139,8 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
 def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
     """Return the numbers of a list, or of its text; raise an error where it has others."""
     if isinstance(cell, str):
+        if not _NUMBERS_IN_BRACKETS.fullmatch(cell):
+            raise ValueError(f"no list of numbers: {cell!r}")
         cell = [float(number) for number in re.findall(r"[^][,\s]+", cell)]
     items = list(cell)
     if not all(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
-from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one
+from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
@@ -240,7 +240,12 @@ def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
     marks = {".", ","}
     for column, kind in kinds.items():
         if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif":
-            marks &= marks_of(Cells(column, frame[column]))
+            cells = Cells(column, frame[column])
+            fits = marks_of(cells)
+            # Points may stand between thousands.
+            if mark not in fits and units_of(cells.texts, mark) is not None:
+                fits.add(mark)
+            marks &= fits
     return mark if mark in marks or not marks else marks.pop()
 
 
