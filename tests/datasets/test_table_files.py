@@ -421,3 +421,53 @@ def test_what_lies_beside_the_parts_of_a_table_is_none(frame):
     Path("parts/README.txt").write_text("a,b\n1,2\n")
     Path("parts/schema.json").write_text("{}")
     np.testing.assert_array_equal(load("parts", labels="x,y").Y, EXPECTED[:20])
+
+
+@pytest.mark.parametrize("row_names", [True, False])
+def test_a_table_as_r_writes_it_has_blanks_between_quotes(tmp_path, row_names):
+    rows = ['"size of it" "kind" "l.a" "l.b"']
+    for k in range(6):
+        name = f'"{k + 1}" ' if row_names else ""
+        rows.append(f'{name}{"NA" if k == 2 else k / 2} "dark {k % 2}" {k % 2} {k // 3}')
+    for name in ("t.txt", "t.csv"):
+        (tmp_path / name).write_text("\n".join(rows))
+        data = load(tmp_path / name, labels="l.*")
+        assert data.feature_names == ("size of it", "kind_dark 0", "kind_dark 1")
+        np.testing.assert_array_equal(data.X[:, 0], [0.0, 0.5, np.nan, 1.5, 2.0, 2.5])
+        assert data.Y.tolist() == [[k % 2, k // 3] for k in range(6)]
+    (tmp_path / "one.csv").write_text('"full name"\n"Ada Lovelace"\n"Alan Turing"\n')
+    assert list(read_frame(tmp_path / "one.csv").columns) == ["full name"]
+
+
+def test_an_empty_list_among_objects_is_no_name(tmp_path):
+    """As JSON writes it in a column of texts, beside lists of objects with ids and names."""
+    cells = [
+        '[{"id": 1, "name": "war"}, {"id": 2, "name": "art"}]',
+        "[]",
+        '[{"id": 2, "name": "art"}]',
+    ]
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "tags": [*cells, '["war"]']})
+    data = MultilabelData.from_frame(frame, tags_column="tags")
+    assert data.label_names == ("art", "war")
+    assert data.Y.tolist() == [[1, 1], [0, 0], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "what"),
+    [
+        (["0110", "1000", "0001"], "digits 0 and 1 alone"),
+        (["tag(a, b", "c)", "d"], "brackets that are not closed"),
+        (["Diabetes (type 1, 2)", "Gout", "Flu"], "brackets that are not closed"),
+    ],
+)
+def test_names_that_are_parts_of_something_else_are_told(cells, what):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "tags": cells})
+    with pytest.warns(UserWarning, match=rf"'tags' has names with {what}"):
+        MultilabelData.from_frame(frame, tags_column="tags")
+
+
+def test_lists_of_a_tensor_are_no_names():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "tags": ["tensor([0, 1])", "tensor([1, 1])"]})
+    told = pytest.warns(UserWarning, match="texts in brackets")
+    with told, pytest.raises(ValueError, match="lists 2 times 0 or 1 in each row"):
+        MultilabelData.from_frame(frame, tags_column="tags")

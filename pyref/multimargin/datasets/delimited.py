@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import as_utf8, connected, not_utf8, pattern_of
-from multimargin.datasets.sources import DELIMITERS
+from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
@@ -210,6 +210,8 @@ def _delimiter(lines: Sequence[str], ending: str) -> str:
         share = sum(fitting) / len(fitting) if fitting else 0.5
         if (share, len(names)) > best:
             found, best = delimiter, (share, len(names))
+    if found == _NONE and BETWEEN_QUOTES.match("".join(lines).lstrip().encode()):
+        return " "
     return found
 
 

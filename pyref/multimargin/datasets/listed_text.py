@@ -7,7 +7,7 @@ from ast import literal_eval
 from multimargin.targets.texts import BRACKETS
 
 _WRAPPED = re.compile(
-    r"\s*(?:(?:np\.|numpy\.)?(?:array|set|frozenset|list|tuple)\((?P<inner>.*?)"
+    r"\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|set|frozenset|list|tuple|tensor)\((?P<inner>.*?)"
     r"(?:,\s*dtype=[^()]*)?\))\s*",
     re.DOTALL,
 )

@@ -16,6 +16,8 @@ from multimargin.notices import warn
 
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|", ".txt": "\t|;,", ".psv": "|\t;,"}
 """What may stand between the cells of a text, by the ending of its name; the most common first."""
+BETWEEN_QUOTES = re.compile(rb'"[^"]*" "')
+"""Names with blanks between, as R writes a table unless it is told otherwise."""
 LINES = (".jsonl", ".ndjson")
 OBJECTS = (".json", *LINES)
 TABLE_KINDS = (*DELIMITERS, *OBJECTS, ".parquet", ".xlsx")
@@ -120,7 +122,8 @@ def is_table(path: Path) -> bool:
     with reading(files[0], "path"), opened(files[0]) as stream:
         first = stream.readline(2**16)
     # Names of columns, or the name of the only one.
-    return b"__label__" not in first and re.search(rb"[\t|;,]|^\W*\w+\W*$", first) is not None
+    is_named = re.search(rb"[\t|;,]|^\W*\w+\W*$", first) or BETWEEN_QUOTES.match(first)
+    return b"__label__" not in first and is_named is not None
 
 
 def tables_at(path: Path) -> list[Path]:

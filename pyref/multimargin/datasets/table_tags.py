@@ -52,6 +52,8 @@ _STRANGE = (
     (re.compile(r"<br ?/?>|</"), False, "elements of HTML"),
     (re.compile(r"\S\s*[:=]\s*(?:[0-9]*\.[0-9]+|[01])$"), True, "a number after each, a score say"),
     (re.compile("^'|'$"), True, "single quotes, which are read as they stand"),
+    (re.compile("^[01]{2,}$"), True, "digits 0 and 1 alone, as the rows of an indicator have"),
+    (re.compile(r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$"), False, "brackets that are not closed"),
 )
 _SCORES = ("score", "confidence", "probability")
 _INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
@@ -225,7 +227,7 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     if not is_plain:
         cells = [_parsed(cell) for cell in different]
         if any(isinstance(cell, LISTING) for cell in cells):
-            found = _of_lists(codes, cells, name)
+            found = _of_lists(codes, [_items_of(cell) for cell in cells], name)
             _warn_of_second_separator(found.names, None, name)
             return found, None
         texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
@@ -280,6 +282,12 @@ def _parsed(cell: Any) -> Any:
             if isinstance(found, dict) or any(isinstance(item, dict) for item in found):
                 return found
     return cell
+
+
+def _items_of(cell: Any) -> Any:
+    """Return the items of a list in a text without objects; another cell as it is."""
+    body = body_of_list(cell) if type(cell) is str else None
+    return cell if body is None or (body and not has_quotes(body)) else items_of(body)
 
 
 def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
