@@ -87,7 +87,7 @@ def test_a_first_row_of_data_is_told(tmp_path):
         found, said = read(tmp_path, text)
         assert found["column1"] == first
         assert len(said) == 1
-        assert "is no row of names but of data" in said[0]
+        assert "holds data like the rows below, and no names" in said[0]
 
 
 def test_names_of_rows_that_may_be_cells_are_told(tmp_path):
@@ -104,11 +104,11 @@ def test_lone_quotes_swallow_no_row(tmp_path):
         found, said = read(tmp_path, f"text\ttags\n{text}", ".tsv")
         assert found["tags"] == ["a", "b", "a"]
         assert len(said) == 1
-        assert "quotation marks are read as they stand" in said[0]
+        assert "quotation marks are read literally" in said[0]
     text = 'id,text,tags\n1,"he said \\"hi\\", and went",a\n2,"x",b\n'
     found, said = read(tmp_path, text)
     assert found["text"] == ['he said "hi", and went', "x"]
-    assert "have a backslash before them" in said[0]
+    assert "are escaped by backslashes" in said[0]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,10 @@ def test_lone_quotes_swallow_no_row(tmp_path):
         ('a,x\n"two\nlines",1\n2,0,1\n', ", line 4: rows of different lengths: more"),
         ('"a\nb",x\n1,1\n2,0,1\n', ", line 4: rows of different lengths: more"),
         ("sep=;\na;x\n1;1\n2;0;1\n", ", line 4: rows of different lengths: more"),
-        ('a,b,x\n1,"red" fish,1\n2,b,0\n3,"c, d",0\n', ", line 2: a quotation mark is opened that"),
+        (
+            'a,b,x\n1,"red" fish,1\n2,b,0\n3,"c, d",0\n',
+            ", line 2: an opening quotation mark is not",
+        ),
         # The texts have a comma, and are in no quotes.
         ("id,text,tags\n1,red, fish,a\n2,blue, sea,b\n", "rows of different lengths: more cells"),
         ('"a","x"\n"r",1,0\n"r",2,1\n', "and the first cells are no names of rows"),
@@ -193,8 +196,12 @@ def test_names_of_columns_have_nothing_invisible(tmp_path):
             "a,b\n1,2\na,b\n3,4\n",
             "has the names of the columns again, 'a', 'b', in row 1",
         ),
-        (".txt", "| a | b |\n|---|:-:|\n| 1 | 2 |\n", r"line 2: a rule .*'\|---\|:-:\|'"),
-        (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a rule of a table"),
+        (
+            ".txt",
+            "| a | b |\n|---|:-:|\n| 1 | 2 |\n",
+            r"line 2: a line that only draws a rule.*'\|---\|:-:\|'",
+        ),
+        (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a line that only draws a rule"),
     ],
 )
 def test_lines_that_are_no_rows_are_refused(tmp_path, ending, text, message):

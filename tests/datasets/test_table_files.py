@@ -193,7 +193,7 @@ def test_workbooks(frame):
 def test_the_first_row_of_a_workbook_may_be_no_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_workbook("t.xlsx", [[5.5, 0, 1], [6.1, 1, 0], [7.2, 1, 1]])
-    with pytest.warns(UserWarning, match="the first row, '5.5', '0', '1', is no row of names"):
+    with pytest.warns(UserWarning, match="the first row, '5.5', '0', '1', holds data"):
         data = load("t.xlsx", labels="last:2")
     assert data.label_names == ("column2", "column3")
     assert data.Y.tolist() == [[0, 1], [1, 0], [1, 1]]
@@ -296,7 +296,14 @@ def test_numbered_parts_of_train_and_test(frame):
     np.testing.assert_array_equal(data.Y[data.splits["test"]], EXPECTED[10:])
 
 
-@pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def zipped(content):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as writer:
+        writer.writestr("of any name", content)
+    return archive.getvalue()
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress, lzma.compress, zipped])
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json", "parquet"])
 def test_standard_input(frame, monkeypatch, kind, packed):
     content = {

@@ -250,7 +250,7 @@ def test_a_mark_before_every_tag_separates_them():
         (["a<br>b,c", "c,d"], "elements of HTML"),
         (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
         (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
-        (["'red, dark','b'", "'b'"], "single quotes, which are read as they stand"),
+        (["'red, dark','b'", "'b'"], "single quotes, which are read literally"),
     ],
 )
 def test_names_that_are_more_than_names_are_told(cells, told):

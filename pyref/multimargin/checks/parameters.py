@@ -130,7 +130,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
 
 def thread_count(n_jobs: object) -> int:
     """Return the number of threads that ``n_jobs`` asks for, as everywhere in scikit-learn."""
-    expected = "expected None, a positive number, or -1 for one a processor."
+    expected = "expected None, a positive number, or -1 for one per processor."
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise TypeError(f"n_jobs is {n_jobs!r}; {expected}")
     if n_jobs == 0:

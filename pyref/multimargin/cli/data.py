@@ -131,7 +131,7 @@ def say_what_is_missing(table: "Table", rows: "NDArray[np.intp]") -> None:
     for column, count in table.missing(rows).items():
         if count == len(rows):
             advice = option("--drop", [column])
-            tell(f"{column}: no value at all; a fit needs no such column ({advice})")
+            tell(f"{column}: no values; the column can be dropped ({advice})")
         else:
             way = ways[table.kinds.get(column, "number")]
             tell(f"{column}: {counted(count, 'missing value')}, {way}")

@@ -103,8 +103,8 @@ def command(
         bool,
         typer.Option(
             "--meaning",
-            help="Of a table: what its texts mean counts beside their words, by vectors that the "
-            "package wordllama holds.",
+            help="For tables: learn from the meaning of texts as well as their words, through "
+            "the word vectors of the package wordllama.",
         ),
     ] = False,
     *,

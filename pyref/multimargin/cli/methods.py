@@ -17,7 +17,7 @@ def command(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="METHOD", help="Show the parameters of this one.", show_default=False
+            metavar="METHOD", help="The method whose parameters to show.", show_default=False
         ),
     ] = None,
     as_json: Json = False,

@@ -21,7 +21,7 @@ def features_of(info: "ModelInfo", data: "Data") -> "Features | Frame":
     """Return the model's features among those of a data set, or of a table for one fitted to it."""
     if not info.data_name:
         raise ValueError(
-            "the model was saved in Python, without a word about the data that it takes; "
+            "the model was saved from Python and does not describe the data that it takes; "
             "expected one that multimargin fit wrote: use this one in Python, by load_model"
         )
     if (info.table is not None) != is_table(data):

@@ -106,9 +106,9 @@ Data = Annotated[
         metavar="DATA",
         callback=existing,
         help="A file (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx, .arff, .npz, .svm, "
-        ".svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the parts of a "
-        "table, a pattern of such, - for standard input, or debian-tags or digits, which need no "
-        "file.",
+        ".svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the "
+        "parts of a table, a pattern of file names, - for standard input, or debian-tags or "
+        "digits, which need no file.",
         show_default=False,
     ),
 ]
@@ -140,7 +140,7 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         callback=_assignments,
-        help="A parameter of the method (multimargin methods METHOD lists them); again for others. "
+        help="A parameter of the method (multimargin methods METHOD lists them); repeatable. "
         "Powers are written C=2^-3.",
         show_default=False,
     ),
@@ -150,9 +150,9 @@ Scale = Annotated[
     one_of(
         "--scale",
         ("minmax", "standard", "unit", "none"),
-        "Scaling, learned from the rows that are fitted: each feature to [0, 1] (sparse ones "
-        "by their largest value), to mean 0 and variance 1, each row to length 1 (numbers "
-        "beside text or names to [0, 1] before), or none.",
+        "Scaling, learned from the fitted rows: each feature to [0, 1] (sparse ones by their "
+        "largest value), to mean 0 and variance 1, each row to length 1 (numbers beside text or "
+        "names to [0, 1] before), or none.",
     ),
 ]
 TimeLimit = Annotated[

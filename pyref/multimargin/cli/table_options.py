@@ -27,7 +27,7 @@ TagsColumn = Annotated[
     typer.Option(
         "--tags-column",
         metavar="COLUMN,...",
-        help="Of a table: the column that lists the labels of each row, instead of --labels, or "
+        help="For tables: the column that lists the labels of each row, instead of --labels, or "
         "columns with a label each (tag1,tag2 or 'tag*').",
     ),
 ]
@@ -36,8 +36,8 @@ Separator = Annotated[
     typer.Option(
         "--separator",
         metavar="TEXT",
-        help="What stands between the tags of that column; by default a comma, or what else stands "
-        "between tags that recur.",
+        help="Separator of the tags in that column; by default a comma, or whatever else "
+        "separates recurring tags.",
         show_default=False,
     ),
 ]
@@ -46,8 +46,8 @@ Drop = Annotated[
     typer.Option(
         "--drop",
         metavar="COLUMN,...",
-        help="Of a table: columns that are neither features nor labels, such as an id, though a "
-        "pattern of another option names them.",
+        help="For tables: columns that are neither features nor labels, such as an id, even if "
+        "the pattern of another option matches them.",
     ),
 ]
 Text = Annotated[
@@ -55,7 +55,7 @@ Text = Annotated[
     typer.Option(
         "--text",
         metavar="COLUMN,...",
-        help="Of a table: columns of text, whose words become features (tf-idf).",
+        help="For tables: columns of text, whose words become features (tf-idf).",
     ),
 ]
 Number = Annotated[
@@ -63,7 +63,7 @@ Number = Annotated[
     typer.Option(
         "--number",
         metavar="COLUMN,...",
-        help="Of a table: columns of numbers, even if these look like codes.",
+        help="For tables: columns of numbers, even if these look like codes.",
     ),
 ]
 OneTagARow = Annotated[
@@ -71,8 +71,8 @@ OneTagARow = Annotated[
     typer.Option(
         "--one-tag-a-row",
         metavar="COLUMN",
-        help="Of a table with a row for each tag: rows with the same value in this column are one, "
-        "and --tags-column has a tag of each.",
+        help="For tables with a row for each tag: rows with the same value in this column are "
+        "merged, and --tags-column has one tag of each.",
         show_default=False,
     ),
 ]
@@ -81,7 +81,7 @@ Nominal = Annotated[
     typer.Option(
         "--nominal",
         metavar="COLUMN,...",
-        help="Of a table: columns of names, even if these look like numbers.",
+        help="For tables: columns of names, even if these look like numbers.",
     ),
 ]
 Analyzer = Annotated[
@@ -89,7 +89,7 @@ Analyzer = Annotated[
     one_of(
         "--analyzer",
         ("word", "char"),
-        "What counts of text: its words, or runs of characters, for text without blanks say.",
+        "Features of text: words, or runs of characters (for text without blanks, for example).",
     ),
 ]
 Blank = Annotated[
@@ -97,7 +97,7 @@ Blank = Annotated[
     one_of(
         "--blank",
         ("0", "unknown"),
-        "What an empty cell of a label is; by default unknown, but 0 where no label is 0.",
+        "Meaning of an empty cell of a label; by default unknown, but 0 where no label is 0.",
         show_default=False,
     ),
 ]
@@ -116,7 +116,7 @@ MinCount = Annotated[
         "--min-count",
         min=1,
         metavar="N",
-        help="Of a table: leave out labels that are relevant in fewer rows.",
+        help="For tables: drop labels that are relevant in fewer rows.",
     ),
 ]
 Holdout = Annotated[
@@ -134,8 +134,8 @@ Group = Annotated[
     typer.Option(
         "--group",
         metavar="COLUMN",
-        help="Of a table: rows with the same value in this column, which is no feature, stay "
-        "together: in one part by --holdout and in one fold.",
+        help="For tables: rows with the same value in this column, which is no feature, stay "
+        "together: in one part of --holdout and in one fold.",
     ),
 ]
 

@@ -218,7 +218,7 @@ def check_width(n_features: int, file: Path, argument: str, remedy: str, limit: 
     if n_features > limit:
         raise ValueError(
             f"{argument}: {file} claims {n_features:,} features; expected at most {limit:,}; if "
-            f"that is no damage, give {remedy}"
+            f"the file is not damaged, give {remedy}"
         )
 
 
@@ -234,5 +234,6 @@ def check_label_cells(
     if cells > MIN_LABEL_CELLS and cells > 10_000 * n_relevant:
         raise ValueError(
             f"{argument}: {file} claims {n_labels:,} labels of which {n_samples:,} rows have "
-            f"{n_relevant:,} in all; expected more of so many; if that is no damage, {remedy}"
+            f"{n_relevant:,} in all; expected more of so many; if the file is not damaged, "
+            f"{remedy}"
         )

@@ -146,8 +146,8 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
         has_dashes = any(mark in line for mark in ("--", ":-", "-:"))
         if dialect.width > 1 and has_dashes and not line.strip("|+:- \t\r\n"):
             raise ValueError(
-                f"path: {shown}, line {number}: a rule of a table that is drawn for people, in "
-                f"{line.strip()!r:.70}; expected delimiters and cells alone: remove such lines"
+                f"path: {shown}, line {number}: a line that only draws a rule, in "
+                f"{line.strip()!r:.70}; expected rows of cells: remove such lines"
             )
 
 
@@ -159,7 +159,7 @@ def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
     if row is not None:
         raise ValueError(
             f"path: {shown} has the names of the columns again, {listed(list(columns))}, in row "
-            f"{row}; was the file put together of several? Remove such lines"
+            f"{row}; were several files concatenated? Remove such lines"
         )
 
 
@@ -254,8 +254,8 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
     if not _is_data(first, rows):
         return None
     warn(
-        f"the first row, {listed(first)}, is no row of names but of data like those below; the "
-        f"columns are taken for column1 to column{len(first)}: write names of columns above"
+        f"the first row, {listed(first)}, holds data like the rows below, and no names; the "
+        f"columns are called column1 to column{len(first)}: write names above"
     )
     return [f"column{number}" for number in range(1, len(first) + 1)]
 
@@ -294,15 +294,15 @@ def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[_Dialect, list[An
     if found.rejected:
         escaped = replace(dialect, escape="\\")
         if not (other := _strictly(path, escaped)).rejected:
-            warn("quotation marks within texts have a backslash before them")
+            warn("quotation marks within texts are escaped by backslashes")
             return escaped, other.columns
     if (found.rejected or found.has_breaks) and _is_row_by_row(path, dialect):
         literal = replace(dialect, quote="", escape="")
         other = _strictly(path, literal)
         if not other.rejected and (found.rejected or other.n_rows > found.n_rows):
             warn(
-                "quotation marks are read as they stand: some are not closed, and without them "
-                f"every line has the {len(dialect.names)} cells of a row"
+                "quotation marks are read literally: some are not closed, and without them every "
+                f"line has the {len(dialect.names)} cells of a row"
             )
             return literal, other.columns
     if found.rejected:
@@ -419,8 +419,8 @@ def _refuse(
     where, held = f"path: {shown}, line {line}", f"{' '.join(text.split())!r:.70}"
     if kind == "UNQUOTED VALUE":
         raise ValueError(
-            f"{where}: a quotation mark is opened that is not closed as it should be, in {held}; "
-            "expected texts with quotation marks in quotes, and each of their own marks twice"
+            f"{where}: an opening quotation mark is not closed properly, in {held}; expected "
+            "texts with quotation marks in quotes, and their own marks doubled"
         )
     if kind not in ("MISSING COLUMNS", "TOO MANY COLUMNS"):
         raise ValueError(f"{where}: {str(kind).lower()}: {held}")

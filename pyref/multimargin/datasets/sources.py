@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
+from zipfile import ZipFile, is_zipfile
 
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.datasets._reading import opened, reading, uncompressed, unpacked
@@ -178,6 +179,8 @@ def standard_input() -> Path:
     with file.open("rb") as stream:
         head = stream.read(16)
     packed = next((ending for mark, ending in _PACKED.items() if head.startswith(mark)), "")
+    if is_zipfile(file) and not any(name.startswith("xl/") for name in ZipFile(file).namelist()):
+        packed = ".zip"
     if packed:
         with unpacked(file.rename(file.with_suffix(packed))) as plain, plain.open("rb") as stream:
             shutil.copyfile(plain, file)

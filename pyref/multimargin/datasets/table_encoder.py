@@ -63,7 +63,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                     warn(
                         f"the column {column!r} has names that the fitted rows do not have in "
                         f"{len(new)} of {len(X)} rows, such as {str(new.iloc[0])!r:.40}, which "
-                        f"count as nothing; there they are {listed(known.tolist())}"
+                        f"are ignored; known are {listed(known.tolist())}"
                     )
         return super().transform(X, **params)
 

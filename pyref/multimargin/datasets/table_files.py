@@ -49,8 +49,8 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
     twice = first_repeated([uncompressed(file).name for file in files])
     if twice is not None:
         raise ValueError(
-            f"path: {str(path)!r} finds {twice!r} twice, compressed in one way and another; "
-            "expected each part of a table once"
+            f"path: {str(path)!r} finds {twice!r} twice, in different compressions; expected each "
+            "part of a table once"
         )
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
     frame = stacked({str(file): _read_file(file, blank_rows) for file in files})
@@ -75,8 +75,8 @@ def _without_blank_rows(frame: Any) -> Any:
     if not blank.any():
         return frame
     warn(
-        f"{np.count_nonzero(blank)} rows without anything in any column are left out, the first "
-        f"is row {int(blank.argmax())}"
+        f"{np.count_nonzero(blank)} rows without any value are left out, the first is row "
+        f"{int(blank.argmax())}"
     )
     return frame[~blank].reset_index(drop=True)
 

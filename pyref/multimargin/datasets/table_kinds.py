@@ -177,7 +177,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
         told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
         return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
     if amounts:
-        return Kind("number", f"amounts, {_some(amounts)}, whose signs are left out")
+        return Kind("number", f"amounts, {_some(amounts)}, read without their signs")
     return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
 
 

@@ -51,7 +51,7 @@ _STRANGE = (
     (re.compile(r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)"), False, "character references of HTML"),
     (re.compile(r"<br ?/?>|</"), False, "elements of HTML"),
     (re.compile(r"\S\s*[:=]\s*(?:[0-9]*\.[0-9]+|[01])$"), True, "a number after each, a score say"),
-    (re.compile("^'|'$"), True, "single quotes, which are read as they stand"),
+    (re.compile("^'|'$"), True, "single quotes, which are read literally"),
     (re.compile("^[01]{2,}$"), True, "digits 0 and 1 alone, as the rows of an indicator have"),
     (re.compile(r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$"), False, "brackets that are not closed"),
 )
