@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import sys
+import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import pandas as pd
 import pytest
 
 from multimargin.checks import memory
-from multimargin.datasets import MultilabelData, load, load_table, sources, table_files
+from multimargin.datasets import MultilabelData, _reading, load, load_table, sources, table_files
 from multimargin.datasets.table_columns import UndecidedColumns
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
@@ -478,3 +479,34 @@ def test_lists_of_a_tensor_are_no_names():
     told = pytest.warns(UserWarning, match="texts in brackets")
     with told, pytest.raises(ValueError, match="lists 2 times 0 or 1 in each row"):
         MultilabelData.from_frame(frame, tags_column="tags")
+
+
+@pytest.mark.parametrize("of_machine", ["America/New_York", "Asia/Tokyo"])
+def test_moments_in_parquet_are_by_the_clock_of_their_place(tmp_path, monkeypatch, of_machine):
+    """As in data frames, and not by the clock of the machine that reads."""
+    days = pd.to_timedelta(range(4), unit="D")
+    frame = pd.DataFrame(
+        {
+            "there": pd.Timestamp("2024-03-30 00:30", tz="Europe/Berlin") + days,
+            "utc": pd.Timestamp("2024-03-30 23:30", tz="UTC") + days,
+            "nowhere": pd.Timestamp("2024-03-30 00:30") + days,
+            "gap": (pd.Timestamp("2024-03-30 00:30", tz="Asia/Kolkata") + days).where(
+                days.days > 0
+            ),
+            "a": [0, 1, 0, 1],
+            "b": [1, 0, 0, 1],
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setenv("TZ", of_machine)
+    time.tzset()
+    monkeypatch.setattr(_reading, "_DATABASES", {})
+    try:
+        read = load_table(tmp_path / "t.parquet", labels="a,b")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    data = MultilabelData.from_frame(frame, labels="a,b")
+    assert read.feature_names == data.feature_names
+    np.testing.assert_array_equal(read.X, data.X)
+    assert read.X[:, read.feature_names.index("there: day")].tolist() == [30, 31, 1, 2]

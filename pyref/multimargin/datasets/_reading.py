@@ -105,6 +105,8 @@ def unpacked(file: Path) -> Iterator[Path]:
 _DATABASES: dict[int, Any] = {}
 # Places in texts of 64 bits, as pandas has them; no file is remembered.
 _SETTINGS: dict[str, Any] = {"arrow_large_buffer_size": True, "enable_external_file_cache": False}
+# Whatever the clock of this machine is.
+_CLOCK = "SET GLOBAL TimeZone = 'UTC'"
 
 
 @contextmanager
@@ -115,6 +117,7 @@ def connected() -> Iterator["DuckDBPyConnection"]:
     process = os.getpid()
     if process not in _DATABASES:
         _DATABASES[process] = duckdb.connect(config=_SETTINGS)
+        _DATABASES[process].execute(_CLOCK)
     try:
         with _DATABASES[process].cursor() as connection:
             yield connection

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from struct import unpack_from
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import connected, pattern_of
 from multimargin.targets.given import column_of, is_missing
-from multimargin.typing import Frame
+from multimargin.typing import Column, Frame
 
-# Of Arrow's durations.
+# Of Arrow's durations and moments.
 _UNITS = ("s", "ms", "us", "ns")
-_DURATION = 18
+_TIMESTAMP, _DURATION = 10, 18
 # Of short, long and fixed lists, and of views of lists.
 _LISTS = {12, 21, 16, 25, 26}
 
@@ -43,12 +43,9 @@ def read_parquet(file: Path, pandas: ModuleType) -> Frame:
             as_type = "TIMESTAMP" if type_.startswith("TIMESTAMP WITH") else type_
             query = f"SELECT CAST({quoted} AS {as_type}) AS c FROM read_parquet($path)"
             columns[name] = _column_of(connection.execute(query, source), type_, pandas)
-    for name, unit, is_inside in _durations(b64decode(told.get(b"ARROW:schema", b""))):
-        if name in columns and is_inside:
-            cells = [_timed(cell, unit, pandas) for cell in columns[name].tolist()]
-            columns[name] = pandas.Series(column_of(cells), dtype=object)
-        elif name in columns:
-            columns[name] = columns[name].astype(object).astype(f"timedelta64[{unit}]")
+    for time in _times(b64decode(told.get(b"ARROW:schema", b""))):
+        if time.column in columns:
+            columns[time.column] = time.of(columns[time.column])
     for name, names in _names_of_classes(by_hugging_face):
         if name in columns:
             columns[name] = pandas.Series(_named(columns[name], names, name), dtype=object)
@@ -73,19 +70,37 @@ def _column_of(found: Any, type_: str, pandas: Any) -> Any:
     return column.mask(np.ma.getmaskarray(cells))
 
 
-def _timed(cell: Any, unit: str, pandas: ModuleType) -> Any:
-    """Return lists of numbers with durations in their place."""
-    if isinstance(cell, list):
-        return [_timed(one, unit, pandas) for one in cell]
-    return pandas.Timedelta(cell, unit) if isinstance(cell, int) else cell
+class _Times(NamedTuple):
+    """A column of durations, or of moments by the clock of a place."""
+
+    column: str
+    unit: str  # Of durations
+    zone: str  # Of moments
+    is_inside: bool  # Whether these are in lists
+
+    def of(self, cells: Column) -> Column:
+        """Return what Parquet has as whole numbers, and as moments of UTC."""
+        if self.zone:
+            there = cells.dt.tz_localize("UTC").dt.tz_convert(self.zone)
+            return there.dt.tz_localize(None)
+        if not self.is_inside:
+            return cells.astype(object).astype(f"timedelta64[{self.unit}]")
+        timed = column_of(map(self._inside, cells.tolist()))
+        return type(cells)(timed, dtype=object)
+
+    def _inside(self, cell: Any) -> Any:
+        from pandas import Timedelta
+
+        if isinstance(cell, list):
+            return list(map(self._inside, cell))
+        return Timedelta(cell, self.unit) if isinstance(cell, int) else cell
 
 
-def _durations(schema: bytes) -> Iterator[tuple[str, str, bool]]:
-    """Yield the columns of durations, which Parquet itself has as whole numbers, and their units.
+def _times(schema: bytes) -> Iterator[_Times]:
+    """Yield what Arrow's schema says of times, of which Parquet itself knows less.
 
-    The last value is whether they are inside of lists. The schema is a message of
-    Arrow's IPC format: tables of FlatBuffers, whose entries are found by the place of each in its
-    definition.
+    It is a message of Arrow's IPC format: tables of FlatBuffers, whose entries are found by the
+    place of each in its definition.
     """
 
     def number(form: str, place: int) -> int:
@@ -107,22 +122,23 @@ def _durations(schema: bytes) -> Iterator[tuple[str, str, bool]]:
         for number_of_field in range(number("I", fields) if fields else 0):
             yield target(fields + 4 * (number_of_field + 1))
 
-    def units_of(field: int, depth: int = 0) -> Iterator[tuple[str, int]]:
-        """Yield the units of the durations in a field, and how deep inside they are."""
-        if number("B", entry(field, 2)) == _DURATION:
-            unit = entry(target(entry(field, 3)), 0)
-            yield _UNITS[number("H", unit) if unit else 1], depth
-        elif number("B", entry(field, 2)) in _LISTS:
-            yield from units_of(next(fields_of(field, 5)), depth + 1)
+    def text(place: int) -> str:
+        start = target(place)
+        return schema[start + 4 : start + 4 + number("I", start)].decode()
 
     if not schema:
         return
     # After a mark and a length.
     for field in fields_of(target(entry(target(8), 2)), 1):
-        name = target(entry(field, 0))
-        for unit, depth in units_of(field):
-            text = schema[name + 4 : name + 4 + number("I", name)]
-            yield text.decode(), unit, depth > 0
+        name, inner = text(entry(field, 0)), field
+        while number("B", entry(inner, 2)) in _LISTS:
+            inner = next(fields_of(inner, 5))
+        kind = number("B", entry(inner, 2))
+        if kind == _DURATION:
+            unit = entry(target(entry(inner, 3)), 0)
+            yield _Times(name, _UNITS[number("H", unit) if unit else 1], "", inner != field)
+        elif kind == _TIMESTAMP and inner == field and (zone := entry(target(entry(field, 3)), 1)):
+            yield _Times(name, "", text(zone), False)
 
 
 def _names_of_classes(told: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
