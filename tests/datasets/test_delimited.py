@@ -324,3 +324,12 @@ def test_ctrl_c_while_a_file_is_read_is_no_damage(tmp_path):
         # As DuckDB says it.
         raise RuntimeError("Query interrupted")
     assert _values(tmp_path / "t.csv") == ["1"]
+
+
+@pytest.mark.parametrize("again", ["\ufeffText,tags", "text,Tags", " text , tags"])
+def test_names_of_columns_that_are_respelled_between_rows_are_refused(tmp_path, again):
+    """As where files with marks of byte order are put together."""
+    file = tmp_path / "t.csv"
+    file.write_text(f"text,tags\nred fish,a\n{again}\nsea,b\n", encoding="utf-8-sig")
+    with pytest.raises(ValueError, match=r"has the names of the columns again.* in row 1;"):
+        read_frame(file)

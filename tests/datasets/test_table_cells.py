@@ -313,3 +313,20 @@ def test_answers_of_annotators_are_asked_about():
     assert kind_of(Cells("answer", answers, as_text=True)).ask == "--drop"
     assert not kind_of(Cells("reply", answers, as_text=True)).ask
     assert not kind_of(Cells("answer", answers.replace("ignore", "yes"), as_text=True)).ask
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "asked"),
+    [
+        (["3/10", "7/10", "9/10"], "several numbers", "--drop"),
+        (["5 ± 2", "6 +/- 1"], "several numbers", "--drop"),
+        (["3E5", "1e2", "7E1"], "codes", "--nominal"),
+        (["3e+05", "1e-02"], "number", ""),
+        (["+49301234567", "+4989765432"], "keys", "--drop"),
+        (["+1", "+20"], "number", ""),
+        (["12 percent", "30 percent", "5 percent"], "numbers with units", "--nominal"),
+    ],
+)
+def test_what_looks_like_a_number_and_may_be_none_is_asked_about(cells, name, asked):
+    kind = kind_of(Cells("c", pd.Series(cells * 4, dtype=object), as_text=True))
+    assert (kind.name, kind.ask) == (name, asked)

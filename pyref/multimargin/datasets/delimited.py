@@ -154,13 +154,21 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
 def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
     """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
     (name, first), *others = columns.items()
-    same = np.flatnonzero(np.asarray(first == name)) if others else ()
-    row = next((k for k in same if all(of[k] == other for other, of in others)), None)
+    # A mark of byte order may stand before it.
+    longest = len(name) + 2
+    short = [k for k, c in enumerate(first.tolist() if others else ()) if len(c) <= longest]
+    same = [k for k in short if _alike(first[k], name)]
+    row = next((k for k in same if all(_alike(of[k], other) for other, of in others)), None)
     if row is not None:
         raise ValueError(
             f"path: {shown} has the names of the columns again, {listed(list(columns))}, in row "
             f"{row}; were several files concatenated? Remove such lines"
         )
+
+
+def _alike(cell: str, name: str) -> bool:
+    """Return whether a cell is a name but for capital letters and what is invisible."""
+    return label_name(cell).casefold() == label_name(name).casefold()
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:

@@ -45,8 +45,11 @@ _FEW_WORDS = 3
 # What `TfidfVectorizer` takes for one.
 WORD = r"\b\w\w+\b"
 # "12 kg"; "52.52, 13.40".
-_WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,6}[²³]?|°[CF]?)\s*")
-_SEVERAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+\s*")
+_WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,12}[²³]?|°[CF]?)\s*")
+_SEVERAL = re.compile(
+    r"\s*(?:[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+"
+    r"|[+-]?[0-9.]+\s*(?:[/±]|\+/-)\s*[0-9.]+)\s*"
+)
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
@@ -67,6 +70,9 @@ _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 _CODES = (
     ("postal codes", re.compile("[0-9]{4,6}"), "postal codes by the column's name", "--nominal"),
     ("keys", re.compile("[0-9]{16,}"), "of 16 digits or more, which name the rows", "--drop"),
+    ("keys", re.compile("\\+[0-9]{7,}"), "with a plus sign in front, as of telephones", "--drop"),
+    # Programs write the sign of an exponent.
+    ("codes", re.compile("[0-9]+[eE][0-9]+"), "with a letter between digits", "--nominal"),
     (
         "days",
         re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"),
