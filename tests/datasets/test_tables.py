@@ -368,7 +368,7 @@ def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator):
         assert set(tags_of([*cells, "a,b"])) == {*"abcdef", "a,b"}
     first, second = (str(warning.message) for warning in told)
     assert f"{separator!r} is taken to be it" in first
-    assert "'a,b', which is taken for one tag, though 'a', 'b' are tags of their own" in second
+    assert "'a,b', which is taken for one tag, though 'a', 'b' are tags too" in second
 
 
 def test_words_speak_beside_a_large_number_where_rows_have_length_one():

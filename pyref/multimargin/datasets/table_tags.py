@@ -247,7 +247,8 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
             rows = [_split(text, separator, unquote=True) for text in texts]
         found = Listing.of(rows, codes)
     if len(texts) > 1:
-        _warn_of_second_separator(found.names, separator, name)
+        is_used = any(separator in text for text in texts)
+        _warn_of_second_separator(found.names, separator, name, is_used=is_used)
     _warn_of_strange_names(found.names, name)
     return found, separator
 
@@ -529,19 +530,28 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
     return found.share >= _OFTEN_RECURRING and 2 * found.n_tags < n_cells
 
 
-def _warn_of_second_separator(names: Collection[str], separator: str | None, column: str) -> None:
+def _warn_of_second_separator(
+    names: Collection[str], separator: str | None, column: str, *, is_used: bool = True
+) -> None:
     """Warn of tags that are made of other tags, with another separator between them."""
     known = set(names)
-    for other in _SEPARATORS:
+    for other, is_strong in {**_SEPARATORS, " and ": False}.items():
         found = {name: _pieces(name, other) for name in names if other in name}
         # Names may have several words.
         if other == separator or (other == " " and not all(of <= known for of in found.values())):
             continue
-        some = sorted(n for n, of in found.items() if len(of) > 1 and of <= known - {n})
+        # Commas stand in names, of which one before a comma may be another name.
+        enough = is_strong and is_used and other != ","
+        some = sorted(
+            name
+            for name, of in found.items()
+            if len(of) > 1 and (of & known if enough else of <= known - {name})
+        )
         if some:
+            tags = sorted(found[some[0]] & known)
+            are = "is a tag" if len(tags) == 1 else "are tags"
             warn(
                 f"tags_column: the column {column!r} has {some[0]!r:.60}, which is taken for one "
-                f"tag, though {listed(sorted(found[some[0]]))} are tags of their own: is "
-                f"{other!r} a separator, too?"
+                f"tag, though {listed(tags)} {are} too: is {other!r} a separator, too?"
             )
             return

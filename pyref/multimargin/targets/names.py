@@ -57,15 +57,18 @@ def name_in_list(one: Any) -> "Name":
 
 
 def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
-    """Warn of names that differ by capital letters or by blanks alone."""
+    """Warn of names that differ only by capital letters, blanks, marks or zeros."""
     alike: dict[str, list[str]] = {}
     for name in names:
         plain = re.sub(r"[\s_-]+|[.,:;!]+$", "", normalize("NFKC", name).casefold())
+        if re.fullmatch(r"[0-9]+(?:\.0*)?", plain):
+            # As of a column of whole numbers that has missing ones in one of several files.
+            plain = re.sub(r"^0+(?=[0-9])|\.0*$", "", plain)
         alike.setdefault(plain, []).append(name)
     found = [" and ".join(map(repr, some)) for some in alike.values() if len(some) > 1]
     if found:
         more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
         warn(
-            f"{what} names that differ by capital letters, blanks or marks alone, each a label of "
-            f"its own: {'; '.join(found[:_SHOWN])}{more}"
+            f"{what} names that differ only by capital letters, blanks, marks or zeros, each a "
+            f"label of its own: {'; '.join(found[:_SHOWN])}{more}"
         )
