@@ -20,6 +20,8 @@ _UNITS = ("s", "ms", "us", "ns")
 _TIMESTAMP, _DURATION = 10, 18
 # Of short, long and fixed lists, and of views of lists.
 _LISTS = {12, 21, 16, 25, 26}
+# Lists in lists; a damaged file may have a list in itself.
+_DEEPEST = 9
 
 
 def read_parquet(file: Path, pandas: ModuleType) -> Frame:
@@ -131,9 +133,11 @@ def _times(schema: bytes) -> Iterator[_Times]:
     # After a mark and a length.
     for field in fields_of(target(entry(target(8), 2)), 1):
         name, inner = text(entry(field, 0)), field
-        while number("B", entry(inner, 2)) in _LISTS:
+        for _ in range(_DEEPEST):
+            kind = number("B", entry(inner, 2))
+            if kind not in _LISTS:
+                break
             inner = next(fields_of(inner, 5))
-        kind = number("B", entry(inner, 2))
         if kind == _DURATION:
             unit = entry(target(entry(inner, 3)), 0)
             yield _Times(name, _UNITS[number("H", unit) if unit else 1], "", inner != field)
