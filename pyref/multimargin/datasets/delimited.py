@@ -153,11 +153,12 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
 
 def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
     """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
+    from pandas import Series
+
     (name, first), *others = columns.items()
     # A mark of byte order may stand before it.
-    longest = len(name) + 2
-    short = [k for k, c in enumerate(first.tolist() if others else ()) if len(c) <= longest]
-    same = [k for k in short if _alike(first[k], name)]
+    short = Series(first).str.len() <= len(name) + 2 if others else ()
+    same = [k for k in np.flatnonzero(short) if _alike(first[k], name)]
     row = next((k for k in same if all(_alike(of[k], other) for other, of in others)), None)
     if row is not None:
         raise ValueError(
