@@ -583,3 +583,12 @@ def test_points_between_thousands_are_read_as_in_the_fitted_rows():
     assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 2.5]
     new = pd.DataFrame({"price": ["1.234", "0.500"]})
     assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 0.5]
+
+
+def test_blanks_of_a_label_without_0_beside_others_are_told():
+    frame = pd.DataFrame({"n": [1, 2, 3], "a": ["x", "", "x"], "b": ["1", "0", ""]})
+    with pytest.warns(UserWarning, match="labels: no 0 is in 'a', unlike other labels"):
+        data = MultilabelData.from_frame(frame, labels="a,b")
+    assert_array_equal(data.Y, [[1, 1], [np.nan, 0], [1, np.nan]])
+    data = MultilabelData.from_frame(frame, labels="a,b", blank="0")
+    assert data.Y.tolist() == [[1, 1], [0, 0], [1, 0]]

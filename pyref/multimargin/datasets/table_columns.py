@@ -218,6 +218,8 @@ def indicator_of_columns(
                 f"{np.count_nonzero(blanks)}, is read as 0; blank='unknown' (--blank unknown) "
                 "leaves such labels unknown"
             )
+        else:
+            _warn_of_columns_without_0(Y, blanks, names)
     if blank == "0":
         Y[blanks] = 0
     empty = np.flatnonzero(np.isnan(Y).all(axis=0))
@@ -227,6 +229,19 @@ def indicator_of_columns(
             "nothing where it is not known whether the label applies"
         )
     return (Y if np.isnan(Y).any() else Y.astype(np.uint8)), blank
+
+
+def _warn_of_columns_without_0(
+    Y: NDArray[Any], blanks: NDArray[np.bool_], names: Sequence[str]
+) -> None:
+    """Warn of labels with blanks and no 0 beside others with 0, which may be written otherwise."""
+    odd = blanks.any(axis=0) & ~(Y == 0).any(axis=0) & (Y == 1).any(axis=0)
+    if odd.any():
+        columns = [names[k] for k in np.flatnonzero(odd).tolist()]
+        warn(
+            f"labels: no 0 is in {listed(columns)}, unlike other labels, and blanks there are read "
+            "as unknown; blank='0' (--blank 0) reads them as 0"
+        )
 
 
 def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
