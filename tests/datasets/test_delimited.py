@@ -333,3 +333,24 @@ def test_names_of_columns_that_are_respelled_between_rows_are_refused(tmp_path, 
     file.write_text(f"text,tags\nred fish,a\n{again}\nsea,b\n", encoding="utf-8-sig")
     with pytest.raises(ValueError, match=r"has the names of the columns again.* in row 1;"):
         read_frame(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("red fish\t2\te1\nsea\t0,2\te2\nsky\t1\te3\nrock\t2\te4\n", False),
+        ("red sky over the sea\tcs.lg\nsea\tcs.lg\nred\tmath\nrock\tcs.lg math\n", False),
+        ("word\tPizza\nsea\tPizza\nsky\t\nred\tPizza\n", True),
+        ("word\tkind\nsea\ta\nsky\tb\nred\tc\n", True),
+        ("word\tother\nsea\ta\nsky\tother\nred\tc\n", True),
+    ],
+)
+def test_a_first_row_whose_cells_recur_below_holds_no_names(tmp_path, text, names):
+    (tmp_path / "t.tsv").write_text(text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = read_frame(tmp_path / "t.tsv")
+    assert (frame.columns[0] == "word") is names
+    assert ["holds data like the rows below" in str(one.message) for one in caught] == [
+        True for _ in range(not names)
+    ]

@@ -592,3 +592,10 @@ def test_blanks_of_a_label_without_0_beside_others_are_told():
     assert_array_equal(data.Y, [[1, 1], [np.nan, 0], [1, np.nan]])
     data = MultilabelData.from_frame(frame, labels="a,b", blank="0")
     assert data.Y.tolist() == [[1, 1], [0, 0], [1, 0]]
+
+
+def test_a_ticked_box_of_a_survey_has_the_name_of_its_column():
+    frame = pd.DataFrame({"n": [1, 2, 3], "Pizza": ["Pizza", "", "Pizza"], "Ice": ["", "Ice ", ""]})
+    with pytest.warns(UserWarning, match="no label is 0 in any row"):
+        data = MultilabelData.from_frame(frame, labels="Pizza,Ice")
+    assert data.Y.tolist() == [[1, 0], [0, 1], [1, 0]]

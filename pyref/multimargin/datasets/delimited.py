@@ -28,6 +28,8 @@ from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
 
+# What a column is called has hardly more.
+_WORDS_OF_A_NAME = 4
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _MADE_UP = re.compile(r"^Unnamed: [0-9]+(?:_level_[0-9]+)?$")
@@ -270,14 +272,21 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 
 
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row has numbers where all others have, and no names."""
-    rows = [row for row in rows if len(row) == len(first)]
+    """Return whether the first row has no names: numbers where all others have, or their cells."""
+    rows = [row for row in rows if len(row) == len(first) and not all(map(_alike, row, first))]
     # A word above numbers is a name.
     if any(
         not is_number(cell) and all(is_number(row[place]) for row in rows)
         for place, cell in enumerate(first)
     ):
         return False
+    # Where somebody has ticked a box, a survey repeats its name, and has nothing else below.
+    below = [{row[place].strip() for row in rows} - {""} for place in range(len(first))]
+    recurs = any(
+        c.strip() in found and len(found) > 2 for c, found in zip(first, below, strict=True)
+    )
+    if recurs and any(is_number(cell) or len(cell.split()) > _WORDS_OF_A_NAME for cell in first):
+        return True
     numbers = [
         place
         for place, cell in enumerate(first)

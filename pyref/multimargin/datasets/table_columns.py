@@ -196,7 +196,7 @@ def indicator_of_columns(
     blanks = np.zeros(Y.shape, dtype=bool)
     for k, name in enumerate(names):
         cells = Cells(name, frame[name])
-        value = {text: label_value(text) for text in cells.texts}
+        value = {text: _mark(text, name) for text in cells.texts}
         wrong = [text for text in cells.texts if value[text] is None]
         if wrong:
             raise ValueError(
@@ -229,6 +229,11 @@ def indicator_of_columns(
             "nothing where it is not known whether the label applies"
         )
     return (Y if np.isnan(Y).any() else Y.astype(np.uint8)), blank
+
+
+def _mark(text: str, column: str) -> float | None:
+    """Return what a cell says of a label: a survey repeats the name of a box that is ticked."""
+    return 1.0 if label_name(text) == column else label_value(text)
 
 
 def _warn_of_columns_without_0(
@@ -454,7 +459,7 @@ def labels_at_the_end(frame: "Frame") -> list[str]:
     found: list[str] = []
     for column in reversed(frame.columns):
         texts = Cells(column, frame[column]).texts
-        if not texts or any(label_value(text) is None for text in texts):
+        if not texts or any(_mark(text, column) is None for text in texts):
             break
         found.insert(0, column)
     return found
