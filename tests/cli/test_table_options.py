@@ -242,7 +242,8 @@ def test_what_a_newcomer_meets(command, partly, tmp_path):
     info = command("info", file, *LABELS)
     assert "warning: values are missing of 2 columns: empty (90), colour (45)" in info.out
     fitted = command("fit", file, *LABELS, "-o", tmp_path / "m.model")
-    assert "empty: no values; the column can be dropped (--drop empty)\n" in fitted.err
+    told = "empty: no values, filled in by the median of the column; a fit can leave the column out"
+    assert f"{told} (--drop empty)\n" in fitted.err
     predicted = command("predict", tmp_path / "m.model", file, "--top", "2", "-o", tmp_path / "p")
     assert predicted.out.startswith("90 rows, the best 2 labels of each, written to ")
     # Options have the names that are typed.

@@ -599,3 +599,16 @@ def test_a_ticked_box_of_a_survey_has_the_name_of_its_column():
     with pytest.warns(UserWarning, match="no label is 0 in any row"):
         data = MultilabelData.from_frame(frame, labels="Pizza,Ice")
     assert data.Y.tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+def test_texts_without_a_word_of_the_fitted_rows_are_told():
+    texts = ["red sea", "blue sky", "", "red sky"] * 3
+    frame = pd.DataFrame({"t": texts, "x": range(12), "a": [0, 1] * 6, "b": [1, 0] * 6})
+    table = table_of(frame, TableColumns(labels="a,b", text="t"))
+    encoder = make_encoder(table.kinds, scaling="none", n_rows=12).fit(table.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(table.X.assign(t=["red", "neu", "", "sky"] * 3))
+        encoder.transform(table.X.assign(t=""))
+    with pytest.warns(UserWarning, match="'t' has no word of the fitted rows in 6 of 12 rows"):
+        encoder.transform(table.X.assign(t=["neu", "alt", "", "sea"] * 3))

@@ -129,11 +129,11 @@ def say_what_is_missing(table: "Table", rows: "NDArray[np.intp]") -> None:
         "characters": "read as no characters",
     }
     for column, count in table.missing(rows).items():
+        way = ways[table.kinds.get(column, "number")]
         if count == len(rows):
             advice = option("--drop", [column])
-            tell(f"{column}: no values; the column can be dropped ({advice})")
+            tell(f"{column}: no values, {way}; a fit can leave the column out ({advice})")
         else:
-            way = ways[table.kinds.get(column, "number")]
             tell(f"{column}: {counted(count, 'missing value')}, {way}")
 
 

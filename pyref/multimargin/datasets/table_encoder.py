@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -51,7 +52,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
             raise
 
     def transform(self, X: Frame, **params: Any) -> Features:
-        """Return the numbers of a table; warn of columns most of whose names are new."""
+        """Return the numbers of a table; warn of columns most of whose names or words are new."""
         for name, parts, places in self.transformers_:
             if name != _NAMES:
                 continue
@@ -65,7 +66,18 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                         f"{len(new)} of {len(X)} rows, such as {str(new.iloc[0])!r:.40}, which "
                         f"are ignored; known are {listed(known.tolist())}"
                     )
-        return super().transform(X, **params)
+        features = super().transform(X, **params)
+        for name, _, column in self.transformers_:
+            if name.startswith(_TEXT):
+                block = sparse.csr_array(features[:, self.output_indices_[name]])
+                filled = np.array([bool(text.strip()) for text in X[column]], dtype=bool)
+                new = np.count_nonzero(filled & (np.diff(block.indptr) == 0))
+                if 2 * new > np.count_nonzero(filled):
+                    warn(
+                        f"the column {column!r} has no word of the fitted rows in {new} of "
+                        f"{len(X)} rows, of which the model knows nothing then"
+                    )
+        return features
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the features."""
