@@ -19,13 +19,6 @@ def listed(page: Path) -> list[tuple[str, str]]:
     return [(module, name) for module, names in found for name in names.split()]
 
 
-def test_the_index_has_what_the_pages_of_the_modules_have() -> None:
-    pages = set((DOCS / "api").glob("*.md")) - {DOCS / "api" / "index.md"}
-    ours = [pair for page in pages for pair in listed(page) if "reference" not in pair[0]]
-    assert len(ours) > 50
-    assert sorted(listed(DOCS / "api" / "index.md")) == sorted(ours)
-
-
 # Commands of TeX that the formulas use, all known to MathJax.
 COMMANDS = (
     "Big Bigl Bigr Delta Gamma Omega Theta alpha approx arg bar begin beta big bigl bigr cap "

@@ -422,7 +422,7 @@ def test_a_model_alone_says_what_it_is(tmp_path: Path) -> None:
     assert info == ModelInfo("rank-svm", ("a", "b"), ("x",))
     found = load_model(tmp_path / "model")
     assert_array_equal(found.predict(frame), model.predict(frame))
-    with pytest.raises(ValueError, match="saved in Python, without a word about the data"):
+    with pytest.raises(ValueError, match="saved from Python and does not describe the data"):
         features_of(info, DATA)
     save_model(RankSVM().fit(frame.to_numpy(), [0, 1, 2, 1]), tmp_path / "model")
     assert read_info(tmp_path / "model") == ModelInfo("rank-svm", ("0", "1", "2"))

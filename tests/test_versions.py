@@ -1,4 +1,4 @@
-"""What a report of a fault names."""
+"""What a bug report includes."""
 
 from importlib.metadata import PackageNotFoundError, requires
 

@@ -112,7 +112,7 @@ class StaticEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             np.divide(found, norms, out=found, where=norms > 0.0)
         return found
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the features.
 
         Parameters

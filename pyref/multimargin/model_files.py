@@ -89,7 +89,8 @@ class ModelInfo:
     table : mapping of str to object or None, default=None
         Of a model that takes the columns of a table: "kinds", what each feature is ("number",
         "nominal", "text" or "characters"), "tags_column" and "separator", how the labels were
-        listed, "blank", what an empty cell of a label is, and "decimal", the mark of numbers.
+        listed, "blank", what an empty cell of a label is, "decimal", the mark of numbers, and
+        "units", the currency or percent sign of columns of amounts.
     row_hashes : tuple of int, default=()
         The smallest hashes of the rows that it was fitted to.
     """
@@ -105,7 +106,9 @@ class ModelInfo:
     row_hashes: tuple[int, ...] = ()
 
 
-def save_model(model: Any, path: str | os.PathLike[str], *, info: ModelInfo | None = None) -> None:
+def save_model(
+    model: BaseEstimator, path: str | os.PathLike[str], *, info: ModelInfo | None = None
+) -> None:
     """Write a fitted model to a file.
 
     Parameters
@@ -149,7 +152,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, info: ModelInfo | No
         stream.write(content)
 
 
-def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
+def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> BaseEstimator:
     """Read a fitted model from a file; no code of the file is run.
 
     Parameters
@@ -183,7 +186,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
 
 def read_model(
     path: str | os.PathLike[str], *, trusted: Collection[str] = ()
-) -> tuple[Any, ModelInfo]:
+) -> tuple[BaseEstimator, ModelInfo]:
     """Read a fitted model, and what its file says about it, as `load_model` does."""
     if isinstance(trusted, str):
         raise TypeError(f"trusted is the text {trusted!r}; expected a collection of names.")
@@ -485,3 +488,6 @@ def _check_table(table: dict[str, Any]) -> None:
     for name in ("tags_column", "one_tag_a_row", "separator", "blank", "decimal"):
         if not isinstance(table.get(name), str | None):
             raise TypeError(f"{name} is {table[name]!r}")
+    units = table.get("units", {})
+    if not (isinstance(units, dict) and all(isinstance(unit, str) for unit in units.values())):
+        raise TypeError(f"units is {units!r}")

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 # Whose frames lie between the caller and what it is told.
 _BETWEEN = {"multimargin", "sklearn", "joblib", "contextlib"}
@@ -44,7 +44,11 @@ def silenced(*categories: type[Warning]) -> Iterator[None]:
         _SILENCED.reset(token)
 
 
-def telling_once(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def telling_once(function: Callable[_P, _R], *args: _P.args, **named: _P.kwargs) -> _R:
     """Call a function, in which `warn` does not give a warning twice in this thread.
 
     It has a context of its own, so that nothing stays behind whenever Ctrl-C comes.

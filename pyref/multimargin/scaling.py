@@ -1,15 +1,15 @@
 """Scalers of features by name, and pipelines of a scaler and a classifier."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
 from multimargin.checks.parameters import check_choice
-from multimargin.typing import Features
+from multimargin.typing import Features, Name
 
 SCALINGS = ("minmax", "standard", "unit", "none")
 """The names that `make_scaler` accepts."""
@@ -17,7 +17,7 @@ SCALINGS = ("minmax", "standard", "unit", "none")
 _OTHER_SCALE = 100.0
 
 
-def make_scaler(scaling: str, *, sparse: bool = False) -> Any:
+def make_scaler(scaling: str, *, sparse: bool = False) -> BaseEstimator:
     """Return an unfitted scaler of features."""
     check_choice("scale", scaling, SCALINGS)
     if scaling == "minmax":
@@ -27,7 +27,7 @@ def make_scaler(scaling: str, *, sparse: bool = False) -> Any:
     return Normalizer() if scaling == "unit" else None
 
 
-def with_scaler(classifier: Any, scaling: str, *, sparse: bool = False) -> Pipeline:
+def with_scaler(classifier: BaseEstimator, scaling: str, *, sparse: bool = False) -> Pipeline:
     """Return an unfitted pipeline that scales before it classifies.
 
     Parameters
@@ -57,7 +57,7 @@ def with_scaler(classifier: Any, scaling: str, *, sparse: bool = False) -> Pipel
     return Pipeline([*steps, ("method", classifier)])
 
 
-def told_scales(X: Features, names: Sequence[Any] | None = None) -> str:
+def told_scales(X: Features, names: Sequence[Name] | None = None) -> str:
     """Return what to do about columns of very different scales, nothing where there are none.
 
     Parameters

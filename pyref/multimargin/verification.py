@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -77,7 +77,9 @@ class Verification:
         return self.objective_difference <= self.tolerance and bounds_hold
 
 
-def verify(model: Any, X: MatrixLike, y: LabelsLike, *, tolerance: float = 1e-6) -> Verification:
+def verify(
+    model: BaseEstimator, X: MatrixLike, y: LabelsLike, *, tolerance: float = 1e-6
+) -> Verification:
     """Fit a model, solve its problem by `multimargin.reference`, and compare.
 
     The reference states the problem as the paper does, computes kernel, weights and hypergraph by

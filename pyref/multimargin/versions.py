@@ -8,7 +8,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def show_versions() -> None:
-    """Print what a report of a fault should name; ``multimargin --versions`` prints the same.
+    """Print what a bug report should include; ``multimargin --versions`` prints the same.
 
     These are the version of multimargin, those of all packages that it can use, and what
     `sklearn.show_versions` says of Python, BLAS and threads, with their folders.

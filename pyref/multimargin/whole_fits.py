@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from sklearn.base import BaseEstimator
+
 from multimargin.notices import telling_once
 
 _Fit = TypeVar("_Fit", bound=Callable[..., Any])
@@ -37,6 +39,6 @@ def whole_or_unchanged(fit: _Fit) -> _Fit:
     return cast(_Fit, wrapped)
 
 
-def is_whole(estimator: Any) -> None:
+def is_whole(estimator: BaseEstimator) -> None:
     """Say that a fit has stored a whole model, which is kept whatever ends the fit, as Ctrl-C."""
     vars(estimator)[_WHOLE] = True

@@ -163,7 +163,7 @@ def test_an_interrupted_run_says_how_to_go_on(command, folder, monkeypatch):
     answer = compare(command, "--methods", "dummy")
     assert (answer.code, answer.out) == (130, "")
     assert answer.err.splitlines() == [
-        "stopped; results so far are in results.jsonl, where the same command goes on",
+        "stopped; results so far are in results.jsonl, from which the same command resumes",
         "multimargin: interrupted",
     ]
 

@@ -197,7 +197,7 @@ def test_probabilities(command, model, folder, small, tmp_path):
     csv = command("predict", file, folder, "--probabilities", "--top", 1).out.splitlines()
     assert csv[0] == "row,tags,probabilities"
     answer = command("predict", model, folder, "--probabilities")
-    assert (answer.code, "gives no probabilities; expected" in answer.err) == (1, True)
+    assert (answer.code, "has no probabilities; expected" in answer.err) == (1, True)
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_columns_that_are_kept_are_as_they_are_but_for_formulas(command, sizes):
     formulas = {"-Qk001", "=1+1", "@x", "- 3"}
     expected = [f"'{key}" if key in formulas else key for key in KEYS]
     assert [row["key"] for row in answer.rows] == expected
-    told = "4 cells of --keep, such as '-Qk001', would be computed by a spreadsheet and get an"
+    told = "4 cells of --keep, such as '-Qk001', would be executed by a spreadsheet and get a"
     assert told in " ".join(answer.err.split())
     answer = command(*predict, "--as-is")
     assert [row["key"] for row in answer.rows] == KEYS

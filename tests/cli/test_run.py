@@ -101,7 +101,7 @@ def test_an_interrupt_is_one_line(command, model, folder, monkeypatch, line, pla
     assert (answer.code, answer.out) == (130, "")
     *before, last = answer.err.lstrip("\n").splitlines()
     assert last == "multimargin: interrupted"
-    assert all(told.startswith("stopped; nothing is kept") for told in before)
+    assert all(told.startswith("stopped; no result is kept") for told in before)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -242,7 +242,8 @@ def test_what_a_newcomer_meets(command, partly, tmp_path):
     info = command("info", file, *LABELS)
     assert "warning: values are missing of 2 columns: empty (90), colour (45)" in info.out
     fitted = command("fit", file, *LABELS, "-o", tmp_path / "m.model")
-    assert "empty: no value at all; a fit needs no such column (--drop empty)\n" in fitted.err
+    told = "empty: no values, filled in by the median of the column; a fit can leave the column out"
+    assert f"{told} (--drop empty)\n" in fitted.err
     predicted = command("predict", tmp_path / "m.model", file, "--top", "2", "-o", tmp_path / "p")
     assert predicted.out.startswith("90 rows, the best 2 labels of each, written to ")
     # Options have the names that are typed.
@@ -263,7 +264,7 @@ def test_tags_that_hold_the_separator_of_others_are_read_back(command, tmp_path)
         assert set(row["tags"].split("|")) <= set(names)
     table.write_text("p,q,tags\n1,2,SMITH|roe\n0,1,SMITH\n0,0,\n")
     answer = command("evaluate", model, table)
-    assert "2 tags that the model does not know, in so many rows: 'SMITH (2)'" in answer.err
+    assert "2 tags that the model does not know, with the number of rows: 'SMITH (2)'" in answer.err
 
 
 def test_columns_of_one_name_are_told_apart(command, tmp_path):

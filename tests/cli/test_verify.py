@@ -50,7 +50,7 @@ def test_a_failure_of_the_exact_solver_is_no_verdict(command, folder, monkeypatc
     monkeypatch.setattr("multimargin.verification.verify", failing)
     answer = command("verify", folder, "--json")
     assert (answer.code, answer.out) == (1, "")
-    assert "the exact solver failed, so that nothing is verified: no luck; expected" in answer.err
+    assert "the exact solver failed, so nothing is verified: no luck; expected" in answer.err
 
 
 def test_errors(command, folder):

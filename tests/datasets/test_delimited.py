@@ -87,7 +87,7 @@ def test_a_first_row_of_data_is_told(tmp_path):
         found, said = read(tmp_path, text)
         assert found["column1"] == first
         assert len(said) == 1
-        assert "is no row of names but of data" in said[0]
+        assert "holds data like the rows below, and no names" in said[0]
 
 
 def test_names_of_rows_that_may_be_cells_are_told(tmp_path):
@@ -104,11 +104,11 @@ def test_lone_quotes_swallow_no_row(tmp_path):
         found, said = read(tmp_path, f"text\ttags\n{text}", ".tsv")
         assert found["tags"] == ["a", "b", "a"]
         assert len(said) == 1
-        assert "quotation marks are read as they stand" in said[0]
+        assert "quotation marks are read literally" in said[0]
     text = 'id,text,tags\n1,"he said \\"hi\\", and went",a\n2,"x",b\n'
     found, said = read(tmp_path, text)
     assert found["text"] == ['he said "hi", and went', "x"]
-    assert "have a backslash before them" in said[0]
+    assert "are escaped by backslashes" in said[0]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,10 @@ def test_lone_quotes_swallow_no_row(tmp_path):
         ('a,x\n"two\nlines",1\n2,0,1\n', ", line 4: rows of different lengths: more"),
         ('"a\nb",x\n1,1\n2,0,1\n', ", line 4: rows of different lengths: more"),
         ("sep=;\na;x\n1;1\n2;0;1\n", ", line 4: rows of different lengths: more"),
-        ('a,b,x\n1,"red" fish,1\n2,b,0\n3,"c, d",0\n', ", line 2: a quotation mark is opened that"),
+        (
+            'a,b,x\n1,"red" fish,1\n2,b,0\n3,"c, d",0\n',
+            ", line 2: an opening quotation mark is not",
+        ),
         # The texts have a comma, and are in no quotes.
         ("id,text,tags\n1,red, fish,a\n2,blue, sea,b\n", "rows of different lengths: more cells"),
         ('"a","x"\n"r",1,0\n"r",2,1\n', "and the first cells are no names of rows"),
@@ -193,8 +196,12 @@ def test_names_of_columns_have_nothing_invisible(tmp_path):
             "a,b\n1,2\na,b\n3,4\n",
             "has the names of the columns again, 'a', 'b', in row 1",
         ),
-        (".txt", "| a | b |\n|---|:-:|\n| 1 | 2 |\n", r"line 2: a rule .*'\|---\|:-:\|'"),
-        (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a rule of a table"),
+        (
+            ".txt",
+            "| a | b |\n|---|:-:|\n| 1 | 2 |\n",
+            r"line 2: a line that only draws a rule.*'\|---\|:-:\|'",
+        ),
+        (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a line that only draws a rule"),
     ],
 )
 def test_lines_that_are_no_rows_are_refused(tmp_path, ending, text, message):
@@ -317,3 +324,33 @@ def test_ctrl_c_while_a_file_is_read_is_no_damage(tmp_path):
         # As DuckDB says it.
         raise RuntimeError("Query interrupted")
     assert _values(tmp_path / "t.csv") == ["1"]
+
+
+@pytest.mark.parametrize("again", ["\ufeffText,tags", "text,Tags", " text , tags"])
+def test_names_of_columns_that_are_respelled_between_rows_are_refused(tmp_path, again):
+    """As where files with marks of byte order are put together."""
+    file = tmp_path / "t.csv"
+    file.write_text(f"text,tags\nred fish,a\n{again}\nsea,b\n", encoding="utf-8-sig")
+    with pytest.raises(ValueError, match=r"has the names of the columns again.* in row 1;"):
+        read_frame(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("red fish\t2\te1\nsea\t0,2\te2\nsky\t1\te3\nrock\t2\te4\n", False),
+        ("red sky over the sea\tcs.lg\nsea\tcs.lg\nred\tmath\nrock\tcs.lg math\n", False),
+        ("word\tPizza\nsea\tPizza\nsky\t\nred\tPizza\n", True),
+        ("word\tkind\nsea\ta\nsky\tb\nred\tc\n", True),
+        ("word\tother\nsea\ta\nsky\tother\nred\tc\n", True),
+    ],
+)
+def test_a_first_row_whose_cells_recur_below_holds_no_names(tmp_path, text, names):
+    (tmp_path / "t.tsv").write_text(text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = read_frame(tmp_path / "t.tsv")
+    assert (frame.columns[0] == "word") is names
+    assert ["holds data like the rows below" in str(one.message) for one in caught] == [
+        True for _ in range(not names)
+    ]

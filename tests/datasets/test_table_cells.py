@@ -16,6 +16,7 @@ from multimargin.datasets.table_cells import (
     number_of,
     numbers_of,
     plain_numbers,
+    unit_of,
     zeros_in_front,
 )
 from multimargin.datasets.table_dates import date_parts
@@ -237,6 +238,38 @@ def test_amounts_of_two_units_are_asked_about():
     np.testing.assert_array_equal(numbers_of(Cells("c", values)), expected)
 
 
+UNITS = [
+    (["45%", "30 %", "n/a", "12％"], "%"),
+    (["3‰", "4‰"], "‰"),
+    (["$5.99", "5", ""], "$"),
+    (["1,234.50", "7"], ""),
+    (["0.45", ".3"], ""),
+    ([0.45, 0.3], ""),
+    (["", "n/a"], ""),
+]
+
+
+@pytest.mark.parametrize(("cells", "unit"), UNITS)
+def test_numbers_have_one_unit_in_all_parts_of_a_column(cells, unit):
+    """As percents are a hundred times as large, and an amount in yen is another one in euros."""
+    values = pd.Series(cells, dtype=None if isinstance(cells[0], float) else object)
+    assert unit_of(Cells("c", values, as_text=True), ".") == unit
+    for _, known in UNITS:
+        # A currency may be left out.
+        fits = unit == known or not {unit, known} & {"%", "‰"} or cells == ["", "n/a"]
+        if fits:
+            assert unit_of(Cells("c", values), ".", known) in (unit, known)
+        else:
+            with pytest.raises(ValueError, match=r"column 'c' has .* in row 0, with.*one unit"):
+                unit_of(Cells("c", values), ".", known)
+
+
+@pytest.mark.parametrize("cells", [["45%", ".45"], ["0.45", "45%"], ["€5", "$5"], ["7", "3‰"]])
+def test_numbers_of_two_units_are_refused_where_numbers_are_asked_for(cells):
+    with pytest.raises(ValueError, match=r"the column 'c' has .* in row 1, with.*of one unit"):
+        unit_of(Cells("c", pd.Series(cells, dtype=object)), ".")
+
+
 @pytest.mark.parametrize(
     ("text", "mark", "expected"),
     [
@@ -280,3 +313,20 @@ def test_answers_of_annotators_are_asked_about():
     assert kind_of(Cells("answer", answers, as_text=True)).ask == "--drop"
     assert not kind_of(Cells("reply", answers, as_text=True)).ask
     assert not kind_of(Cells("answer", answers.replace("ignore", "yes"), as_text=True)).ask
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "asked"),
+    [
+        (["3/10", "7/10", "9/10"], "several numbers", "--drop"),
+        (["5 ± 2", "6 +/- 1"], "several numbers", "--drop"),
+        (["3E5", "1e2", "7E1"], "codes", "--nominal"),
+        (["3e+05", "1e-02"], "number", ""),
+        (["+49301234567", "+4989765432"], "keys", "--drop"),
+        (["+1", "+20"], "number", ""),
+        (["12 percent", "30 percent", "5 percent"], "numbers with units", "--nominal"),
+    ],
+)
+def test_what_looks_like_a_number_and_may_be_none_is_asked_about(cells, name, asked):
+    kind = kind_of(Cells("c", pd.Series(cells * 4, dtype=object), as_text=True))
+    assert (kind.name, kind.ask) == (name, asked)

@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import sys
+import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import pandas as pd
 import pytest
 
 from multimargin.checks import memory
-from multimargin.datasets import MultilabelData, load, load_table, sources, table_files
+from multimargin.datasets import MultilabelData, _reading, load, load_table, sources, table_files
 from multimargin.datasets.table_columns import UndecidedColumns
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
@@ -193,7 +194,7 @@ def test_workbooks(frame):
 def test_the_first_row_of_a_workbook_may_be_no_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_workbook("t.xlsx", [[5.5, 0, 1], [6.1, 1, 0], [7.2, 1, 1]])
-    with pytest.warns(UserWarning, match="the first row, '5.5', '0', '1', is no row of names"):
+    with pytest.warns(UserWarning, match="the first row, '5.5', '0', '1', holds data"):
         data = load("t.xlsx", labels="last:2")
     assert data.label_names == ("column2", "column3")
     assert data.Y.tolist() == [[0, 1], [1, 0], [1, 1]]
@@ -296,7 +297,14 @@ def test_numbered_parts_of_train_and_test(frame):
     np.testing.assert_array_equal(data.Y[data.splits["test"]], EXPECTED[10:])
 
 
-@pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def zipped(content):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as writer:
+        writer.writestr("of any name", content)
+    return archive.getvalue()
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress, lzma.compress, zipped])
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json", "parquet"])
 def test_standard_input(frame, monkeypatch, kind, packed):
     content = {
@@ -342,6 +350,29 @@ def test_bytes_that_are_no_text_are_named(frame):
         place = content.index(b"\xe9")
         with pytest.raises(ValueError, match=rf"{name} is no text in UTF-8 \(byte {place}\)"):
             load_table(name, tags_column="l")
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_inside_of_lists_are_no_numbers(tmp_path, unit):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    of, values = pa.duration(unit), [3, None, 5]
+    nested = {
+        "list": pa.array([[v, v] for v in values], pa.list_(of)),
+        "fixed": pa.array([[v] for v in values], pa.list_(of, 1)),
+        "deep": pa.array([[[v], []] for v in values], pa.large_list(pa.list_(of))),
+        "object": pa.array([{"n": 1, "t": v} for v in values], pa.struct([("n", "i8"), ("t", of)])),
+        "numbers": pa.array([[1, 2]] * 3, pa.list_(pa.int64())),
+    }
+    parquet.write_table(pa.table(nested), tmp_path / "t.parquet")
+    frame = read_frame(tmp_path / "t.parquet")
+    three = pd.Timedelta(3, unit)
+    assert frame["list"].tolist() == [[three, three], [None, None], [pd.Timedelta(5, unit)] * 2]
+    assert frame["deep"][0] == [[three], []]
+    assert frame["numbers"][0] == [1, 2]
+    frame["a"], frame["b"] = [0, 1, 0], [1, 0, 1]
+    asked = r"'list' holds lists.*'fixed' holds lists.*'deep'.*'object' holds objects"
+    with pytest.raises(UndecidedColumns, match=asked):
+        MultilabelData.from_frame(frame, labels="a,b")
 
 
 def test_durations_that_arrow_alone_knows_are_no_numbers(tmp_path):
@@ -398,3 +429,84 @@ def test_what_lies_beside_the_parts_of_a_table_is_none(frame):
     Path("parts/README.txt").write_text("a,b\n1,2\n")
     Path("parts/schema.json").write_text("{}")
     np.testing.assert_array_equal(load("parts", labels="x,y").Y, EXPECTED[:20])
+
+
+@pytest.mark.parametrize("row_names", [True, False])
+def test_a_table_as_r_writes_it_has_blanks_between_quotes(tmp_path, row_names):
+    rows = ['"size of it" "kind" "l.a" "l.b"']
+    for k in range(6):
+        name = f'"{k + 1}" ' if row_names else ""
+        rows.append(f'{name}{"NA" if k == 2 else k / 2} "dark {k % 2}" {k % 2} {k // 3}')
+    for name in ("t.txt", "t.csv"):
+        (tmp_path / name).write_text("\n".join(rows))
+        data = load(tmp_path / name, labels="l.*")
+        assert data.feature_names == ("size of it", "kind_dark 0", "kind_dark 1")
+        np.testing.assert_array_equal(data.X[:, 0], [0.0, 0.5, np.nan, 1.5, 2.0, 2.5])
+        assert data.Y.tolist() == [[k % 2, k // 3] for k in range(6)]
+    (tmp_path / "one.csv").write_text('"full name"\n"Ada Lovelace"\n"Alan Turing"\n')
+    assert list(read_frame(tmp_path / "one.csv").columns) == ["full name"]
+
+
+def test_an_empty_list_among_objects_is_no_name(tmp_path):
+    """As JSON writes it in a column of texts, beside lists of objects with ids and names."""
+    cells = [
+        '[{"id": 1, "name": "war"}, {"id": 2, "name": "art"}]',
+        "[]",
+        '[{"id": 2, "name": "art"}]',
+    ]
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "tags": [*cells, '["war"]']})
+    data = MultilabelData.from_frame(frame, tags_column="tags")
+    assert data.label_names == ("art", "war")
+    assert data.Y.tolist() == [[1, 1], [0, 0], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "what"),
+    [
+        (["0110", "1000", "0001"], "digits 0 and 1 alone"),
+        (["tag(a, b", "c)", "d"], "brackets that are not closed"),
+        (["Diabetes (type 1, 2)", "Gout", "Flu"], "brackets that are not closed"),
+    ],
+)
+def test_names_that_are_parts_of_something_else_are_told(cells, what):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "tags": cells})
+    with pytest.warns(UserWarning, match=rf"'tags' has names with {what}"):
+        MultilabelData.from_frame(frame, tags_column="tags")
+
+
+def test_lists_of_a_tensor_are_no_names():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "tags": ["tensor([0, 1])", "tensor([1, 1])"]})
+    told = pytest.warns(UserWarning, match="texts in brackets")
+    with told, pytest.raises(ValueError, match="lists 2 times 0 or 1 in each row"):
+        MultilabelData.from_frame(frame, tags_column="tags")
+
+
+@pytest.mark.parametrize("of_machine", ["America/New_York", "Asia/Tokyo"])
+def test_moments_in_parquet_are_by_the_clock_of_their_place(tmp_path, monkeypatch, of_machine):
+    """As in data frames, and not by the clock of the machine that reads."""
+    days = pd.to_timedelta(range(4), unit="D")
+    frame = pd.DataFrame(
+        {
+            "there": pd.Timestamp("2024-03-30 00:30", tz="Europe/Berlin") + days,
+            "utc": pd.Timestamp("2024-03-30 23:30", tz="UTC") + days,
+            "nowhere": pd.Timestamp("2024-03-30 00:30") + days,
+            "gap": (pd.Timestamp("2024-03-30 00:30", tz="Asia/Kolkata") + days).where(
+                days.days > 0
+            ),
+            "a": [0, 1, 0, 1],
+            "b": [1, 0, 0, 1],
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setenv("TZ", of_machine)
+    time.tzset()
+    monkeypatch.setattr(_reading, "_DATABASES", {})
+    try:
+        read = load_table(tmp_path / "t.parquet", labels="a,b")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    data = MultilabelData.from_frame(frame, labels="a,b")
+    assert read.feature_names == data.feature_names
+    np.testing.assert_array_equal(read.X, data.X)
+    assert read.X[:, read.feature_names.index("there: day")].tolist() == [30, 31, 1, 2]

@@ -250,7 +250,7 @@ def test_a_mark_before_every_tag_separates_them():
         (["a<br>b,c", "c,d"], "elements of HTML"),
         (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
         (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
-        (["'red, dark','b'", "'b'"], "single quotes, which are read as they stand"),
+        (["'red, dark','b'", "'b'"], "single quotes, which are read literally"),
     ],
 )
 def test_names_that_are_more_than_names_are_told(cells, told):
@@ -327,7 +327,7 @@ def test_names_that_look_the_same_are_one_and_others_are_told(tmp_path):
         "sci-fi",
     ]
     with pytest.warns(
-        UserWarning, match="names that differ by capital letters, blanks or marks alone"
+        UserWarning, match="names that differ only by capital letters, blanks, marks"
     ):
         tags = indicator_of_tags(pd.Series(spelled, name="tags"), ",")
     assert tags.names == ["Sci Fi", "bar", "caf\u00e9", "sci-fi"]
@@ -375,3 +375,32 @@ def test_an_argument_that_is_none_is_told_with_the_nearest(tmp_path):
     ):
         with pytest.raises(TypeError, match=r"tag_column is no argument \(did you mean 'tags_co"):
             read()
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["red, blue and green", "blue", "green, red"], r"'blue and green'.*'blue', 'green' are"),
+        (["red, blue; green", "red", "green, red"], r"'blue; green'.*'green' is a tag too: is ';'"),
+        (["1.0,2", "1", "2"], r"differ only by .* zeros.*'1' and '1\.0'"),
+        (["07,2", "7", "2"], r"differ only by .* zeros.*'07' and '7'"),
+    ],
+)
+def test_tags_that_are_likely_two_or_the_same_are_told(cells, told):
+    with pytest.warns(UserWarning, match=told):
+        indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), None)
+
+
+def test_commas_in_names_that_begin_as_other_names_are_not_told():
+    cells = ["Diabetes; Diabetes, Type 2", "Humans; Diabetes", "Diabetes, Type 2", "Humans"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tags = indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), ";")
+    assert tags.names == ["Diabetes", "Diabetes, Type 2", "Humans"]
+
+
+def test_lists_as_python_2_wrote_them():
+    cells = ["[u'red fish', u'sea']", "[u'sea', u\"cat's\"]", "[]"]
+    tags = indicator_of_tags(pd.Series(cells, name="tags", dtype=object), None)
+    assert tags.names == ["cat's", "red fish", "sea"]
+    assert tags.Y.tolist() == [[0, 1, 1], [1, 0, 1], [0, 0, 0]]

@@ -17,7 +17,7 @@ from multimargin.datasets.sources import table_files
 from multimargin.datasets.table_columns import TableColumns, UndecidedColumns
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
 from multimargin.datasets.table_files import read_frame
-from multimargin.datasets.tables import features_of, table_of, warn_of_row_numbers
+from multimargin.datasets.tables import features_of, read_table, table_of, warn_of_row_numbers
 from tests.support.cases import case
 
 pd = pytest.importorskip("pandas")
@@ -368,7 +368,7 @@ def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator):
         assert set(tags_of([*cells, "a,b"])) == {*"abcdef", "a,b"}
     first, second = (str(warning.message) for warning in told)
     assert f"{separator!r} is taken to be it" in first
-    assert "'a,b', which is taken for one tag, though 'a', 'b' are tags of their own" in second
+    assert "'a,b', which is taken for one tag, though 'a', 'b' are tags too" in second
 
 
 def test_words_speak_beside_a_large_number_where_rows_have_length_one():
@@ -528,3 +528,87 @@ def test_a_list_of_another_length_than_the_others_is_refused(wrong):
         features_of(new, kinds, "new")
     X = features_of(new[:2], kinds, "new")
     assert_array_equal(X.to_numpy(), [[7, 8, 9], [np.nan] * 3])
+
+
+@pytest.mark.parametrize(
+    ("train", "test"), [("45%", "0.45"), ("0.45", "45%"), ("$7", "€7"), ("$7", "7%")]
+)
+def test_another_unit_in_a_later_part_or_in_new_rows_is_refused(tmp_path, train, test):
+    for name, cell in (("train", train), ("test", test)):
+        rows = [f"{cell},{k % 2},{1 - k % 2}" for k in range(4)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["rate,a,b", *rows]))
+    message = r"the column 'rate' has .* in row 4, with.*; expected numbers of one unit"
+    with pytest.raises(ValueError, match=message):
+        load_table(tmp_path / "train.csv", test=tmp_path / "test.csv", labels="a,b")
+    columns = TableColumns(labels="a,b")
+    table = read_table({"train": tmp_path / "train.csv"}, columns)
+    new = pd.read_csv(tmp_path / "test.csv", dtype=str)
+    with pytest.raises(ValueError, match=r"'rate' has .* in row 0, with.*of one unit"):
+        features_of(new, table.kinds, "new", units=table.units)
+    X = features_of(
+        new.assign(rate=["", "na", train, train]), table.kinds, "new", units=table.units
+    )
+    assert X["rate"].isna().tolist() == [True, True, False, False]
+
+
+def test_names_that_no_fitted_row_has_are_told():
+    """As where a spreadsheet has dropped the zeros in front."""
+    rows = {"zip": ["0123", "0456", None] * 4, "x": range(12), "a": [0, 1] * 6, "b": [1, 0] * 6}
+    table = table_of(pd.DataFrame(rows), TableColumns(labels="a,b"))
+    encoder = make_encoder(table.kinds, scaling="none", n_rows=12).fit(table.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(table.X.assign(zip=["7", None, "0123"] * 4))
+        encoder.transform(table.X.assign(zip=None))
+    with pytest.warns(UserWarning, match=r"'zip' has names that .* in 8 of 12 rows, such as '123'"):
+        encoder.transform(table.X.assign(zip=["123", "456", "0123"] * 4))
+
+
+def test_cells_with_commas_are_no_lists():
+    frame = pd.DataFrame({"v": ["[1, 2]", "[3, 4]"], "x": [0, 1], "y": [1, 0]})
+    kinds = table_of(frame, TableColumns(labels="x,y"), as_text=True).kinds
+    for cell in ("2,234", "3 4", "[3, 4"):
+        with pytest.raises(ValueError, match=r"'v' has .* in row 0; expected a list of 2 numbers"):
+            features_of(pd.DataFrame({"v": [cell]}), kinds, "new")
+
+
+def test_points_between_thousands_are_read_as_in_the_fitted_rows():
+    """As the mark of a model's decimals is a comma, 1.234 is more than a thousand."""
+    price = {"price": ["0,5", "1,5"], "a": ["0", "1"], "b": ["1", "0"]}
+    columns = TableColumns(labels="a,b", decimal=",")
+    table = table_of(pd.DataFrame(price), columns, as_text=True)
+    new = pd.DataFrame({"price": ["1.234", "2.500"]})
+    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1234, 2500]
+    new = pd.DataFrame({"price": ["1.234", "2.5"]})
+    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 2.5]
+    new = pd.DataFrame({"price": ["1.234", "0.500"]})
+    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 0.5]
+
+
+def test_blanks_of_a_label_without_0_beside_others_are_told():
+    frame = pd.DataFrame({"n": [1, 2, 3], "a": ["x", "", "x"], "b": ["1", "0", ""]})
+    with pytest.warns(UserWarning, match="labels: no 0 is in 'a', unlike other labels"):
+        data = MultilabelData.from_frame(frame, labels="a,b")
+    assert_array_equal(data.Y, [[1, 1], [np.nan, 0], [1, np.nan]])
+    data = MultilabelData.from_frame(frame, labels="a,b", blank="0")
+    assert data.Y.tolist() == [[1, 1], [0, 0], [1, 0]]
+
+
+def test_a_ticked_box_of_a_survey_has_the_name_of_its_column():
+    frame = pd.DataFrame({"n": [1, 2, 3], "Pizza": ["Pizza", "", "Pizza"], "Ice": ["", "Ice ", ""]})
+    with pytest.warns(UserWarning, match="no label is 0 in any row"):
+        data = MultilabelData.from_frame(frame, labels="Pizza,Ice")
+    assert data.Y.tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+def test_texts_without_a_word_of_the_fitted_rows_are_told():
+    texts = ["red sea", "blue sky", "", "red sky"] * 3
+    frame = pd.DataFrame({"t": texts, "x": range(12), "a": [0, 1] * 6, "b": [1, 0] * 6})
+    table = table_of(frame, TableColumns(labels="a,b", text="t"))
+    encoder = make_encoder(table.kinds, scaling="none", n_rows=12).fit(table.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(table.X.assign(t=["red", "neu", "", "sky"] * 3))
+        encoder.transform(table.X.assign(t=""))
+    with pytest.warns(UserWarning, match="'t' has no word of the fitted rows in 6 of 12 rows"):
+        encoder.transform(table.X.assign(t=["neu", "alt", "", "sea"] * 3))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.svm import SVC
 
 from multimargin.estimators.label_specific import MajorityClass
@@ -16,20 +16,22 @@ from multimargin.typing import Features
 _MAX_STEPS = 1_000_000
 
 
-def check_classifier(estimator: Any) -> None:
+def check_classifier(estimator: BaseEstimator) -> None:
     """Check the argument `estimator`."""
     if estimator is not None and not hasattr(estimator, "fit"):
         raise TypeError(f"estimator is {estimator!r}; expected None or a classifier with `fit`.")
 
 
-def classifier_or_default(estimator: Any) -> Any:
+def classifier_or_default(estimator: BaseEstimator | None) -> BaseEstimator:
     """Return a classifier to clone: libsvm with a linear kernel and C = 1 for None."""
     return SVC(kernel="linear", C=1.0, max_iter=_MAX_STEPS) if estimator is None else estimator
 
 
 def fit_all(
-    estimator: Any, problems: Iterable[tuple[Any, NDArray[Any]]], n_jobs: int | None
-) -> list[Any]:
+    estimator: BaseEstimator,
+    problems: Iterable[tuple[Features, NDArray[np.generic]]],
+    n_jobs: int | None,
+) -> list[BaseEstimator]:
     """Fit a clone of the classifier to each problem."""
     pattern = classifier_or_default(estimator)
     fitted: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit)(pattern, X, y) for X, y in problems)

@@ -1,7 +1,6 @@
 """Nearest training rows, by Euclidean distance, ties in favour of the earlier row."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ _BLOCK = 4_000_000
 
 
 @with_one_blas_thread
-def squared_distances(X: Features, Z: Any) -> Matrix:
+def squared_distances(X: Features, Z: Features) -> Matrix:
     """Return the squared Euclidean distances between rows.
 
     Dense rows are subtracted from each other, so that equal rows have distance 0 and the result
@@ -30,7 +29,7 @@ def squared_distances(X: Features, Z: Any) -> Matrix:
 
 
 def blocks_of_distances(
-    X: Features, Z: Any, *, itself: bool = False
+    X: Features, Z: Features, *, itself: bool = False
 ) -> Iterator[tuple[slice, Matrix]]:
     """Yield the squared distances of blocks of rows to all rows of another matrix."""
     n, m = X.shape[0], Z.shape[0]

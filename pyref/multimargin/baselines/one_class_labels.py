@@ -37,7 +37,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         For these labels whether every training row has them; 0 elsewhere.
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
 
     def __sklearn_tags__(self) -> Any:

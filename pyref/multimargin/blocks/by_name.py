@@ -1,10 +1,11 @@
 """Classifiers of a stack, by its name and the size of the data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from multimargin.blocks.forest import LabelForest
 from multimargin.blocks.logistic import LabelLogistic
@@ -29,6 +30,9 @@ _MOST_LIFTED = 2000
 # Entries of all leaves of a forest.
 _MOST_ENTRIES = 2**25
 
+# Names of blocks, classifiers, or pairs of both.
+Blocks: TypeAlias = str | Sequence[str | BaseEstimator | tuple[str, BaseEstimator]] | None
+
 
 @dataclass(frozen=True)
 class Data:
@@ -40,7 +44,7 @@ class Data:
     full: bool  # Whether more trees are worth their time
 
 
-def blocks_of(stack: Any, data: Data) -> tuple[Named, dict[str, str]]:
+def blocks_of(stack: Blocks, data: Data) -> tuple[Named, dict[str, str]]:
     """Return the blocks that a parameter means by name, and those left out with the reason."""
     if stack is None:
         return [], {}
@@ -71,7 +75,7 @@ def blocks_of(stack: Any, data: Data) -> tuple[Named, dict[str, str]]:
     return blocks, {}
 
 
-def lifts(stack: Any, n_labels: int) -> tuple[bool, dict[str, str]]:
+def lifts(stack: Blocks, n_labels: int) -> tuple[bool, dict[str, str]]:
     """Return whether a parameter means the lift of labels, and why it is left out."""
     wanted = (
         stack in ("auto", "full") if isinstance(stack, str) else any(map(_is_lift, stack or ()))

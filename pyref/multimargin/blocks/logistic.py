@@ -1,6 +1,6 @@
 """One logistic regression a label, as one matrix of weights."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from multimargin.blocks.base import OddsBlock
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
-from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
 
 # The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
@@ -91,7 +91,7 @@ class LabelLogistic(OddsBlock):
         if self.class_weight is not None:
             check_choice("class_weight", self.class_weight, ("balanced",))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        if sparse.issparse(X) and X.nnz < np.iinfo(np.int32).max:
+        if is_sparse(X) and X.nnz < np.iinfo(np.int32).max:
             # liblinear takes no other indices.
             X = sparse.csr_matrix(
                 (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
@@ -163,14 +163,14 @@ class LabelLogistic(OddsBlock):
         return scores
 
 
-def without_traces(X: Any) -> Features:
+def without_traces(X: MatrixLike) -> Features:
     """Return features, dense or CSR, of which those near the smallest numbers are 0."""
-    values = X.data if sparse.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     traces = (np.abs(values) < _TRACE) & (values != 0.0)
     if not traces.any():
         return X
     kept = np.where(traces, 0.0, values)
-    return type(X)((kept, X.indices, X.indptr), shape=X.shape) if sparse.issparse(X) else kept
+    return type(X)((kept, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else kept
 
 
 def _gap(

@@ -22,7 +22,7 @@ from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.notices import silenced, warn
 from multimargin.tuning.folds import Rows
-from multimargin.typing import Features, Matrix
+from multimargin.typing import Features, Marks, Matrix
 
 Fold = tuple[Rows, Rows]
 
@@ -45,7 +45,7 @@ class Stack:
     def __init__(
         self,
         X: Features,
-        y: NDArray[Any],
+        y: Marks,
         sample_weight: Matrix | None,
         folds: list[Fold],
         effort: Effort,

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.special import logit
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -35,7 +34,7 @@ from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.folds import Rows, folds_of
-from multimargin.typing import Folds, LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Folds, LabelsLike, Marks, Matrix, MatrixLike, is_sparse
 
 Named = list[tuple[str, Any]]
 
@@ -65,7 +64,7 @@ class HeldOut:
     def of(
         cls,
         blocks: list[Matrix],
-        labels: NDArray[Any],
+        labels: Marks,
         sample_weight: Matrix | None,
         folds: Sequence[tuple[Rows, Rows]],
         groups: ArrayLike | None = None,
@@ -156,7 +155,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             tags.input_tags = get_tags(first).input_tags
         return tags
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata routing of this classifier, for scikit-learn.
 
         Returns
@@ -175,7 +174,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return router
 
     @property
-    def estimator_(self) -> Any:
+    def estimator_(self) -> BaseEstimator:
         """The first classifier, fitted on all rows."""
         return self.estimators_[0][1]
 
@@ -195,7 +194,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return int(self.estimator_.n_features_in_)
 
     @property
-    def feature_names_in_(self) -> NDArray[Any]:
+    def feature_names_in_(self) -> NDArray[np.generic]:
         """Names of the features, if the classifier was fitted to a data frame with such."""
         names: NDArray[Any] = self.estimator_.feature_names_in_
         return names
@@ -353,7 +352,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             return np.ascontiguousarray(decision[:, 1] - decision[:, 0])
         return decision
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Predict the relevant labels.
 
         Parameters
@@ -389,7 +388,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         ]
 
 
-def named_estimators(estimator: Any, parameter: str = "estimator") -> Named:
+def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimator") -> Named:
     """Return the classifiers that a parameter means, with names: one, or a list."""
     if hasattr(estimator, "fit"):
         estimator = [estimator]
@@ -413,12 +412,12 @@ def named_estimators(estimator: Any, parameter: str = "estimator") -> Named:
     return found
 
 
-def sliceable(X: Any) -> Any:
+def sliceable(X: MatrixLike) -> MatrixLike:
     """Return features whose rows can be taken out: not every sparse format allows it."""
-    return X.tocsr() if sparse.issparse(X) else X
+    return X.tocsr() if is_sparse(X) else X
 
 
-def weights_for(estimator: Any, sample_weight: Matrix | None) -> dict[str, Any]:
+def weights_for(estimator: BaseEstimator, sample_weight: Matrix | None) -> dict[str, Matrix]:
     """Return the named arguments by which a fit takes weights, a pipeline's in its last step."""
     if sample_weight is None:
         return {}
@@ -434,16 +433,16 @@ def weights_for(estimator: Any, sample_weight: Matrix | None) -> dict[str, Any]:
 
 
 def fit_on_folds(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: MatrixLike,
-    y: NDArray[Any],
-    metadata: Mapping[str, Any],
+    y: Marks,
+    metadata: Mapping[str, object],
     folds: Sequence[tuple[Rows, Rows]],
     responses: tuple[str, ...],
     *,
     of_odds: bool,
     parallel: Parallel,
-) -> tuple[Matrix, Any]:
+) -> tuple[Matrix, list[BaseEstimator]]:
     """Return the held-out scores of all folds, and the classifier fitted to all rows."""
     scores = parallel(
         delayed(held_out_scores)(clone(estimator), X, y, metadata, fold, responses, of_odds)
@@ -453,10 +452,10 @@ def fit_on_folds(
 
 
 def held_out_scores(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: MatrixLike,
-    y: NDArray[Any],
-    metadata: Mapping[str, Any],
+    y: Marks,
+    metadata: Mapping[str, object],
     fold: tuple[Rows, Rows],
     responses: tuple[str, ...],
     of_odds: bool,
@@ -481,7 +480,11 @@ def held_out_scores(
 
 
 def block_of(
-    estimator: Any, response: str, X: MatrixLike, of_odds: bool, n_labels: int | None = None
+    estimator: BaseEstimator,
+    response: str,
+    X: MatrixLike,
+    of_odds: bool,
+    n_labels: int | None = None,
 ) -> Matrix:
     """Return the scores of a fitted classifier, by blocks of rows where they are many."""
     n = num_samples(X)

@@ -12,7 +12,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.calibration.pairs import by_features
 from multimargin.calibration.pooled import PooledCalibration
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import Matrix, Scores, Vector
 
 # Rows that each pair of labels is taken to share by chance, beside those that are there.
 _PRIOR = 1.0
@@ -101,7 +101,7 @@ class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
         """The larger gap of the two calibrations."""
         return max(self.first.gap_, self.second.gap_)
 
-    def odds(self, blocks: Sequence[NDArray[Any]]) -> Matrix:
+    def odds(self, blocks: Sequence[Scores]) -> Matrix:
         """Return the logarithms of the odds by checked scores."""
         return by_features(blocks, self._odds_of)
 
@@ -109,7 +109,7 @@ class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
         # The features of the models' scores serve both calibrations.
         return self.second.odds_of([*features, self.lift.scores(self.first.odds_of(features))])
 
-    def shares(self, blocks: Sequence[NDArray[Any]]) -> list[Matrix]:
+    def shares(self, blocks: Sequence[Scores]) -> list[Matrix]:
         """Return what each model, and last the lift, adds to the logarithms of the odds.
 
         Parameters

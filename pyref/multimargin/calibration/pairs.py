@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from types import EllipsisType
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.typing import Matrix, Vector
+from multimargin.typing import Matrix, Scores, Vector
 
 N_FEATURES = 5
 """Number of features of the first block; each further one has its scores."""
@@ -20,7 +21,7 @@ ROUNDING = 1e-10
 _SCORES = 2**18
 
 
-def features_of(blocks: Sequence[NDArray[Any]]) -> list[Matrix]:
+def features_of(blocks: Sequence[Scores]) -> list[Matrix]:
     """Return the features of each row and label, (n, q): five of the first block, the others."""
     f = blocks[0].astype(np.float64, copy=False)
     descending = np.argsort(-f, axis=1, kind="stable")
@@ -45,8 +46,8 @@ def in_chunks(n: int, q: int) -> Iterator[slice]:
 
 
 def by_features(
-    blocks: Sequence[NDArray[Any]],
-    answer: Callable[[list[Matrix], Any], Matrix],
+    blocks: Sequence[Scores],
+    answer: Callable[[list[Matrix], NDArray[np.intp] | EllipsisType], Matrix],
     chosen: NDArray[np.intp] | None = None,
     listed: "Listed | None" = None,
 ) -> Matrix:
@@ -88,7 +89,7 @@ class Pairs:
     @classmethod
     def of(
         cls,
-        blocks: Sequence[NDArray[Any]],
+        blocks: Sequence[Scores],
         indicator: NDArray[np.uint8],
         k: int,
         listed: Listed | None = None,

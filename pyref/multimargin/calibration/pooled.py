@@ -1,6 +1,7 @@
 """Probabilities of labels from their scores, by one logistic regression for all labels."""
 
 from collections.abc import Sequence
+from types import EllipsisType
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from multimargin.calibration.pairs import N_FEATURES, Listed, Pairs, by_features
 from multimargin.checks.parameters import check_flag, check_integer, check_real
 from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import check_rows
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
 
 # What the features of a label's own intercept and slopes are multiplied by: the smaller, the more
 # these shrink.
@@ -124,7 +125,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
     def pairs_of(
         self,
-        blocks: Sequence[NDArray[Any]],
+        blocks: Sequence[Scores],
         indicator: NDArray[np.uint8],
         listed: Listed | None = None,
     ) -> Pairs:
@@ -201,7 +202,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
             n_rows = blocks[0].shape[0]
         return self.odds(blocks)
 
-    def shares(self, blocks: Sequence[NDArray[Any]]) -> list[Matrix]:
+    def shares(self, blocks: Sequence[Scores]) -> list[Matrix]:
         """Return what each block adds to the logarithms of the odds, (n, q) each.
 
         With the intercepts they sum to the odds.
@@ -225,14 +226,16 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
     def odds(
         self,
-        blocks: Sequence[NDArray[Any]],
+        blocks: Sequence[Scores],
         chosen: NDArray[np.intp] | None = None,
         listed: Listed | None = None,
     ) -> Matrix:
         """Return the logarithms of the odds of all or chosen rows by checked scores."""
         return by_features(blocks, self.odds_of, chosen, listed)
 
-    def odds_of(self, features: Sequence[Matrix], labels: Any = ...) -> Matrix:
+    def odds_of(
+        self, features: Sequence[Matrix], labels: NDArray[np.intp] | EllipsisType = ...
+    ) -> Matrix:
         """Return the logarithms of the odds by the features of the pairs, of all or some labels."""
         odds = np.empty(features[0].shape)
         odds[...] = self.label_intercept_[labels] + self.intercept_

@@ -27,7 +27,16 @@ from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.tuning.folds import Rows, folds_of
-from multimargin.typing import Features, Folds, Indicator, LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import (
+    Features,
+    Folds,
+    Indicator,
+    LabelsLike,
+    Matrix,
+    MatrixLike,
+    RowIndex,
+    Vector,
+)
 from multimargin.whole_fits import whole_or_unchanged
 
 Numbers = NDArray[np.intp]
@@ -48,7 +57,7 @@ class Shortlists:
     scores: Matrix  # (m, k)
 
     @classmethod
-    def by(cls, ranker: Any, X: Features, n_labels: int) -> Self:
+    def by(cls, ranker: BaseEstimator, X: Features, n_labels: int) -> Self:
         """Return those of rows by the scores of a ranker."""
         k = min(N_BEST, n_labels)
         numbers, scores = np.empty((X.shape[0], k), dtype=np.intp), np.empty((X.shape[0], k))
@@ -63,7 +72,7 @@ class Shortlists:
         return cls(np.vstack(numbers), np.vstack(scores))
 
 
-def scores_at(classifier: Any, X: Features, numbers: Numbers, n_labels: int) -> Matrix:
+def scores_at(classifier: BaseEstimator, X: Features, numbers: Numbers, n_labels: int) -> Matrix:
     """Return the scores of the listed labels of rows by another classifier, (m, k)."""
     scores = np.empty(numbers.shape)
     for rows in _blocks(X.shape[0], n_labels):
@@ -73,15 +82,19 @@ def scores_at(classifier: Any, X: Features, numbers: Numbers, n_labels: int) -> 
 
 
 def fitted_to(
-    estimator: Any, X: Features, y: Indicator, sample_weight: Vector | None, rows: Any = slice(None)
-) -> Any:
+    estimator: BaseEstimator,
+    X: Features,
+    y: Indicator,
+    sample_weight: Vector | None,
+    rows: RowIndex = slice(None),
+) -> BaseEstimator:
     """Return an estimator fitted to some rows."""
     weights = None if sample_weight is None else sample_weight[rows]
     return clone(estimator).fit(X[rows], y[rows], **weights_for(estimator, weights))
 
 
 def scores_on_folds(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Features,
     y: Indicator,
     sample_weight: Vector | None,
@@ -109,7 +122,7 @@ def _blocks(n: int, n_labels: int) -> Iterator[slice]:
     return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
 
-def labels_at(indicator: Any, numbers: Numbers) -> NDArray[np.uint8]:
+def labels_at(indicator: sparse.csr_array, numbers: Numbers) -> NDArray[np.uint8]:
     """Return the marks of a sparse indicator at listed labels; of others than its own, unknown."""
     own = numbers < indicator.shape[1]
     rows = np.arange(len(numbers))[:, None]
@@ -117,7 +130,7 @@ def labels_at(indicator: Any, numbers: Numbers) -> NDArray[np.uint8]:
     return np.where(own, found, np.uint8(UNKNOWN))
 
 
-def best_of_rows(values: Any, k: int) -> tuple[Numbers, Matrix]:
+def best_of_rows(values: Matrix, k: int) -> tuple[Numbers, Matrix]:
     """Return the places and values of the k largest numbers of each row, the first among equals."""
     q = values.shape[1]
     k = min(k, q)
@@ -163,7 +176,7 @@ class HeldOutLists(HeldOut):
         """Those of the ranker, to be calibrated in its order."""
         return replace(self, blocks=self.blocks[:1], per_label=False)
 
-    def precisions(self, odds: Matrix, n_labels: int, folds: Sequence[NDArray[Any]]) -> Vector:
+    def precisions(self, odds: Matrix, n_labels: int, folds: Sequence[Rows]) -> Vector:
         """Return precision at 5 of the rows of each fold, NaN where none counts."""
         assert self.listed is not None
         # A label that a row has none is none to predict.
@@ -331,7 +344,9 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.take(estimators, head, held_out.base_rates, targets)
         return calibrated.odds
 
-    def take(self, estimators: Named, head: Head, base_rates: Any, targets: Targets) -> None:
+    def take(
+        self, estimators: Named, head: Head, base_rates: Vector | None, targets: Targets
+    ) -> None:
         """Store fitted classifiers, and what makes label sets of their scores."""
         self.estimators_, self.head_, self.base_rates_ = estimators, head, base_rates
         self.response_methods_ = [response_of(one, RESPONSES) for _, one in estimators]

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from multimargin.checks.no_numbers import check_no_others
 from multimargin.checks.storage import canonical, check_storage
 from multimargin.scikit_learn import num_samples
+from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 
 # Squares of larger numbers, summed over some millions of features, overflow.
 _LARGEST = 1e150
@@ -51,7 +50,7 @@ def naming(name: str, expected: str) -> Iterator[None]:
         raise kind(f"{name} is not {expected}: {found}") from error
 
 
-def check_as_many_rows(y: Any, X: Any) -> None:
+def check_as_many_rows(y: LabelsLike, X: MatrixLike) -> None:
     """Raise ValueError unless labels and features have the same number of rows."""
     with naming("X", MATRIX_OF_NUMBERS):
         expected = num_samples(X)
@@ -59,17 +58,17 @@ def check_as_many_rows(y: Any, X: Any) -> None:
         raise ValueError(f"y has {found} rows; expected {expected}, as many as X.")
 
 
-def check_readable(X: Any, name: str = "X") -> None:
+def check_readable(X: MatrixLike, name: str = "X") -> None:
     """Check what scikit-learn's checks overlook.
 
     That is how X is stored (`check_storage`), and durations, which they take for nanoseconds.
     """
     check_storage(X, name)
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         check_no_others(X, name)
 
 
-def is_sound(X: Any) -> bool:
+def is_sound(X: MatrixLike) -> bool:
     """Return whether all checks of features would find nothing, and convert nothing."""
     return (
         type(X) is np.ndarray
@@ -82,17 +81,17 @@ def is_sound(X: Any) -> bool:
     )
 
 
-def sound_features(X: Any) -> Any:
+def sound_features(X: Features) -> Features:
     """Return checked features, sparse ones in canonical form, if none is too large."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = canonical(X)
     check_magnitudes(X)
     return X
 
 
-def check_magnitudes(X: Any, name: str = "X") -> None:
+def check_magnitudes(X: Features, name: str = "X") -> None:
     """Raise ValueError where inner products of rows could overflow: entries beyond 1e150."""
-    values = X.data if sparse.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     if values.size and (largest := max(float(np.max(values)), -float(np.min(values)))) > _LARGEST:
         raise ValueError(
             f"{name} has entries as large as {largest:.2g}; expected at most {_LARGEST:g} in "

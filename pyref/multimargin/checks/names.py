@@ -22,7 +22,9 @@ def option(name: str, columns: Sequence[str]) -> str:
     return f"{name} {quote(','.join(items))}"
 
 
-def places_of(wanted: Sequence[str], found: Iterable[str], source: str, kind: str) -> list[int]:
+def places_of(
+    wanted: Sequence[object], found: Iterable[object], source: str, kind: str
+) -> list[int]:
     """Return the places of some names among others; a message of some that are missing says where.
 
     That is, `source` lacks them, of a kind: "features", say.

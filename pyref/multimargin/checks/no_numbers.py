@@ -1,9 +1,13 @@
 """Dates, durations and the like, of which NumPy makes numbers in silence."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from multimargin.typing import MatrixLike
+
 
 DURATIONS, DATES, INTERVALS = "durations", "dates or times", "intervals"
 COMPLEX = "complex numbers"
@@ -18,7 +22,7 @@ _KINDS = {
 }
 
 
-def check_no_others(X: Any, name: str) -> None:
+def check_no_others(X: "MatrixLike", name: str) -> None:
     """Raise TypeError where features, scores or weights are dates, durations or the like.
 
     Of complex numbers it is a ValueError, with scikit-learn's words for them.
@@ -33,7 +37,7 @@ def check_no_others(X: Any, name: str) -> None:
         raise TypeError(message)
 
 
-def kind_of_type(type_: Any) -> str | None:
+def kind_of_type(type_: object) -> str | None:
     """Return what no numbers a type, or the name of one, stands for."""
     start = str(type_).lower()
     return next((found for starts, (found, _) in _KINDS.items() if start.startswith(starts)), None)

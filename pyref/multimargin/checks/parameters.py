@@ -4,10 +4,10 @@ Without scikit-learn and joblib until they are needed: the command line checks w
 """
 
 from collections.abc import Collection
+from contextlib import suppress
 from functools import lru_cache
 from math import isfinite, nan
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ _LARGEST_INTEGER = 10**12
 
 def check_real(
     name: str,
-    value: Any,
+    value: object,
     *,
     above: float | None = None,
     at_least: float | None = None,
@@ -27,12 +27,13 @@ def check_real(
     at_most: float | None = None,
 ) -> float:
     """Return a finite real parameter as a float; `above` and `below` are exclusive bounds."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    try:
-        number = float(value) if is_number else nan
-    except OverflowError:
-        # An integer or a fraction beyond the range of floats.
-        number = nan
+    number = nan
+    kind: type[Exception] = TypeError
+    if isinstance(value, Real) and not isinstance(value, bool):
+        kind = ValueError
+        # Beyond the range of floats there are integers and fractions.
+        with suppress(OverflowError):
+            number = float(value)
     inside = (
         (above is None or number > above)
         and (at_least is None or number >= at_least)
@@ -46,11 +47,12 @@ def check_real(
     if at_least is not None and at_most is not None:
         limits = f"{at_least:g} to {at_most:g}"
         limits = f"from {limits}" if above is None else f"above {above:g} ({limits})"
-    kind = ValueError if is_number else TypeError
     raise kind(f"{name} is {value!r}; expected a finite number {limits}".rstrip() + ".")
 
 
-def check_integer(name: str, value: Any, *, at_least: int, at_most: int = _LARGEST_INTEGER) -> int:
+def check_integer(
+    name: str, value: object, *, at_least: int, at_most: int = _LARGEST_INTEGER
+) -> int:
     """Return an integer parameter; both bounds are inclusive."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} is {value!r}; expected an integer of at least {at_least}.")
@@ -61,24 +63,24 @@ def check_integer(name: str, value: Any, *, at_least: int, at_most: int = _LARGE
     return int(value)
 
 
-def check_flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """Return a parameter that is True or False; raise TypeError if it is neither."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} is {value!r}; expected True or False.")
     return bool(value)
 
 
-def check_verbosity(value: Any) -> int:
+def check_verbosity(value: object) -> int:
     """Return the parameter ``verbose``, an integer of at least 0; True is 1."""
     return check_integer("verbose", int(value) if isinstance(value, bool) else value, at_least=0)
 
 
-def check_cache_size(value: Any) -> float:
+def check_cache_size(value: object) -> float:
     """Return the parameter ``cache_size``, a number of MB between 0 and 10^12."""
     return check_real("cache_size", value, at_least=0.0, at_most=1e12)
 
 
-def random_state_of(value: Any) -> np.random.RandomState:
+def random_state_of(value: object) -> np.random.RandomState:
     """Return the random state that ``random_state`` asks for, as everywhere in scikit-learn."""
     from sklearn.utils import check_random_state
 
@@ -92,14 +94,14 @@ def random_state_of(value: Any) -> np.random.RandomState:
     return state
 
 
-def check_seed(value: Any) -> None:
+def check_seed(value: object) -> None:
     """Raise ValueError unless `random_state_of` takes this ``random_state``."""
-    number = isinstance(value, Integral) and not isinstance(value, bool)
-    if not (number and 0 <= value < 2**32):
-        random_state_of(value)
+    if isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**32:
+        return
+    random_state_of(value)
 
 
-def seed_of(value: Any) -> int:
+def seed_of(value: object) -> int:
     """Return the seed of a loop, drawn from the random state that ``random_state`` asks for."""
     if isinstance(value, Integral):
         check_seed(value)
@@ -113,12 +115,12 @@ def _first_draw(seed: int) -> int:
     return seed_of(np.random.RandomState(seed))
 
 
-def job_count(n_jobs: Any, tasks: int) -> int | None:
+def job_count(n_jobs: object, tasks: int) -> int | None:
     """Return the number of jobs to ask joblib for, None if its context decides."""
     return None if n_jobs is None else min(thread_count(n_jobs), max(tasks, 1))
 
 
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Return a parameter that is one of a few names; raise ValueError if it is none of them."""
     if not isinstance(value, str) or value not in choices:
         expected = ", ".join(repr(choice) for choice in choices)
@@ -126,9 +128,9 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     return value
 
 
-def thread_count(n_jobs: Any) -> int:
+def thread_count(n_jobs: object) -> int:
     """Return the number of threads that ``n_jobs`` asks for, as everywhere in scikit-learn."""
-    expected = "expected None, a positive number, or -1 for one a processor."
+    expected = "expected None, a positive number, or -1 for one per processor."
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise TypeError(f"n_jobs is {n_jobs!r}; {expected}")
     if n_jobs == 0:

@@ -1,23 +1,25 @@
 """Checks of label scores f(x)."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from multimargin.checks.arrays import check_readable, is_sound, naming
+from multimargin.typing import MatrixLike, Scores
 
 
 def check_scores(
-    scores: Any, *, n_rows: int | None = None, n_labels: int | None = None, name: str = "scores"
-) -> NDArray[np.float64] | NDArray[np.float32]:
+    scores: MatrixLike,
+    *,
+    n_rows: int | None = None,
+    n_labels: int | None = None,
+    name: str = "scores",
+) -> Scores:
     """Return label scores as a dense array of finite floats."""
     check_readable(scores, name)
-    checked: NDArray[np.float64] | NDArray[np.float32]
+    checked: Scores
     types = [np.float64, np.float32]
     if is_sound(scores):
-        checked = scores
+        checked = np.asarray(scores)
     else:
         with naming(name, "an array of finite real numbers, one for each row and label"):
             checked = check_array(

@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy import sparse
+
+from multimargin.typing import MatrixLike, is_sparse
 
 
-def check_storage(X: Any, name: str) -> None:
+def check_storage(X: MatrixLike, name: str) -> None:
     """Refuse masked entries, and sparse matrices whose indices point anywhere.
 
     scikit-learn's checks drop the mask of a masked array, so that what it hides is used, and
@@ -18,7 +20,7 @@ def check_storage(X: Any, name: str) -> None:
             f"{name} has masked entries; expected a number everywhere: fill them "
             "(numpy.ma.filled) or impute them (sklearn.impute)."
         )
-    if not issparse(X):
+    if not is_sparse(X):
         return
     if X.format in ("csr", "csc", "bsr"):
         _check_compressed(X, name)
@@ -57,7 +59,7 @@ def _check_within(indices: Any, size: int, name: str) -> None:
             )
 
 
-def canonical(X: Any) -> Any:
+def canonical(X: sparse.csr_array) -> sparse.csr_array:
     """Return a CSR matrix in the form that every loop reads alike; `X` itself is left as it is.
 
     Each position is stored once, in the order of the columns, and no zero is; indices are of 32

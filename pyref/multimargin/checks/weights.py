@@ -1,14 +1,15 @@
 """Checks of the weights of rows."""
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from multimargin.checks.arrays import check_readable
 
 
-def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
+def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
     """Return the weights of rows."""
     if sample_weight is None:
         return None
@@ -32,7 +33,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | Non
     return weights
 
 
-def refuse_metadata(estimator: Any, metadata: dict[str, Any]) -> None:
+def refuse_metadata(estimator: BaseEstimator, metadata: Mapping[str, object]) -> None:
     """Raise TypeError if the `fit` of a method was given more than features and labels."""
     for name in metadata:
         raise TypeError(f"{type(estimator).__name__}.fit takes no {name}; expected X and y alone.")

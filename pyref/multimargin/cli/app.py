@@ -51,12 +51,10 @@ def _options(
             "--versions",
             callback=_show_versions,
             is_eager=True,
-            help="Print what a report of a fault should name: the versions of all packages, BLAS.",
+            help="Print what a bug report should include: versions of packages, Python and BLAS.",
         ),
     ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error comes from, with a traceback.")
-    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Take the options that stand before the command."""
     if context.invoked_subcommand is None:

@@ -14,6 +14,7 @@ from multimargin.cli.table_options import ColumnOptions, Group, Holdout
 
 if TYPE_CHECKING:
     from multimargin.compare import Result
+    from multimargin.compare.report.table import Table as ReportTable
 
 # Those of the library, which takes a second to load.
 MEASURES = (
@@ -168,7 +169,7 @@ class Shown:
 
         return verdict(results, self.names(), test=self.test, alpha=self.alpha)
 
-    def tables(self, results: "Sequence[Result]") -> list[Any]:
+    def tables(self, results: "Sequence[Result]") -> "list[ReportTable]":
         """Return the tables of the results and of the tests."""
         from multimargin.compare.report.markdown import comparison_tables
 
@@ -214,8 +215,8 @@ class Running:
         typer.Option(
             "--results",
             metavar="FILE",
-            help="Add each result to this file at once (.jsonl); those in it are not computed "
-            "again, so that the same command goes on after an interruption.",
+            help="Store each result in this file (.jsonl) at once; stored results are reused, so "
+            "that the same command resumes after an interruption.",
         ),
     ] = None
     jobs: Annotated[
@@ -224,12 +225,12 @@ class Running:
             "--jobs",
             "-j",
             metavar="N",
-            help="Fits at a time; -1 for one a processor. 1 by default.",
+            help="Number of fits at a time; -1 for one per processor. 1 by default.",
             show_default=False,
         ),
     ] = None
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
+        bool, typer.Option("--retry-failed", help="Retry what failed in an earlier run.")
     ] = False
     time_limit: TimeLimit = None
 
@@ -287,7 +288,7 @@ def command(
     columns.check()
     shown.check()
     if running.jobs == 0:
-        raise WrongUsage("--jobs is 0; expected a positive number, or -1 for one a processor")
+        raise WrongUsage("--jobs is 0; expected a positive number, or -1 for one per processor")
     typed = _typed(methods, tune=tuning.tune)
     written = {"--results": running.results_file, "--report": files.report, "--csv": files.csv}
     check_outputs(written, sources, columns.labels)
@@ -443,9 +444,12 @@ def _told_how_to_go_on(results_file: str | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if results_file is None:
-            tell("stopped; nothing is kept: with --results FILE the same command would go on there")
+            tell("stopped; no result is kept: with --results FILE the same command could resume")
         else:
-            tell(f"stopped; results so far are in {results_file}, where the same command goes on")
+            tell(
+                f"stopped; results so far are in {results_file}, from which the same command "
+                "resumes"
+            )
         raise
 
 

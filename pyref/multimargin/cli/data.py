@@ -1,14 +1,24 @@
 """Data of a command line: splits, scales, and what is told of their rows."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from multimargin.cli.options import EVERYTHING, WrongUsage
 from multimargin.cli.table_options import is_table
 from multimargin.notices import warn
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
-def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any]":
+    from multimargin.cli.table_options import Data
+    from multimargin.datasets.tables import Table
+    from multimargin.typing import Marks
+
+
+def choose_split(data: "Data", wanted: str | None, default: str) -> "tuple[str, NDArray[np.intp]]":
     """Return the split of a command line, or "all", and its rows.
 
     None takes the split `default` where the data have it, else all rows.
@@ -29,7 +39,9 @@ def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any
     return wanted, rows
 
 
-def make_pipeline(estimator: Any, scale: str, data: Any, *, meaning: bool = False) -> Any:
+def make_pipeline(
+    estimator: "BaseEstimator", scale: str, data: "Data", *, meaning: bool = False
+) -> "Pipeline":
     """Put the scaler of a command line before an estimator, and for a table an encoder as well."""
     from scipy import sparse
 
@@ -49,7 +61,7 @@ def make_pipeline(estimator: Any, scale: str, data: Any, *, meaning: bool = Fals
         raise WrongUsage(f"--{error}") from error
 
 
-def hint_at_linear(estimator: Any, chosen: Collection[str], data: Any) -> None:
+def hint_at_linear(estimator: "BaseEstimator", chosen: Collection[str], data: "Data") -> None:
     """Say what suits text where the kernel is rbf by default: not among the parameters `chosen`."""
     from multimargin.cli.output import tell
 
@@ -59,7 +71,7 @@ def hint_at_linear(estimator: Any, chosen: Collection[str], data: Any) -> None:
         tell(f"the kernel is rbf; text is usually learned better with {better}")
 
 
-def check_room_for_scores(method: str, Y: Any) -> None:
+def check_room_for_scores(method: str, Y: "Marks") -> None:
     """Refuse rows and labels so many that the program could not measure the scores of all."""
     from multimargin.estimators.label_ranker import shortlists
 
@@ -71,7 +83,7 @@ def check_room_for_scores(method: str, Y: Any) -> None:
         )
 
 
-def check_all_scored(model: Any) -> None:
+def check_all_scored(model: "BaseEstimator") -> None:
     """Refuse a model that lists the best labels of each row."""
     from multimargin.inspection.names import base_rates_of
 
@@ -82,7 +94,7 @@ def check_all_scored(model: Any) -> None:
         )
 
 
-def check_complete(data: Any, rows: Any) -> None:
+def check_complete(data: "Data", rows: "NDArray[np.intp]") -> None:
     """Refuse missing values before a method does, which has neither rows nor names to report.
 
     Those of a table are filled in; it is said how. Raises ValueError if a value is missing.
@@ -93,7 +105,7 @@ def check_complete(data: Any, rows: Any) -> None:
     if is_table(data):
         say_what_is_missing(data, rows)
         return
-    X = data.X[rows]
+    X: Any = data.X[rows]
     missing = np.isnan(X.data if sparse.issparse(X) else X)
     if not missing.any():
         return
@@ -105,7 +117,7 @@ def check_complete(data: Any, rows: Any) -> None:
     )
 
 
-def say_what_is_missing(table: Any, rows: Any) -> None:
+def say_what_is_missing(table: "Table", rows: "NDArray[np.intp]") -> None:
     """Say on standard error which missing values of the rows are filled in, and how."""
     from multimargin.checks.names import option
     from multimargin.cli.output import counted, tell
@@ -117,15 +129,15 @@ def say_what_is_missing(table: Any, rows: Any) -> None:
         "characters": "read as no characters",
     }
     for column, count in table.missing(rows).items():
+        way = ways[table.kinds.get(column, "number")]
         if count == len(rows):
             advice = option("--drop", [column])
-            tell(f"{column}: no value at all; a fit needs no such column ({advice})")
+            tell(f"{column}: no values, {way}; a fit can leave the column out ({advice})")
         else:
-            way = ways[table.kinds.get(column, "number")]
             tell(f"{column}: {counted(count, 'missing value')}, {way}")
 
 
-def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:
+def say_what_is_unknown(data: "Data", rows: "NDArray[np.intp]", consequence: str) -> None:
     """Say on standard error which labels of the rows are unknown, and what follows from it."""
     import numpy as np
 
@@ -142,7 +154,7 @@ def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:
     )
 
 
-def warn_of_one_value(data: Any, rows: Any) -> None:
+def warn_of_one_value(data: "Data", rows: "NDArray[np.intp]") -> None:
     """Warn once, by name, of labels that apply to all of the rows or to none."""
 
     from multimargin.datasets.description import of_one_value

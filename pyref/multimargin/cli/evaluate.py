@@ -39,7 +39,7 @@ def command(
     ] = False,
     shown: Annotated[
         int,
-        typer.Option("--show", metavar="K", min=1, help="Labels and rows that these show."),
+        typer.Option("--show", metavar="K", min=1, help="Number of labels and rows to show."),
     ] = 30,
     as_json: Json = False,
 ) -> None:
@@ -77,8 +77,8 @@ def command(
     if is_table(data) and data.unknown_tags:
         counts = [f"{tag} ({count})" for tag, count in sorted(data.unknown_tags.items())]
         tell(
-            f"warning: {data.name} has {counted(len(counts), 'tag')} that the model does not know, "
-            f"in so many rows: {listed(counts)}; they are not measured",
+            f"warning: {data.name} has {counted(len(counts), 'tag')} that the model does not "
+            f"know, with the number of rows: {listed(counts)}; they are not measured",
             "yellow",
         )
     split, rows = choose_split(data, split, "test")
@@ -121,7 +121,7 @@ def command(
     if seen:
         share = "all" if seen == 1.0 else f"{max(seen, 0.01):.0%}"
         tell(
-            f"warning: the model was fitted to {share} of these rows, so that the measures are too "
-            "good; fit --holdout 0.25 puts rows aside to measure on",
+            f"warning: the model was fitted to {share} of these rows, so the measures are "
+            "optimistic; fit --holdout 0.25 puts rows aside to measure on",
             "yellow",
         )

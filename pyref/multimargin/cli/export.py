@@ -18,7 +18,7 @@ def command(
     ],
     float32: Annotated[
         bool,
-        typer.Option("--float32", help="Take numbers in single precision; compute in double."),
+        typer.Option("--float32", help="Take input in single precision; compute in double."),
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -23,8 +23,11 @@ from multimargin.cli.table_options import ColumnOptions, PartsOfData
 from multimargin.methods import find_method
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from multimargin.datasets.table_columns import TableColumns
     from multimargin.interrupts import Interrupts
+    from multimargin.methods.method import Method
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Promise:
         if any(setting.startswith("threshold=") for setting in settings or ()):
             raise WrongUsage(f"{option} and --set threshold are both given; expected one of them")
 
-    def give(self, estimator: Any) -> None:
+    def give(self, estimator: "BaseEstimator") -> None:
         """Set the threshold of an unfitted estimator."""
         from multimargin.thresholds import PrecisionGuarantee, RecallGuarantee
 
@@ -100,8 +103,8 @@ def command(
         bool,
         typer.Option(
             "--meaning",
-            help="Of a table: what its texts mean counts beside their words, by vectors that the "
-            "package wordllama holds.",
+            help="For tables: learn from the meaning of texts as well as their words, through "
+            "the word vectors of the package wordllama.",
         ),
     ] = False,
     *,
@@ -157,7 +160,7 @@ class Wanted:
     as_json: bool
     meaning: bool
 
-    def make(self) -> tuple[Any, Any]:
+    def make(self) -> "tuple[Method, BaseEstimator]":
         """Return the method and its estimator."""
         from multimargin.cli.options import limit_time, make_named_method
 

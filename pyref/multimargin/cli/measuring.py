@@ -1,16 +1,21 @@
 """Measures of a fitted model on rows whose labels are known."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.table import Table
+
+    from multimargin.cli.table_options import Data
+    from multimargin.typing import Marks, Matrix
 
 # Labels of a row that are named.
 _FEW = 8
 
 
-def measured_on(scores: Any, Y: Any) -> dict[str, float]:
+def measured_on(scores: "Matrix", Y: "Marks") -> dict[str, float]:
     """Return all measures of scores that are positive for predicted labels, by name."""
     from multimargin.measures import all_measures, more_measures
 
@@ -29,7 +34,7 @@ def measures_table(measures: dict[str, float]) -> "Table":
     return table
 
 
-def measured_by_label(scores: Any, Y: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+def measured_by_label(scores: "Matrix", Y: "Marks", names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the measures of each label, those with most errors first; None where undefined."""
     import numpy as np
 
@@ -44,7 +49,7 @@ def measured_by_label(scores: Any, Y: Any, names: Sequence[str]) -> list[dict[st
     ]
 
 
-def labels_table(labels: list[dict[str, Any]], shown: int) -> "Table":
+def labels_table(labels: Sequence[Mapping[str, Any]], shown: int) -> "Table":
     """Lay out measures of labels, a row each."""
     from multimargin.cli.output import plain_table
 
@@ -60,7 +65,9 @@ def labels_table(labels: list[dict[str, Any]], shown: int) -> "Table":
     return table
 
 
-def measured_by_row(scores: Any, Y: Any, rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+def measured_by_row(
+    scores: "Matrix", Y: "Marks", rows: "NDArray[np.intp]", names: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return the measures of each row, those with most errors first; None where undefined."""
     import numpy as np
 
@@ -82,7 +89,7 @@ def measured_by_row(scores: Any, Y: Any, rows: Any, names: Sequence[str]) -> lis
     ]
 
 
-def rows_table(rows: list[dict[str, Any]], shown: int) -> "Table":
+def rows_table(rows: Sequence[Mapping[str, Any]], shown: int) -> "Table":
     """Lay out measures of rows, a row each."""
     from rich.table import Table
     from rich.text import Text
@@ -106,7 +113,7 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:_FEW]) + more
 
 
-def measurable_rows(data: Any, Y: Any, rows: Any) -> Any:
+def measurable_rows(data: "Data", Y: "Marks", rows: "NDArray[np.intp]") -> "NDArray[np.intp]":
     """Return the rows with a known label; raise ValueError if there is none."""
     from multimargin.targets.indicator import known_rows
 

@@ -3,18 +3,21 @@
 import re
 from collections.abc import Mapping
 from math import frexp
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from multimargin.cli.options import Json, WrongUsage
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 def command(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="METHOD", help="Show the parameters of this one.", show_default=False
+            metavar="METHOD", help="The method whose parameters to show.", show_default=False
         ),
     ] = None,
     as_json: Json = False,
@@ -84,7 +87,9 @@ def _list(as_json: bool) -> None:
     console().print(pairs_table(rows))
 
 
-def parameter_meanings(estimator: Any, aliases: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+def parameter_meanings(
+    estimator: "BaseEstimator", aliases: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
     """Read the values and the first sentence of each parameter from an estimator's docstring.
 
     `aliases` are short names of parameters of inner estimators, whose docstrings are read too.

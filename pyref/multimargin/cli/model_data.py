@@ -12,14 +12,16 @@ from multimargin.targets.indicator import with_nan
 from multimargin.targets.reading import Labels, read_targets
 
 if TYPE_CHECKING:
+    from multimargin.cli.table_options import Data
     from multimargin.model_files import ModelInfo
+    from multimargin.typing import Features, Frame, Marks
 
 
-def features_of(info: "ModelInfo", data: Any) -> Any:
+def features_of(info: "ModelInfo", data: "Data") -> "Features | Frame":
     """Return the model's features among those of a data set, or of a table for one fitted to it."""
     if not info.data_name:
         raise ValueError(
-            "the model was saved in Python, without a word about the data that it takes; "
+            "the model was saved from Python and does not describe the data that it takes; "
             "expected one that multimargin fit wrote: use this one in Python, by load_model"
         )
     if (info.table is not None) != is_table(data):
@@ -27,9 +29,9 @@ def features_of(info: "ModelInfo", data: Any) -> Any:
         if info.table is None:
             found, expected = ("a table", "the kind of file that the model was fitted to")
         raise ValueError(f"{data.name} is {found}; expected {expected}")
+    X: Any = data.X
     if info.table is not None:
-        return data.X[list(info.feature_names)]
-    X = data.X
+        return X[list(info.feature_names)]
     if tuple(info.feature_names) != tuple(data.feature_names):
         places = places_of(
             info.feature_names, data.feature_names, data.name, "features of the model"
@@ -41,7 +43,7 @@ def features_of(info: "ModelInfo", data: Any) -> Any:
     return X.toarray() if sparse.issparse(X) else X
 
 
-def labels_of(info: "ModelInfo", data: Any) -> Any:
+def labels_of(info: "ModelInfo", data: "Data") -> "Marks":
     """Return the labels of a data set in the order of the model."""
     given = Given("indicator", data.Y, names=column_of(data.label_names))
     names = column_of(info.label_names)

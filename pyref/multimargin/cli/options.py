@@ -13,7 +13,11 @@ from multimargin.datasets.sources import check_source
 from multimargin.methods import METHODS, find_method
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from typer.models import ParameterInfo
+
     from multimargin.datasets import MultilabelData
+    from multimargin.methods.method import Method
     from multimargin.model_files import ModelInfo
 
 EVERYTHING = "all"
@@ -32,7 +36,7 @@ class WrongUsage(Exception):
 
 # What can be refused at once is refused by the callbacks of options, before anything is imported
 # that takes its time.
-def existing(source: Any) -> Any:
+def existing(source: str) -> str:
     """Refuse data that are not there."""
     for one in source if isinstance(source, list | tuple) else (source,):
         check_source(one)
@@ -45,7 +49,7 @@ def existing_model(path: str) -> str:
     return path
 
 
-def one_of(name: str, choices: Sequence[str], text: str, **options: Any) -> Any:
+def one_of(name: str, choices: Sequence[str], text: str, **options: Any) -> "ParameterInfo":
     """Return an option that takes one of a few words."""
 
     def check(value: str | None) -> str | None:
@@ -53,10 +57,13 @@ def one_of(name: str, choices: Sequence[str], text: str, **options: Any) -> Any:
             raise WrongUsage(f"{name} is {value!r}; expected one of {', '.join(choices)}")
         return value
 
-    return typer.Option(name, metavar="|".join(choices), help=text, callback=check, **options)
+    option: ParameterInfo = typer.Option(
+        name, metavar="|".join(choices), help=text, callback=check, **options
+    )
+    return option
 
 
-def inside(name: str, metavar: str, text: str, highest: float | None = None) -> Any:
+def inside(name: str, metavar: str, text: str, highest: float | None = None) -> "ParameterInfo":
     """Return an option that takes a number above 0, and below another if there is one."""
 
     def check(value: float | None) -> float | None:
@@ -67,7 +74,10 @@ def inside(name: str, metavar: str, text: str, highest: float | None = None) -> 
             raise WrongUsage(f"{name} is {value:g}; expected {expected}")
         return value
 
-    return typer.Option(name, metavar=metavar, help=text, callback=check, show_default=False)
+    option: ParameterInfo = typer.Option(
+        name, metavar=metavar, help=text, callback=check, show_default=False
+    )
+    return option
 
 
 def _known_method(name: str) -> str:
@@ -96,9 +106,9 @@ Data = Annotated[
         metavar="DATA",
         callback=existing,
         help="A file (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx, .arff, .npz, .svm, "
-        ".svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the parts of a "
-        "table, a pattern of such, - for standard input, or debian-tags or digits, which need no "
-        "file.",
+        ".svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the "
+        "parts of a table, a pattern of file names, - for standard input, or debian-tags or "
+        "digits, which need no file.",
         show_default=False,
     ),
 ]
@@ -130,7 +140,7 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         callback=_assignments,
-        help="A parameter of the method (multimargin methods METHOD lists them); again for others. "
+        help="A parameter of the method (multimargin methods METHOD lists them); repeatable. "
         "Powers are written C=2^-3.",
         show_default=False,
     ),
@@ -140,9 +150,9 @@ Scale = Annotated[
     one_of(
         "--scale",
         ("minmax", "standard", "unit", "none"),
-        "Scaling, learned from the rows that are fitted: each feature to [0, 1] (sparse ones "
-        "by their largest value), to mean 0 and variance 1, each row to length 1 (numbers "
-        "beside text or names to [0, 1] before), or none.",
+        "Scaling, learned from the fitted rows: each feature to [0, 1] (sparse ones by their "
+        "largest value), to mean 0 and variance 1, each row to length 1 (numbers beside text or "
+        "names to [0, 1] before), or none.",
     ),
 ]
 TimeLimit = Annotated[
@@ -192,7 +202,7 @@ def check_settings(method_name: str, settings: Sequence[str] | None) -> None:
     _values_by_name(settings, find_method(method_name).check_name)
 
 
-def method_parameters(method: Any, settings: Sequence[str] | None) -> dict[str, str]:
+def method_parameters(method: "Method", settings: Sequence[str] | None) -> dict[str, str]:
     """Read the values of ``--set``, each NAME=VALUE."""
     return _values_by_name(settings, method.parameter)
 
@@ -211,13 +221,13 @@ def _values_by_name(
     return values
 
 
-def make_named_method(name: str, settings: Sequence[str] | None) -> tuple[Any, Any]:
+def make_named_method(name: str, settings: Sequence[str] | None) -> "tuple[Method, BaseEstimator]":
     """Return the method of a command line and its unfitted estimator."""
     method = find_method(name)
     return method, method.make(**method_parameters(method, settings))
 
 
-def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
+def limit_time(method: "Method", estimator: "BaseEstimator", seconds: float | None) -> None:
     """Give an unfitted estimator the time limit of a command line."""
     if seconds is None:
         return
@@ -237,7 +247,7 @@ def load_data(source: str, labels: str | None, **options: Any) -> "MultilabelDat
     return load(source, labels=as_number(labels), **options)
 
 
-def as_number(labels: str | None) -> Any:
+def as_number(labels: str | None) -> str | int | None:
     """Return the value of ``--labels``, as a number where it is one."""
     return int(labels) if labels is not None and labels.lstrip("+-").isdigit() else labels
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def print_json(content: Any) -> None:
+def print_json(content: object) -> None:
     """Print mappings, sequences, dataclasses, arrays and numbers as a JSON object.
 
     Numbers that JSON does not have (NaN and the infinities) become null.

@@ -33,9 +33,9 @@ class Form:
         one_of(
             "--format",
             ("all", "labels", "tags"),
-            "What a row of the CSV file has: 0 or 1 and a score for each label; 0 or 1 only; "
-            "or the names of the predicted labels, the best first, and their scores. By default "
-            "tags where the model learned from a column of tags, else all.",
+            "Content of each row of the CSV file: 0 or 1 and a score for each label; 0 or 1 "
+            "only; or the names of the predicted labels, the best first, and their scores. By "
+            "default tags where the model learned from a column of tags, else all.",
             show_default=False,
         ),
     ] = None
@@ -45,23 +45,24 @@ class Form:
             "--top",
             min=1,
             metavar="K",
-            help="Give the K best labels of each row, predicted or not (implies --format tags).",
+            help="Write the K best labels of each row, predicted or not (implies --format tags).",
         ),
     ] = None
     probabilities: Annotated[
         bool,
         typer.Option(
             "--probabilities",
-            help="Give probabilities in place of scores; of calibrated models, as label-ranker is. "
-            "With --top they are given where the model has some.",
+            help="Write probabilities instead of scores (calibrated models, such as "
+            "label-ranker). With --top this is the default where the model has them.",
         ),
     ] = False
     as_is: Annotated[
         bool,
         typer.Option(
             "--as-is",
-            help="Write cells as they are, also those that begin as formulas do (=, +, -, @). "
-            "Without it these get an apostrophe in front, so that no spreadsheet computes them.",
+            help="Write cells unchanged, even those that begin like formulas (=, +, -, @). "
+            "Otherwise these get a leading apostrophe, so that no spreadsheet executes "
+            "them.",
         ),
     ] = False
     why: Annotated[
@@ -70,8 +71,8 @@ class Form:
             "--why",
             min=1,
             metavar="N",
-            help="Of a linear model: name the N features, words say, that speak most for or "
-            "against each label of the row (implies --format tags).",
+            help="For linear models: name the N features, such as words, that contribute most "
+            "for or against each label of the row (implies --format tags).",
         ),
     ] = None
 
@@ -86,7 +87,7 @@ def command(
             "--output",
             "-o",
             metavar="FILE",
-            help="The file of CSV, or JSON with --json; standard output by default.",
+            help="Output file: CSV, or JSON with --json; standard output by default.",
         ),
     ] = None,
     split: Annotated[
@@ -177,8 +178,9 @@ def _tell_of_formulas(kept: dict[str, list[str]]) -> None:
     found = [cell for cells in kept.values() for cell in cells if is_formula(cell)]
     if found:
         tell(
-            f"{counted(len(found), 'cell')} of --keep, such as {found[0]!r:.40}, would be computed "
-            "by a spreadsheet and get an apostrophe in front; --as-is writes them as they are"
+            f"{counted(len(found), 'cell')} of --keep, such as {found[0]!r:.40}, would be "
+            "executed by a spreadsheet and get a leading apostrophe; --as-is leaves them "
+            "unchanged"
         )
 
 
@@ -190,8 +192,8 @@ def _scores_of(model: Any, X: Any, with_probabilities: bool) -> tuple[Any, Any]:
         return model.decision_function(X), None
     if not hasattr(model, "predict_proba"):
         raise ValueError(
-            "the model gives no probabilities; expected one that is calibrated, as "
-            "multimargin fit --method label-ranker fits it"
+            "the model has no probabilities; expected a calibrated one, such as multimargin fit "
+            "--method label-ranker writes"
         )
     decision, probabilities = decision_and_ranking(model, X)
     return decision, probabilities
@@ -276,7 +278,8 @@ def _unlabelled_table(
     with naming_parts(parts):
         # A row for each line.
         frame, splits = read_parts(parts, blank_rows=True)
-        X = features_of(frame, kinds, name, model_mark=info.table.get("decimal", "."))
+        mark, units = info.table.get("decimal", "."), info.table.get("units")
+        X = features_of(frame, kinds, name, model_mark=mark, units=units)
         names = chosen_columns(frame, keep, "keep")
     # The labels are made up: they may be missing in the file.
     nothing = np.zeros((len(frame), 1), dtype=np.int64)

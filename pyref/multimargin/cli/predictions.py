@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from multimargin.cli.spreadsheets import as_cell
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from multimargin.inspection.reasons import Reasons
+    from multimargin.typing import Features, Frame
 
 FORMATS = ("all", "labels", "tags")
 """Contents of a row: labels and scores, labels, or names of labels."""
@@ -34,7 +37,9 @@ class Predictions:
     probabilities: NDArray[np.float64] | None = None  # (n, q): Written in place of the scores
     as_is: bool = False  # Whether cells are written that a spreadsheet computes
 
-    def reasons_of(self, model: Any, X: Any, count: int) -> "list[list[Reasons]]":
+    def reasons_of(
+        self, model: "BaseEstimator", X: "Features | Frame", count: int
+    ) -> "list[list[Reasons]]":
         """Return what speaks most for or against each tag of each row, by a linear model."""
         from multimargin.inspection.names import label_names_of_model
         from multimargin.inspection.reasons import explain
@@ -65,7 +70,7 @@ class Predictions:
             copied = [self._cell(value) for value in copied]
             writer.writerow([int(row), *copied, *self._cells(number)])
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the names of all "labels", and the labels of all "rows" by name."""
         taken = ("row", "labels", "scores", "probabilities", "why")
         own = [name for name in self.kept if name in taken]

@@ -5,10 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import TextIOBase
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING
 
 from multimargin.cli.output import tell
 from multimargin.methods import METHODS
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from multimargin.methods.method import Method
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -28,7 +33,7 @@ class Lines(TextIOBase):
 
 
 @contextmanager
-def shown_fit(method: Any, estimator: Any) -> Iterator[None]:
+def shown_fit(method: "Method", estimator: "BaseEstimator") -> Iterator[None]:
     """Tell of the fit of a method meanwhile: all lines that it is asked for by verbose, or some."""
     verbose = method.aliases.get("verbose", "verbose")
     if method.name not in METHODS or estimator.get_params(deep=True)[verbose]:

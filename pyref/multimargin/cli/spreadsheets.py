@@ -1,14 +1,13 @@
 """CSV files that a spreadsheet may open."""
 
 import re
-from typing import Any
 
 _FORMULA = re.compile(r"'*[=+\-@]")
 _NUMBER = re.compile(r"[+-](?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?%?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def as_cell(value: Any) -> Any:
+def as_cell(value: object) -> object:
     """Return a value of a CSV file that a spreadsheet shows and does not compute.
 
     Text that begins with ``=``, ``+``, ``-`` or ``@``, which spreadsheets take for a formula, gets

@@ -1,8 +1,9 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeGuard
 
 import typer
 
@@ -10,19 +11,23 @@ from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_o
 from multimargin.datasets.sources import DELIMITERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import numpy as np
+    from numpy.typing import NDArray
 
     from multimargin.datasets import MultilabelData
     from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import Table
     from multimargin.model_files import ModelInfo
+    from multimargin.typing import Features, Frame
+
+Data: TypeAlias = "MultilabelData | Table"
 
 TagsColumn = Annotated[
     str | None,
     typer.Option(
         "--tags-column",
         metavar="COLUMN,...",
-        help="Of a table: the column that lists the labels of each row, instead of --labels, or "
+        help="For tables: the column that lists the labels of each row, instead of --labels, or "
         "columns with a label each (tag1,tag2 or 'tag*').",
     ),
 ]
@@ -31,8 +36,8 @@ Separator = Annotated[
     typer.Option(
         "--separator",
         metavar="TEXT",
-        help="What stands between the tags of that column; by default a comma, or what else stands "
-        "between tags that recur.",
+        help="Separator of the tags in that column; by default a comma, or whatever else "
+        "separates recurring tags.",
         show_default=False,
     ),
 ]
@@ -41,8 +46,8 @@ Drop = Annotated[
     typer.Option(
         "--drop",
         metavar="COLUMN,...",
-        help="Of a table: columns that are neither features nor labels, such as an id, though a "
-        "pattern of another option names them.",
+        help="For tables: columns that are neither features nor labels, such as an id, even if "
+        "the pattern of another option matches them.",
     ),
 ]
 Text = Annotated[
@@ -50,7 +55,7 @@ Text = Annotated[
     typer.Option(
         "--text",
         metavar="COLUMN,...",
-        help="Of a table: columns of text, whose words become features (tf-idf).",
+        help="For tables: columns of text, whose words become features (tf-idf).",
     ),
 ]
 Number = Annotated[
@@ -58,7 +63,7 @@ Number = Annotated[
     typer.Option(
         "--number",
         metavar="COLUMN,...",
-        help="Of a table: columns of numbers, even if these look like codes.",
+        help="For tables: columns of numbers, even if these look like codes.",
     ),
 ]
 OneTagARow = Annotated[
@@ -66,8 +71,8 @@ OneTagARow = Annotated[
     typer.Option(
         "--one-tag-a-row",
         metavar="COLUMN",
-        help="Of a table with a row for each tag: rows with the same value in this column are one, "
-        "and --tags-column has a tag of each.",
+        help="For tables with a row for each tag: rows with the same value in this column are "
+        "merged, and --tags-column has one tag of each.",
         show_default=False,
     ),
 ]
@@ -76,7 +81,7 @@ Nominal = Annotated[
     typer.Option(
         "--nominal",
         metavar="COLUMN,...",
-        help="Of a table: columns of names, even if these look like numbers.",
+        help="For tables: columns of names, even if these look like numbers.",
     ),
 ]
 Analyzer = Annotated[
@@ -84,7 +89,7 @@ Analyzer = Annotated[
     one_of(
         "--analyzer",
         ("word", "char"),
-        "What counts of text: its words, or runs of characters, for text without blanks say.",
+        "Features of text: words, or runs of characters (for text without blanks, for example).",
     ),
 ]
 Blank = Annotated[
@@ -92,7 +97,7 @@ Blank = Annotated[
     one_of(
         "--blank",
         ("0", "unknown"),
-        "What an empty cell of a label is; by default unknown, but 0 where no label is 0.",
+        "Meaning of an empty cell of a label; by default unknown, but 0 where no label is 0.",
         show_default=False,
     ),
 ]
@@ -111,7 +116,7 @@ MinCount = Annotated[
         "--min-count",
         min=1,
         metavar="N",
-        help="Of a table: leave out labels that are relevant in fewer rows.",
+        help="For tables: drop labels that are relevant in fewer rows.",
     ),
 ]
 Holdout = Annotated[
@@ -129,8 +134,8 @@ Group = Annotated[
     typer.Option(
         "--group",
         metavar="COLUMN",
-        help="Of a table: rows with the same value in this column, which is no feature, stay "
-        "together: in one part by --holdout and in one fold.",
+        help="For tables: rows with the same value in this column, which is no feature, stay "
+        "together: in one part of --holdout and in one fold.",
     ),
 ]
 
@@ -185,7 +190,7 @@ class ColumnOptions:
         return TableColumns(**given | {"labels": as_number(self.labels), "group": group})
 
 
-def check_names(source: str, wanted: "Mapping[str, Any]") -> None:
+def check_names(source: str, wanted: Mapping[str, Any]) -> None:
     """Raise ValueError for a column that a text lacks; other files are checked as they are read."""
     path, ending = Path(source), Path(source).suffix.lower()
     # A .txt may be no table.
@@ -266,7 +271,7 @@ def _held_out(data: "MultilabelData | Table", share: float | None) -> "Multilabe
     return replace(data, splits={"train": train, "test": test})
 
 
-def groups_of(data: Any, rows: Any) -> Any:
+def groups_of(data: "Data", rows: "NDArray[np.intp]") -> "NDArray[np.generic] | None":
     """Return the groups of rows, None where the data have none."""
     groups = getattr(data, "groups", None)
     return None if groups is None else groups[rows]
@@ -299,11 +304,12 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
         columns,
         name=stem_of(source),
         kinds=info.table["kinds"],
+        units=info.table.get("units"),
         known_labels=info.label_names,
     )
 
 
-def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
+def table_of_model(data: "Data", columns: "TableColumns") -> dict[str, object] | None:
     """Return what a model file keeps of the table that its model was fitted to, if it was one.
 
     These are the kinds of the features, and how tags are listed.
@@ -317,17 +323,18 @@ def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
         "separator": data.separator,
         "blank": data.blank,
         "decimal": data.decimal,
+        "units": dict(data.units),
     }
 
 
-def is_table(data: Any) -> "TypeGuard[Table]":
+def is_table(data: "Data") -> "TypeGuard[Table]":
     """Return whether data are a table whose columns are no numbers yet."""
     from multimargin.datasets.tables import Table
 
     return isinstance(data, Table)
 
 
-def rows_of(X: Any, rows: Any) -> Any:
+def rows_of(X: "Features | Frame", rows: "NDArray[np.intp]") -> "Features | Frame":
     """Return rows of features, whether an array, a sparse matrix or a table."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 

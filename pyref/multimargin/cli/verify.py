@@ -34,19 +34,17 @@ class Draw:
             "--rows",
             min=1,
             metavar="N",
-            help="How many rows to draw: the exact solver is slow and needs much memory.",
+            help="Number of rows to draw: the exact solver is slow and needs much memory.",
         ),
     ] = 40
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, metavar="N", help="Which rows are drawn.")
-    ] = 0
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the draw.")] = 0
     tolerance: Annotated[
         float,
         typer.Option(
             "--tolerance",
             min=0.0,
             metavar="X",
-            help="Largest relative difference of the objectives that agrees.",
+            help="Largest relative difference at which the objectives agree.",
         ),
     ] = 1e-6
 
@@ -97,9 +95,7 @@ def command(
         X = scaler.fit_transform(X)
     pairs = int(((Y == 1).sum(axis=1) * (Y == 0).sum(axis=1)).sum())
     if pairs > _MANY_PAIRS:
-        tell(
-            f"{pairs:,} pairs of labels: the exact solver may take minutes; --rows takes fewer rows"
-        )
+        tell(f"{pairs:,} pairs of labels: the exact solver may take minutes; use fewer --rows")
     unlabelled = 0
     if method.name == "ssmlrl":
         Y = Y.astype(float)
@@ -109,8 +105,8 @@ def command(
         found = verify(estimator, X, Y, tolerance=draw.tolerance)
     except RuntimeError as error:
         raise RuntimeError(
-            f"the exact solver failed, so that nothing is verified: {error}; expected an easier "
-            "problem: fewer --rows, or others by another --seed"
+            f"the exact solver failed, so nothing is verified: {error}; expected an easier "
+            "problem: try fewer --rows, or another --seed"
         ) from error
     if as_json:
         print_json(

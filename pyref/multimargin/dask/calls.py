@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,7 +76,7 @@ class Call:
 
     def __init__(
         self,
-        data: list[Any],
+        data: Sequence[object],
         workers: Callable[[], dict[str, int]],
         names: Shared,
         owned: OwnedTasks,
@@ -92,11 +92,11 @@ class Call:
     def each(
         self,
         name: str,
-        run: Callable[..., Any],
-        function: Any,
-        arguments: Any,
+        run: Callable[..., object],
+        function: object,
+        arguments: object,
         *,
-        states: list[Any] | None = None,
+        states: Sequence[object] | None = None,
         results: list[Held] | None = None,
         needed: tuple[int, ...] | None = None,
     ) -> list[Future]:
@@ -153,7 +153,7 @@ class Call:
         except (OSError, TimeoutError) as error:
             raise PartsLost from error
 
-    def combined(self, futures: list[Future], combine: Any) -> Any:
+    def combined(self, futures: list[Future], combine: Callable[..., object]) -> Any:
         """Combine neighbours until one result is left, and return it."""
         level = list(futures)
         while len(level) > 1:

@@ -5,7 +5,7 @@ to the client. The workers decide nothing, so neither their number nor their pac
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from multimargin.dask import parts, store, tasks
@@ -26,7 +26,11 @@ class ClusterParts(Cluster):
     """Parts on the workers of a cluster."""
 
     def __init__(
-        self, owned: OwnedTasks, data: list[Any], patience: float, shared: Shared | None = None
+        self,
+        owned: OwnedTasks,
+        data: Sequence[object],
+        patience: float,
+        shared: Shared | None = None,
     ) -> None:
         self.owned = owned
         self.client = owned.client
@@ -59,22 +63,27 @@ class ClusterParts(Cluster):
             self._described = self.sums(parts.describe)
         return self._described
 
-    def at(self, data: list[Any]) -> "ClusterParts":
+    def at(self, data: Sequence[object]) -> "ClusterParts":
         """Return the same parts in another place, at fresh states."""
         changed = ClusterParts(self.owned, data, self.patience)
         changed._described = self._described
         return changed
 
-    def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = parts.add) -> Any:
+    def sums(
+        self,
+        function: Callable[..., object],
+        *arguments: Any,
+        combine: Callable[..., object] = parts.add,
+    ) -> Any:
         while True:
             with contextlib.suppress(PartsLost), self._working() as call:
                 futures = call.each("describe", tasks.of_data, function, arguments)
                 return call.combined(futures, combine)
 
-    def state_sums(self, function: Callable[..., Any], *arguments: Any) -> Sums:
+    def state_sums(self, function: Callable[..., object], *arguments: Any) -> Sums:
         return self._summed("certify", tasks.of_state, function, arguments)
 
-    def advance(self, function: Callable[..., Any], *arguments: Any) -> Sums:
+    def advance(self, function: Callable[..., object], *arguments: Any) -> Sums:
         return self._summed("improve", tasks.new_state, function, arguments, new=True)
 
     def _summed(
@@ -100,16 +109,16 @@ class ClusterParts(Cluster):
                 shared.losses_in_a_row = 0
             return result
 
-    def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
+    def replace(self, function: Callable[..., object], *arguments: Any) -> None:
         self.advance(tasks.only_state, Change(function, arguments))
 
-    def kept(self) -> list[Any]:
+    def kept(self) -> list[object]:
         return list(self.states)
 
-    def restore(self, states: list[Any]) -> None:
+    def restore(self, states: Sequence[Any]) -> None:
         self.states = list(states)
 
-    def view(self, function: Callable[..., Any], *arguments: Any) -> "ClusterParts":
+    def view(self, function: Callable[..., object], *arguments: Any) -> "ClusterParts":
         data = [Changed(source, Change(function, arguments)) for source in self.data]
         return ClusterParts(self.owned, data, self.patience, self._shared)
 

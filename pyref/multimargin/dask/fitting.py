@@ -1,7 +1,6 @@
 """`multimargin.dask.fit`: the ordinary estimators, fitted to parts."""
 
 import uuid
-from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -10,11 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 from dask import annotate, delayed
 from distributed import Client, get_client
+from sklearn.base import BaseEstimator
 
 from multimargin.checks.parameters import check_real, seed_of, thread_count
 from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts
-from multimargin.dask.inputs import Inputs, read_inputs
+from multimargin.dask.inputs import Distributed, Inputs, Read, read_inputs
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.rounds import ClusterLostError, Settings, rounds_left
 from multimargin.dask.solving import solve_over_parts
@@ -64,13 +64,13 @@ _THRESHOLD_ROWS = 100_000
 
 def fit(
     estimator: _Estimator,
-    X: Any,
-    y: Any = None,
+    X: Distributed,
+    y: "Distributed | None" = None,
     client: Client | None = None,
     *,
-    sample_weight: Any = None,
+    sample_weight: "Distributed | None" = None,
     patience: float = 30.0,
-    read: Callable[[str], tuple[Any, Any]] | None = None,
+    read: Read | None = None,
 ) -> _Estimator:
     """Fit a linear estimator to rows on many machines.
 
@@ -224,7 +224,7 @@ def _start(estimator: PairwiseClassifier, shape: tuple[int, int]) -> tuple[Matri
     return np.ascontiguousarray(model[:-1], dtype=np.float64), np.asarray(model[-1], dtype=float)
 
 
-def check_estimator(estimator: Any) -> PairwiseClassifier:
+def check_estimator(estimator: BaseEstimator) -> PairwiseClassifier:
     """Check that an estimator is one that can be fitted to parts."""
     if not isinstance(estimator, PairwiseClassifier) or isinstance(estimator, RankHLapSVM):
         name = type(estimator).__name__

@@ -4,14 +4,23 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from multimargin.dask.parts import Pairs, Part, make_part
 from multimargin.datasets.npz import load_npz
+from multimargin.typing import LabelsLike, MatrixLike
 
-Read = Callable[[str], tuple[Any, Any]]
+if TYPE_CHECKING:
+    from dask.array import Array
+    from dask.dataframe import DataFrame
+    from dask.delayed import Delayed
+    from distributed import Future
+
+Read: TypeAlias = Callable[[str], tuple[MatrixLike, LabelsLike]]
+# A collection, or one object or path a part.
+Distributed: TypeAlias = "Array | DataFrame | Sequence[Delayed | Future | str | os.PathLike[str]]"
 
 
 @dataclass(frozen=True)
@@ -25,12 +34,10 @@ class FileSource:
 
     def load(self) -> Part:
         """Read and check the rows."""
-        if self.read is None:
-            data = load_npz(self.path)
-            X, Y = data.X, data.Y
-        else:
-            X, Y = self.read(self.path)
-        return make_part(self.index, X, Y, None, self.pairs)
+        if self.read is not None:
+            return make_part(self.index, *self.read(self.path), None, self.pairs)
+        data = load_npz(self.path)
+        return make_part(self.index, data.X, data.Y, None, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,13 @@ class Inputs:
         return isinstance(self.sources[0], FileSource)
 
 
-def read_inputs(X: Any, y: Any, sample_weight: Any, pairs: Pairs, read: Read | None) -> Inputs:
+def read_inputs(
+    X: Distributed,
+    y: "Distributed | None",
+    sample_weight: "Distributed | None",
+    pairs: Pairs,
+    read: Read | None,
+) -> Inputs:
     """Find the parts of X, y and the weights."""
     paths = _paths(X)
     if paths is not None:

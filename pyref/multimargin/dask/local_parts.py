@@ -1,6 +1,6 @@
 """Parts that are all in this process: for tests of the rounds, and as the plainest description."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from typing import Any
@@ -25,7 +25,12 @@ class LocalParts(Cluster):
         described: Sums = self.sums(parts.describe)
         return described
 
-    def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = parts.add) -> Any:
+    def sums(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        combine: Callable[..., object] = parts.add,
+    ) -> Any:
         return combined([parts.applied(function, part, *arguments) for part in self.data], combine)
 
     def state_sums(self, function: Callable[..., Any], *arguments: Any) -> Sums:
@@ -52,8 +57,8 @@ class LocalParts(Cluster):
     def mark(self, round_number: int, step: float) -> None:
         return  # A process has no older copies of itself.
 
-    def restore(self, states: list[State]) -> None:
-        self.states = states
+    def restore(self, states: Sequence[State]) -> None:
+        self.states = list(states)
 
     def view(self, function: Callable[..., Any], *arguments: Any) -> "LocalParts":
         return LocalParts([parts.applied(function, part, *arguments) for part in self.data])

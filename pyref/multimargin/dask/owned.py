@@ -8,10 +8,11 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent import futures as concurrent
 from typing import Any
 
+from dask.delayed import Delayed
 from distributed import Client, Future
 
 from multimargin.dask.rounds import ClusterLostError
@@ -70,7 +71,11 @@ class OwnedTasks:
         return found
 
     def submit(
-        self, name: Any, function: Any, *arguments: Any, workers: list[str] | None = None
+        self,
+        name: object,
+        function: Callable[..., object],
+        *arguments: Any,
+        workers: list[str] | None = None,
     ) -> Future:
         """Give out a task under a new name."""
         self.check()
@@ -79,7 +84,7 @@ class OwnedTasks:
         self._futures[name] = future
         return future
 
-    def compute(self, delayed: list[Any]) -> list[Future]:
+    def compute(self, delayed: Sequence[Delayed]) -> list[Future]:
         """Give out delayed objects that are in no other list."""
         self.check()
         self._futures |= dict.fromkeys(one.key for one in delayed)
@@ -87,7 +92,7 @@ class OwnedTasks:
         self._futures |= {future.key: future for future in made}
         return made
 
-    def scatter(self, name: str, value: Any, worker: str, look: Callable[[], None]) -> Future:
+    def scatter(self, name: str, value: object, worker: str, look: Callable[[], None]) -> Future:
         """Hand over a value under a new name; `look` is called until it is there."""
         self._futures[name] = None
         coroutine = self.client.scatter(

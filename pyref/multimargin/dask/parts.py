@@ -6,7 +6,7 @@ summed over the parts; nothing of it depends on how the parts are dealt to machi
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +23,11 @@ from multimargin.estimators.pairwise.problem import Model
 from multimargin.kernels import rust_matrix
 from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.thresholds.cuts import best_thresholds
-from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Marks, Matrix, MatrixLike, Vector, is_sparse
 
+_R = TypeVar("_R")
+# Features, labels and weights of some rows.
+Sample: TypeAlias = tuple[Features, Marks, Vector | None]
 Sums = dict[str, Any]
 
 # Results that are combined at a time.
@@ -209,14 +212,14 @@ def settled(state: State, step: float) -> State:
         dual, terms = state.dual, state.terms
     else:
         old, new = state.dual, state.new_dual
-        if not (sparse.issparse(old) and sparse.issparse(new)):
+        if not (is_sparse(old) and is_sparse(new)):
             old, new = dense(old), dense(new)
         dual = _compact(old + step * (new - old))
         terms = state.terms + step * (state.new_terms - state.terms)
     return State(dual, terms, dual, terms)
 
 
-def applied(function: Callable[..., Any], *arguments: Any) -> Any:
+def applied(function: Callable[..., _R], *arguments: object) -> _R:
     """Return a function of a part: on one BLAS thread, for rounding depends on their number."""
     with one_blas_thread():
         return function(*arguments)
@@ -229,7 +232,7 @@ def aligned(value: Any) -> Any:
     """
     if isinstance(value, np.ndarray):
         return np.require(value, requirements=["C", "ALIGNED"])
-    if sparse.issparse(value):
+    if is_sparse(value):
         arrays = aligned((value.data, value.indices, value.indptr))
         rows = sparse.csr_array(arrays, shape=value.shape)
         # Else every round looks at all entries.
@@ -244,7 +247,7 @@ def aligned(value: Any) -> Any:
     return value
 
 
-def moved(weights: Matrix, change: Any, step: float) -> Matrix:
+def moved(weights: Matrix, change: Matrix, step: float) -> Matrix:
     """Return weights that have gone `step` along a change, in double precision."""
     new: Matrix = np.multiply(change, step, dtype=np.float64)
     new += weights
@@ -259,15 +262,15 @@ def inner(left: Matrix, right: Matrix) -> float:
     return float(np.einsum("i,i->", left.ravel(), right.ravel(), dtype=np.float64))
 
 
-def dense(matrix: Any) -> Matrix:
+def dense(matrix: Features) -> Matrix:
     """Return dual rows in full, copied only if they are sparse."""
-    full: Matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+    full: Matrix = matrix.toarray() if is_sparse(matrix) else matrix
     return full
 
 
 def _compact(matrix: Any) -> Any:
     size = matrix.shape[0] * matrix.shape[1]
-    if sparse.issparse(matrix):
+    if is_sparse(matrix):
         return matrix if matrix.nnz < _SPARSE * size else matrix.toarray()
     places = np.flatnonzero(matrix)
     if places.size >= _SPARSE * size:
@@ -321,7 +324,7 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
     return new, sums
 
 
-def asked(part: Part, dual: Any, common: Any, model: Model) -> dict[str, Any]:
+def asked(part: Part, dual: Features, common: Any, model: Model) -> dict[str, Any]:
     """Return what each compiled loop is told: the rows, their dual rows and the common point."""
     return {
         "pair_weights": part.pair_weights,
@@ -368,9 +371,9 @@ def contribution(part: Part, state: State, step: float) -> Sums:
 
 
 def _product(X: Features, dual: Any) -> Matrix:
-    if sparse.issparse(X) and not sparse.issparse(dual):
+    if is_sparse(X) and not is_sparse(dual):
         return np.asarray(X.T @ dual)
-    if sparse.issparse(X):
+    if is_sparse(X):
         return np.asarray((X.T @ dual).toarray())
     return np.asarray(safe_sparse_dot(X.T, dense(dual)))
 
@@ -401,18 +404,18 @@ def describe(part: Part) -> Sums:
         "all_pairs": part.top is None,
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
         "empty_rows": int((part.indicator == 0).all(axis=1).sum()),
-        "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
+        "total": None if is_sparse(part.X) else part.X.sum(axis=0),
     }
 
 
-def squared_norms(X: Any) -> Matrix:
+def squared_norms(X: Features) -> Matrix:
     """Return the squared length of each row."""
-    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    squares = X.multiply(X) if is_sparse(X) else X * X
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
 def _bytes(X: Any) -> int:
-    arrays = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    arrays = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     return sum(int(array.nbytes) for array in arrays)
 
 
@@ -492,7 +495,7 @@ def threshold_rows(part: Part, weights: Matrix, bias: Matrix, unit: float) -> Ma
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-def sampled_rows(part: Part, wanted: float) -> tuple[Any, NDArray[Any], Matrix | None]:
+def sampled_rows(part: Part, wanted: float) -> Sample:
     """Return every so many-th row, a share `wanted` of all: features, labels and weights.
 
     Unknown labels are NaN.
@@ -535,9 +538,9 @@ def stack_factors(left: Matrix, right: Matrix) -> Matrix:
     return np.asarray(np.linalg.qr(np.vstack([left, right]), mode="r"))
 
 
-def stack_rows(left: tuple[Any, Any, Any], right: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+def stack_rows(left: Sample, right: Sample) -> Sample:
     """Return the rows of two samples."""
     rows = [left[0], right[0]]
-    X: Any = sparse.vstack(rows, format="csr") if sparse.issparse(left[0]) else np.vstack(rows)
+    X: Any = sparse.vstack(rows, format="csr") if is_sparse(left[0]) else np.vstack(rows)
     weights = None if left[2] is None else np.concatenate([left[2], right[2]])
     return X, np.vstack([left[1], right[1]]), weights

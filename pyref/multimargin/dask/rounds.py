@@ -9,7 +9,7 @@ computed afresh from the dual rows.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.dask import parts
-from multimargin.dask.parts import Common, Sums, inner
+from multimargin.dask.parts import Common, Part, State, Sums, inner
 from multimargin.estimators.fitting.certificate import relative_gap
 from multimargin.estimators.fitting.progress import EpochCallback
 from multimargin.estimators.pairwise.problem import Fit, Model
-from multimargin.typing import Matrix
+from multimargin.typing import Matrix, Vector
 
 # The curvature's factor is this power of the number of parts at first, grows after steps shorter
 # than this, and shrinks after whole ones.
@@ -65,25 +65,30 @@ class Cluster(Protocol):
     def described(self) -> Sums:
         """Return the sums of `parts.describe`."""
 
-    def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = ...) -> Any:
+    def sums(
+        self,
+        function: Callable[..., object],
+        *arguments: Any,
+        combine: Callable[..., object] = ...,
+    ) -> Any:
         """Apply a function to all parts, and combine the results in the order of the parts."""
 
-    def state_sums(self, function: Callable[..., Any], *arguments: Any) -> Sums:
+    def state_sums(self, function: Callable[..., object], *arguments: Any) -> Sums:
         """Apply a function to all parts and their states, and add the results."""
 
-    def advance(self, function: Callable[..., Any], *arguments: Any) -> Sums:
+    def advance(self, function: Callable[..., object], *arguments: Any) -> Sums:
         """Replace all states by the first result of a function, and add the second ones."""
 
-    def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
+    def replace(self, function: Callable[..., object], *arguments: Any) -> None:
         """Replace all states by the result of a function."""
 
-    def kept(self) -> Any:
+    def kept(self) -> Sequence[object]:
         """Return the states, to be handed to `restore`."""
 
-    def restore(self, states: Any) -> None:
+    def restore(self, states: Sequence[Any]) -> None:
         """Go back to states that were kept."""
 
-    def view(self, function: Callable[..., Any], *arguments: Any) -> "Cluster":
+    def view(self, function: Callable[..., object], *arguments: Any) -> "Cluster":
         """Return the parts after a change of their data, at fresh states."""
 
     def mark(self, round_number: int, step: float) -> None:
@@ -146,7 +151,7 @@ class History:
         self.start = time.perf_counter()
         self.rows: list[tuple[float, ...]] = []
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
         table = np.array(self.rows, dtype=float).reshape(-1, len(self.NAMES))
         columns = dict(zip(self.NAMES, table.T.copy(), strict=True))
         for name in ("epoch", "bytes"):
@@ -154,7 +159,7 @@ class History:
         return columns
 
 
-def no_history() -> dict[str, Any]:
+def no_history() -> dict[str, NDArray[np.generic]]:
     """Return the columns of no rounds."""
     return History().columns()
 
@@ -199,7 +204,9 @@ class PartsFit:
         )
 
 
-def rounds_left(primal: Any, dual: Any, tol: float) -> float:
+def rounds_left(
+    primal: Sequence[float] | Vector, dual: Sequence[float] | Vector, tol: float
+) -> float:
     """Return after how many more rounds the gap is likely to be within the tolerance.
 
     At the pace of the rounds whose objectives are given; infinite where it does not fall.
@@ -458,6 +465,6 @@ class Rounds:
         return "stalled"
 
 
-def certify(part: Any, state: Any, common: Common, model: Model) -> Sums:
+def certify(part: Part, state: State, common: Common, model: Model) -> Sums:
     """Return what the rows add to the certificate of the common point."""
     return parts.improve(part, state, common, model)[1]

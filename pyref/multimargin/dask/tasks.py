@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
 from multimargin.dask import parts, store
 from multimargin.dask.inputs import FileSource
-from multimargin.dask.parts import Part, State
+from multimargin.dask.parts import Part, State, Sums
+
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True)
@@ -42,38 +44,49 @@ class Held:
     home: str  # Address of the worker
 
 
-def of_data(function: Any, source: Any, changes: list[Change], arguments: Any) -> Any:
+def of_data(
+    function: Callable[..., _R],
+    source: object,
+    changes: list[Change],
+    arguments: tuple[object, ...],
+) -> _R:
     """Return a function of a part."""
     return parts.applied(function, _part(source, changes), *parts.aligned(arguments))
 
 
-def of_state(function: Any, source: Any, changes: list[Change], arguments: Any, state: Any) -> Any:
+def of_state(
+    function: Callable[..., _R],
+    source: object,
+    changes: list[Change],
+    arguments: tuple[object, ...],
+    state: object,
+) -> _R:
     """Return a function of a part and its dual rows."""
     part = _part(source, changes)
     return parts.applied(function, part, _state(part, state), *parts.aligned(arguments))
 
 
 def new_state(
-    function: Any,
-    source: Any,
+    function: Callable[..., tuple[State, _R]],
+    source: object,
     changes: list[Change],
-    arguments: Any,
-    state: Any,
+    arguments: tuple[object, ...],
+    state: object,
     result: Held,
     needed: tuple[int, ...],
-) -> Any:
+) -> _R:
     """Keep the first result of a function of a part and its dual rows, and return the second."""
     made, answer = of_state(function, source, changes, arguments, state)
     store.put(result.fit, result.number, made, needed)
     return answer
 
 
-def only_state(part: Part, state: State, change: Change) -> Any:
+def only_state(part: Part, state: State, change: Change) -> tuple[State, Sums]:
     """Return the dual rows of a part after a change, and nothing to be added."""
     return change.of(part, state), {}
 
 
-def combined(combine: Callable[[Any, Any], Any], *results: Any) -> Any:
+def combined(combine: Callable[[_R, _R], _R], *results: _R) -> _R:
     """Return the results of neighbours combined from left to right."""
     return reduce(combine, results)
 
@@ -93,7 +106,7 @@ def put(copy: Held, state: State, needed: tuple[int, ...]) -> None:
     store.put(copy.fit, copy.number, state, needed)
 
 
-def unwrapped(source: Any) -> tuple[Any, list[Change]]:
+def unwrapped(source: object) -> tuple[object, list[Change]]:
     """Return the innermost source and the changes on it, innermost first."""
     changes: list[Change] = []
     while isinstance(source, Changed):

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def printable(name: Any) -> str:
+def printable(name: object) -> str:
     """Return a name that can be written as UTF-8."""
     return _SURROGATE.sub(_escaped, str(name))
 
@@ -32,7 +31,7 @@ class NamedTwice(ValueError):
     """An object of JSON with two equal names."""
 
 
-def unique_names(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def unique_names(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     """Return an object of JSON, of which Python's parser would keep the last of equal names."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from multimargin.datasets.table_cells import label_value
+from multimargin.typing import Features, is_sparse
 
 SPARSE_DENSITY = 0.1
 """Features with a smaller share of nonzero values are better stored as CSR."""
@@ -51,7 +52,7 @@ class Attribute:
         return self.values is None or (len(self.values) <= 2 and not self.is_reversed)
 
 
-def feature_matrix(values: Any, attributes: Sequence[Attribute]) -> tuple[Any, list[str]]:
+def feature_matrix(values: Features, attributes: Sequence[Attribute]) -> tuple[Features, list[str]]:
     """Turn the values of attributes into numbers, nominal ones as `load_arff` describes."""
     names_of = [_feature_names(attribute) for attribute in attributes]
     names = [name for one in names_of for name in one]
@@ -59,14 +60,14 @@ def feature_matrix(values: Any, attributes: Sequence[Attribute]) -> tuple[Any, l
     firsts = np.cumsum(widths, dtype=np.int32) - widths
     plain = np.array([attribute.is_plain for attribute in attributes], dtype=bool)
     numbers, codes = values[:, plain], values[:, ~plain]
-    codes = codes.toarray() if sparse.issparse(codes) else codes
+    codes = codes.toarray() if is_sparse(codes) else codes
     nominal = [attribute for attribute in attributes if not attribute.is_plain]
     found = [
         _entries(column, attribute, first)
         for column, attribute, first in zip(codes.T, nominal, firsts[~plain], strict=True)
     ]
     shape = values.shape[0], len(names)
-    if not sparse.issparse(values) and len(attributes) >= SPARSE_DENSITY * len(names):
+    if not is_sparse(values) and len(attributes) >= SPARSE_DENSITY * len(names):
         X = np.zeros(shape)
         X[:, firsts[plain]] = numbers
         for rows, columns, entries in found:

@@ -14,11 +14,14 @@ from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 # What files of other kinds begin with.
 _MAGIC = {
@@ -102,16 +105,19 @@ def unpacked(file: Path) -> Iterator[Path]:
 _DATABASES: dict[int, Any] = {}
 # Places in texts of 64 bits, as pandas has them; no file is remembered.
 _SETTINGS: dict[str, Any] = {"arrow_large_buffer_size": True, "enable_external_file_cache": False}
+# Whatever the clock of this machine is.
+_CLOCK = "SET GLOBAL TimeZone = 'UTC'"
 
 
 @contextmanager
-def connected() -> Iterator[Any]:
+def connected() -> Iterator["DuckDBPyConnection"]:
     """Give a connection to DuckDB for the while."""
     import duckdb
 
     process = os.getpid()
     if process not in _DATABASES:
         _DATABASES[process] = duckdb.connect(config=_SETTINGS)
+        _DATABASES[process].execute(_CLOCK)
     try:
         with _DATABASES[process].cursor() as connection:
             yield connection
@@ -215,7 +221,7 @@ def check_width(n_features: int, file: Path, argument: str, remedy: str, limit: 
     if n_features > limit:
         raise ValueError(
             f"{argument}: {file} claims {n_features:,} features; expected at most {limit:,}; if "
-            f"that is no damage, give {remedy}"
+            f"the file is not damaged, give {remedy}"
         )
 
 
@@ -231,5 +237,6 @@ def check_label_cells(
     if cells > MIN_LABEL_CELLS and cells > 10_000 * n_relevant:
         raise ValueError(
             f"{argument}: {file} claims {n_labels:,} labels of which {n_samples:,} rows have "
-            f"{n_relevant:,} in all; expected more of so many; if that is no damage, {remedy}"
+            f"{n_relevant:,} in all; expected more of so many; if the file is not damaged, "
+            f"{remedy}"
         )

@@ -21,7 +21,9 @@ from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import SPARSE_DENSITY, Attribute, feature_matrix
 from multimargin.datasets._reading import opened, reading, uncompressed
 from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.datasets.table_columns import Columns
 from multimargin.notices import warn
+from multimargin.typing import Features
 
 # Possessive: the time is linear, whether a text matches or not.
 _QUOTED = r"""(?>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')"""
@@ -41,7 +43,7 @@ _MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?\d+)")
 
 def load_arff(
     path: str | os.PathLike[str],
-    labels: str | os.PathLike[str] | int | None = None,
+    labels: Columns | os.PathLike[str] | int | None = None,
     *,
     drop: str | Sequence[str] = (),
     test: str | os.PathLike[str] | None = None,
@@ -124,7 +126,7 @@ def load_arff(
 
 def load_arff_features(
     path: str | os.PathLike[str], feature_names: Sequence[str], *, encoding: str = "utf-8-sig"
-) -> Any:
+) -> Features:
     """Load given features of an ARFF file, with or without labels in it."""
     file = existing_file(path, "path")
     table = _read_table(file, "path", encoding)

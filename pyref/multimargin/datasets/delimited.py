@@ -19,14 +19,17 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import as_utf8, connected, not_utf8, pattern_of
-from multimargin.datasets.sources import DELIMITERS
+from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
 
+# What a column is called has hardly more.
+_WORDS_OF_A_NAME = 4
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _MADE_UP = re.compile(r"^Unnamed: [0-9]+(?:_level_[0-9]+)?$")
@@ -69,7 +72,7 @@ class _Found:
 
 def read_delimited(
     path: Path, ending: str, shown: Path, *, blank_rows: bool = False
-) -> tuple[Sequence[str], list[Any]]:
+) -> tuple[Sequence[str], list[NDArray[np.object_]]]:
     """Return the names of the columns of a file, and its cells, all as they are written.
 
     `shown` is the path in messages. An empty cell is the empty text. Blank lines between rows of
@@ -120,7 +123,7 @@ def _dialect_of(path: Path, ending: str, shown: Path) -> tuple[_Dialect, list[st
     return dialect, lines, lone
 
 
-def column_name(name: Any) -> str:
+def column_name(name: object) -> str:
     """Return the name of a column, empty where it is none, as that which pandas makes up."""
     return _MADE_UP.sub("", label_name(str(name)))
 
@@ -145,21 +148,30 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
         has_dashes = any(mark in line for mark in ("--", ":-", "-:"))
         if dialect.width > 1 and has_dashes and not line.strip("|+:- \t\r\n"):
             raise ValueError(
-                f"path: {shown}, line {number}: a rule of a table that is drawn for people, in "
-                f"{line.strip()!r:.70}; expected delimiters and cells alone: remove such lines"
+                f"path: {shown}, line {number}: a line that only draws a rule, in "
+                f"{line.strip()!r:.70}; expected rows of cells: remove such lines"
             )
 
 
 def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
     """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
+    from pandas import Series
+
     (name, first), *others = columns.items()
-    same = np.flatnonzero(np.asarray(first == name)) if others else ()
-    row = next((k for k in same if all(of[k] == other for other, of in others)), None)
+    # A mark of byte order may stand before it.
+    short = Series(first).str.len() <= len(name) + 2 if others else ()
+    same = [k for k in np.flatnonzero(short) if _alike(first[k], name)]
+    row = next((k for k in same if all(_alike(of[k], other) for other, of in others)), None)
     if row is not None:
         raise ValueError(
             f"path: {shown} has the names of the columns again, {listed(list(columns))}, in row "
-            f"{row}; was the file put together of several? Remove such lines"
+            f"{row}; were several files concatenated? Remove such lines"
         )
+
+
+def _alike(cell: str, name: str) -> bool:
+    """Return whether a cell is a name but for capital letters and what is invisible."""
+    return label_name(cell).casefold() == label_name(name).casefold()
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
@@ -209,6 +221,8 @@ def _delimiter(lines: Sequence[str], ending: str) -> str:
         share = sum(fitting) / len(fitting) if fitting else 0.5
         if (share, len(names)) > best:
             found, best = delimiter, (share, len(names))
+    if found == _NONE and BETWEEN_QUOTES.match("".join(lines).lstrip().encode()):
+        return " "
     return found
 
 
@@ -251,21 +265,28 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
     if not _is_data(first, rows):
         return None
     warn(
-        f"the first row, {listed(first)}, is no row of names but of data like those below; the "
-        f"columns are taken for column1 to column{len(first)}: write names of columns above"
+        f"the first row, {listed(first)}, holds data like the rows below, and no names; the "
+        f"columns are called column1 to column{len(first)}: write names above"
     )
     return [f"column{number}" for number in range(1, len(first) + 1)]
 
 
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row has numbers where all others have, and no names."""
-    rows = [row for row in rows if len(row) == len(first)]
+    """Return whether the first row has no names: numbers where all others have, or their cells."""
+    rows = [row for row in rows if len(row) == len(first) and not all(map(_alike, row, first))]
     # A word above numbers is a name.
     if any(
         not is_number(cell) and all(is_number(row[place]) for row in rows)
         for place, cell in enumerate(first)
     ):
         return False
+    # Where somebody has ticked a box, a survey repeats its name, and has nothing else below.
+    below = [{row[place].strip() for row in rows} - {""} for place in range(len(first))]
+    recurs = any(
+        c.strip() in found and len(found) > 2 for c, found in zip(first, below, strict=True)
+    )
+    if recurs and any(is_number(cell) or len(cell.split()) > _WORDS_OF_A_NAME for cell in first):
+        return True
     numbers = [
         place
         for place, cell in enumerate(first)
@@ -291,15 +312,15 @@ def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[_Dialect, list[An
     if found.rejected:
         escaped = replace(dialect, escape="\\")
         if not (other := _strictly(path, escaped)).rejected:
-            warn("quotation marks within texts have a backslash before them")
+            warn("quotation marks within texts are escaped by backslashes")
             return escaped, other.columns
     if (found.rejected or found.has_breaks) and _is_row_by_row(path, dialect):
         literal = replace(dialect, quote="", escape="")
         other = _strictly(path, literal)
         if not other.rejected and (found.rejected or other.n_rows > found.n_rows):
             warn(
-                "quotation marks are read as they stand: some are not closed, and without them "
-                f"every line has the {len(dialect.names)} cells of a row"
+                "quotation marks are read literally: some are not closed, and without them every "
+                f"line has the {len(dialect.names)} cells of a row"
             )
             return literal, other.columns
     if found.rejected:
@@ -416,8 +437,8 @@ def _refuse(
     where, held = f"path: {shown}, line {line}", f"{' '.join(text.split())!r:.70}"
     if kind == "UNQUOTED VALUE":
         raise ValueError(
-            f"{where}: a quotation mark is opened that is not closed as it should be, in {held}; "
-            "expected texts with quotation marks in quotes, and each of their own marks twice"
+            f"{where}: an opening quotation mark is not closed properly, in {held}; expected "
+            "texts with quotation marks in quotes, and their own marks doubled"
         )
     if kind not in ("MISSING COLUMNS", "TOO MANY COLUMNS"):
         raise ValueError(f"{where}: {str(kind).lower()}: {held}")

@@ -13,6 +13,7 @@ from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.tables import Table
 from multimargin.targets.indicator import UNKNOWN
+from multimargin.typing import Marks
 
 # Frequencies of this correlation still rank the labels alike; below it they hardly do.
 _LOW_CORRELATION = 0.5
@@ -170,7 +171,7 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
     )
 
 
-def of_one_value(Y: NDArray[Any], label_names: Sequence[str]) -> list[str]:
+def of_one_value(Y: Marks, label_names: Sequence[str]) -> list[str]:
     """Say which labels apply to every row, to none or to unknown ones: nothing is to be learned."""
     found = []
     has_0, has_1 = (np.any(np.equal(Y, value), axis=0) for value in (0, 1))

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +14,7 @@ from multimargin.datasets.svmlight import Lines, checked_labels, read_lines
 _LONGEST_HEAD = 200
 
 
-def load_extreme(path: str | os.PathLike[str]) -> tuple[Any, Any]:
+def load_extreme(path: str | os.PathLike[str]) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Load a file of the Extreme Classification Repository, with thousands of labels.
 
     Parameters

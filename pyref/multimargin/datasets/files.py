@@ -14,10 +14,11 @@ from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.sources import KINDS, SVMLIGHT, is_table, kind_of, parts_of
 from multimargin.datasets.svmlight import load_svmlight
-from multimargin.datasets.table_columns import ColumnRoles, columns_of
+from multimargin.datasets.table_columns import ColumnRoles, Columns, columns_of
 from multimargin.datasets.tables import naming_parts, read_table
 
-Labels = str | os.PathLike[str] | int | None
+# Of an ARFF file the file that names them, too.
+Labels = Columns | os.PathLike[str] | int | None
 
 _OF_SVMLIGHT = ("zero_based", "labels_zero_based", "n_features", "n_labels")
 # In a folder, a text need not be data.
@@ -27,7 +28,7 @@ _READ = (*KINDS, ".txt")
 def load_table(
     path: str | os.PathLike[str],
     *,
-    labels: Any = None,
+    labels: Columns | int | None = None,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
     **roles: Unpack[ColumnRoles],
@@ -83,6 +84,8 @@ def load_parts(
     """Load a data set from its files by part, as the name of the first says."""
     file, test = parts["train"], parts.get("test")
     if is_table(file):
+        if isinstance(labels, os.PathLike):
+            raise TypeError(f"labels is the path {labels}; expected columns of the table {file}")
         return load_table(file, labels=labels, test=test, name=name, **options)
     kind = kind_of(existing_file(file, "path"))
     if kind not in _READ:

@@ -7,14 +7,14 @@ from ast import literal_eval
 from multimargin.targets.texts import BRACKETS
 
 _WRAPPED = re.compile(
-    r"\s*(?:(?:np\.|numpy\.)?(?:array|set|frozenset|list|tuple)\((?P<inner>.*?)"
+    r"\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|set|frozenset|list|tuple|tensor)\((?P<inner>.*?)"
     r"(?:,\s*dtype=[^()]*)?\))\s*",
     re.DOTALL,
 )
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 # A name in quotes, also as NumPy's scalars show themselves, or without quotes up to a comma.
 _ITEM = re.compile(
-    rf"(?:(?:np|numpy)\.\w+\(\s*(?P<scalar>{_QUOTED}|[^()'\"]*?)\s*\)|(?P<quoted>{_QUOTED})"
+    rf"(?:(?:np|numpy)\.\w+\(\s*(?P<scalar>{_QUOTED}|[^()'\"]*?)\s*\)|u?(?P<quoted>{_QUOTED})"
     r"""|(?P<bare>[^\s,'"\[\](){}:][^,'"\[\](){}]*))""",
     re.DOTALL,
 )
@@ -38,7 +38,7 @@ def body_of_list(text: str) -> str | None:
 
 def has_quotes(body: str) -> bool:
     """Return whether the first item between brackets is in quotes, as names in a list are."""
-    return body.startswith(("'", '"', "np.", "numpy."))
+    return body.startswith(("'", '"', "u'", 'u"', "np.", "numpy."))
 
 
 def items_of(body: str) -> list[str]:

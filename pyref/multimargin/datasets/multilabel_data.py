@@ -16,6 +16,7 @@ from multimargin.datasets._names import first_repeated, printable
 from multimargin.datasets.table_columns import ColumnRoles, columns_of
 from multimargin.datasets.table_tags import tags_of_long_table
 from multimargin.datasets.tables import table_of, to_pandas
+from multimargin.typing import Features, Frame, Marks
 
 # scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.
 FeatureMatrix: TypeAlias = NDArray[np.float64] | sparse.csr_array
@@ -115,7 +116,9 @@ class MultilabelData:
         """Number of labels q."""
         return int(self.Y.shape[1])
 
-    def split(self, name: str, *, as_frame: bool = False) -> tuple[Any, Any]:
+    def split(
+        self, name: str, *, as_frame: bool = False
+    ) -> tuple["Features | Frame", "Marks | Frame"]:
         """Return the rows of one split.
 
         Parameters
@@ -140,7 +143,9 @@ class MultilabelData:
         X, Y = self.X[rows], self.Y[rows]
         return self._framed(X, Y, rows) if as_frame else (X, Y)
 
-    def train_test(self, *, as_frame: bool = False) -> tuple[Any, Any, Any, Any]:
+    def train_test(
+        self, *, as_frame: bool = False
+    ) -> tuple["Features | Frame", "Features | Frame", "Marks | Frame", "Marks | Frame"]:
         """Return the splits "train" and "test", in the order of `train_test_split`.
 
         Parameters
@@ -191,7 +196,7 @@ class MultilabelData:
     @classmethod
     def from_frame(
         cls,
-        frame: Any,
+        frame: Frame,
         labels: str | Sequence[str] | None = None,
         *,
         name: str = "",

@@ -5,20 +5,26 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from struct import unpack_from
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multimargin.checks.names import listed
 from multimargin.datasets._reading import connected, pattern_of
 from multimargin.targets.given import column_of, is_missing
+from multimargin.typing import Column, Frame
 
-# Of Arrow's durations.
+# Of Arrow's durations and moments.
 _UNITS = ("s", "ms", "us", "ns")
-_DURATION = 18
+_TIMESTAMP, _DURATION = 10, 18
+# Of short, long and fixed lists, and of views of lists.
+_LISTS = {12, 21, 16, 25, 26}
+# Lists in lists; a damaged file may have a list in itself.
+_DEEPEST = 9
 
 
-def read_parquet(file: Path, pandas: Any) -> Any:
+def read_parquet(file: Path, pandas: ModuleType) -> Frame:
     """Read a Parquet file: whole numbers beside missing ones stay whole, lists are lists."""
     with connected() as connection:
         source = {"path": pattern_of(file)}
@@ -39,9 +45,9 @@ def read_parquet(file: Path, pandas: Any) -> Any:
             as_type = "TIMESTAMP" if type_.startswith("TIMESTAMP WITH") else type_
             query = f"SELECT CAST({quoted} AS {as_type}) AS c FROM read_parquet($path)"
             columns[name] = _column_of(connection.execute(query, source), type_, pandas)
-    for name, unit in _durations(b64decode(told.get(b"ARROW:schema", b""))):
-        if name in columns:
-            columns[name] = columns[name].astype(object).astype(f"timedelta64[{unit}]")
+    for time in _times(b64decode(told.get(b"ARROW:schema", b""))):
+        if time.column in columns:
+            columns[time.column] = time.of(columns[time.column])
     for name, names in _names_of_classes(by_hugging_face):
         if name in columns:
             columns[name] = pandas.Series(_named(columns[name], names, name), dtype=object)
@@ -66,11 +72,37 @@ def _column_of(found: Any, type_: str, pandas: Any) -> Any:
     return column.mask(np.ma.getmaskarray(cells))
 
 
-def _durations(schema: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the columns of durations and their units, which Parquet itself has as whole numbers.
+class _Times(NamedTuple):
+    """A column of durations, or of moments by the clock of a place."""
 
-    The schema is a message of Arrow's IPC format: tables of FlatBuffers, whose entries are found by
-    the place of each in its definition.
+    column: str
+    unit: str  # Of durations
+    zone: str  # Of moments
+    is_inside: bool  # Whether these are in lists
+
+    def of(self, cells: Column) -> Column:
+        """Return what Parquet has as whole numbers, and as moments of UTC."""
+        if self.zone:
+            there = cells.dt.tz_localize("UTC").dt.tz_convert(self.zone)
+            return there.dt.tz_localize(None)
+        if not self.is_inside:
+            return cells.astype(object).astype(f"timedelta64[{self.unit}]")
+        timed = column_of(map(self._inside, cells.tolist()))
+        return type(cells)(timed, dtype=object)
+
+    def _inside(self, cell: Any) -> Any:
+        from pandas import Timedelta
+
+        if isinstance(cell, list):
+            return list(map(self._inside, cell))
+        return Timedelta(cell, self.unit) if isinstance(cell, int) else cell
+
+
+def _times(schema: bytes) -> Iterator[_Times]:
+    """Yield what Arrow's schema says of times, of which Parquet itself knows less.
+
+    It is a message of Arrow's IPC format: tables of FlatBuffers, whose entries are found by the
+    place of each in its definition.
     """
 
     def number(form: str, place: int) -> int:
@@ -86,17 +118,31 @@ def _durations(schema: bytes) -> Iterator[tuple[str, str]]:
         offset = number("H", offsets + 4 + 2 * place) if has_it else 0
         return offset and table + offset
 
+    def fields_of(table: int, place: int) -> Iterator[int]:
+        """Yield the fields that an entry of a table lists."""
+        fields = entry(table, place) and target(entry(table, place))
+        for number_of_field in range(number("I", fields) if fields else 0):
+            yield target(fields + 4 * (number_of_field + 1))
+
+    def text(place: int) -> str:
+        start = target(place)
+        return schema[start + 4 : start + 4 + number("I", start)].decode()
+
     if not schema:
         return
     # After a mark and a length.
-    message = target(8)
-    fields = target(entry(target(entry(message, 2)), 1))
-    for place in range(number("I", fields)):
-        field = target(fields + 4 * (place + 1))
-        if number("B", entry(field, 2)) == _DURATION:
-            name, unit = target(entry(field, 0)), entry(target(entry(field, 3)), 0)
-            text = schema[name + 4 : name + 4 + number("I", name)]
-            yield text.decode(), _UNITS[number("H", unit) if unit else 1]
+    for field in fields_of(target(entry(target(8), 2)), 1):
+        name, inner = text(entry(field, 0)), field
+        for _ in range(_DEEPEST):
+            kind = number("B", entry(inner, 2))
+            if kind not in _LISTS:
+                break
+            inner = next(fields_of(inner, 5))
+        if kind == _DURATION:
+            unit = entry(target(entry(inner, 3)), 0)
+            yield _Times(name, _UNITS[number("H", unit) if unit else 1], "", inner != field)
+        elif kind == _TIMESTAMP and inner == field and (zone := entry(target(entry(field, 3)), 1)):
+            yield _Times(name, "", text(zone), False)
 
 
 def _names_of_classes(told: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

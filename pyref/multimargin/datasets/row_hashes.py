@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from multimargin.typing import Features
+
 # So many give a share up to some 0.03, and are 10 kB in a file.
 _KEPT = 500
 
 
-def row_hashes(X: Any) -> NDArray[np.uint64]:
+def row_hashes(X: Features) -> NDArray[np.uint64]:
     """Return a hash of each row of a table, an array or a sparse matrix."""
     if hasattr(X, "iloc"):
         from pandas.util import hash_pandas_object
@@ -32,12 +33,12 @@ def row_hashes(X: Any) -> NDArray[np.uint64]:
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
-def smallest_hashes(X: Any) -> tuple[int, ...]:
+def smallest_hashes(X: Features) -> tuple[int, ...]:
     """Return the smallest hashes of the rows, each once, in increasing order."""
     return tuple(np.unique(row_hashes(X))[:_KEPT].tolist())
 
 
-def share_among(smallest: Sequence[int], X: Any) -> float | None:
+def share_among(smallest: Sequence[int], X: Features) -> float | None:
     """Return which share of the rows of X is among those whose smallest hashes are given.
 
     Rows whose hash is larger than the largest that is kept say nothing. None without hashes.

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
+from zipfile import ZipFile, is_zipfile
 
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.datasets._reading import opened, reading, uncompressed, unpacked
@@ -16,6 +17,8 @@ from multimargin.notices import warn
 
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|", ".txt": "\t|;,", ".psv": "|\t;,"}
 """What may stand between the cells of a text, by the ending of its name; the most common first."""
+BETWEEN_QUOTES = re.compile(rb'"[^"]*" "')
+"""Names with blanks between, as R writes a table unless it is told otherwise."""
 LINES = (".jsonl", ".ndjson")
 OBJECTS = (".json", *LINES)
 TABLE_KINDS = (*DELIMITERS, *OBJECTS, ".parquet", ".xlsx")
@@ -120,7 +123,8 @@ def is_table(path: Path) -> bool:
     with reading(files[0], "path"), opened(files[0]) as stream:
         first = stream.readline(2**16)
     # Names of columns, or the name of the only one.
-    return b"__label__" not in first and re.search(rb"[\t|;,]|^\W*\w+\W*$", first) is not None
+    is_named = re.search(rb"[\t|;,]|^\W*\w+\W*$", first) or BETWEEN_QUOTES.match(first)
+    return b"__label__" not in first and is_named is not None
 
 
 def tables_at(path: Path) -> list[Path]:
@@ -175,6 +179,8 @@ def standard_input() -> Path:
     with file.open("rb") as stream:
         head = stream.read(16)
     packed = next((ending for mark, ending in _PACKED.items() if head.startswith(mark)), "")
+    if is_zipfile(file) and not any(name.startswith("xl/") for name in ZipFile(file).namelist()):
+        packed = ".zip"
     if packed:
         with unpacked(file.rename(file.with_suffix(packed))) as plain, plain.open("rb") as stream:
             shutil.copyfile(plain, file)

@@ -160,7 +160,7 @@ def _joined(line: bytes) -> bytes:
     return joined + b" " + index + colon + values + mark + comment
 
 
-def read_lines(lines: Lines, n_features: int | None = None) -> Any:
+def read_lines(lines: Lines, n_features: int | None = None) -> sparse.csr_array:
     """Read lines by scikit-learn, as features and label sets; errors say which line is wrong."""
     try:
         return load_svmlight_file(lines, n_features=n_features, multilabel=True, zero_based=True)

@@ -1,16 +1,19 @@
 """Cells of a table: as they are written, and the numbers that they prove to be."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written
+
+if TYPE_CHECKING:
+    from multimargin.typing import Column
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
 _NUMERAL = {
@@ -27,12 +30,14 @@ _CURRENCY = (
 _AMOUNT = {
     mark: re.compile(
         rf"\s*(?P<owed>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[+\-−])?"
-        rf"(?P<whole>[0-9]{{1,3}}(?P<t>[{other}'’ \u00a0\u202f])(?:[0-9]{{2,3}}(?P=t))*[0-9]{{3}}"
-        rf"|[0-9]+)?"
-        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>%|{_CURRENCY})?\s*\)?\s*",
+        rf"(?P<whole>[1-9][0-9]{{0,2}}(?P<t>[{other}'’ \u00a0\u202f])(?:[0-9]{{2,3}}(?P=t))*"
+        rf"[0-9]{{3}}|[0-9]+)?"
+        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>[%％‰]|{_CURRENCY})?\s*\)?\s*",
     )
     for mark, other in ((".", ","), (",", "."))
 }
+# Signs of shares, of which a number without one may be a hundred times as much.
+_SHARES = {"%", "‰"}
 _TRUTH = {"true": 1.0, "false": 0.0}
 # What says that a label applies, or does not.
 _RELEVANT = {
@@ -122,7 +127,7 @@ class Cells:
         """Return the first row with a cell."""
         return int(np.argmax(self.codes == self._found[1].index(text)))
 
-    def mapped(self, value_of: Any) -> NDArray[np.float64]:
+    def mapped(self, value_of: Callable[..., float]) -> NDArray[np.float64]:
         """Return numbers of the rows by a function of their text, which is None where blank."""
         codes, different = self._found
         values = [value_of(text) for text in different]
@@ -134,7 +139,7 @@ class Cells:
         return int(len(self.values) - self.counts.sum())
 
 
-def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
+def factorized(values: "Column") -> tuple[NDArray[np.intp], list[Any]]:
     """Return the place of each cell among the different ones, in the order of rows, and these.
 
     A missing cell has the place -1. What cannot be compared is different in each row.
@@ -154,7 +159,7 @@ def factorized(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
     return codes, list(different)
 
 
-def numbered_keys(column: Any, argument: str) -> NDArray[np.intp]:
+def numbered_keys(column: "Column", argument: str) -> NDArray[np.intp]:
     """Return a number for each row, the same for equal values; raise ValueError where one lacks."""
     keys = Cells(str(column.name), column)
     place = {text: number for number, text in enumerate(dict.fromkeys(map(str.strip, keys.texts)))}
@@ -177,7 +182,7 @@ def from_cell(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
-def plain_numbers(values: Any, mark: str = ".") -> NDArray[np.float64] | None:
+def plain_numbers(values: "Column", mark: str = ".") -> NDArray[np.float64] | None:
     """Return a column of texts as numbers, NaN where empty; None unless all are digits alone.
 
     It is much faster than to look at cells one by one, and most columns of numbers are so.
@@ -229,7 +234,8 @@ def amount(text: str, mark: str = ".") -> tuple[float, str | None] | None:
     digits = re.sub("[^0-9]", "", found["whole"] or "0")
     number = float(f"{digits}.{(found['part'] or '.')[1:] or '0'}")
     negative = found["owed"] or (found["sign"] or found["minus"] or "+") != "+"
-    return -number if negative else number, found["before"] or found["unit"] or ""
+    unit = found["before"] or found["unit"] or ""
+    return -number if negative else number, unit.replace("％", "%")
 
 
 def is_number(text: str, mark: str = ".") -> bool:
@@ -275,7 +281,35 @@ def units_of(texts: Collection[str], mark: str) -> set[str] | None:
         return None
     units = {unit or "" for number, unit in filter(None, found) if not np.isnan(number)}
     # "$5.99" beside "5.99" is clear enough, and "45%" beside "0.45" is not.
-    return units if "%" in units else units - {""}
+    return units if units & _SHARES else units - {""}
+
+
+def unit_of(cells: Cells, mark: str, known: str | None = None) -> str:
+    """Return the currency or the percent sign of a column of numbers, empty where there is none.
+
+    `known` is that of other rows of the column. Raises ValueError where the numbers differ in it; a
+    currency may be left out, a percent sign may not.
+    """
+    is_plain = cells.values.dtype.kind in "buif" or cells.plain_numbers(mark) is not None
+    first: dict[str, str] = {}
+    for text in cells.first[:1] if is_plain else cells.texts:
+        number, unit = amount(text, mark) or (np.nan, None)
+        if not np.isnan(number):
+            first.setdefault(unit or "", text)
+    units = [*first] if known is None else [known, *first]
+    differ = dict.fromkeys(units if _SHARES & {*units} else filter(None, units))
+    if len(differ) > 1:
+        usual, other = [*differ][:2]
+        raise ValueError(
+            f"the column {cells.name!r} has {first[other]!r:.40} in row "
+            f"{cells.row_of(first[other])}, {_with(other)}, and others {_with(usual)}; expected "
+            "numbers of one unit"
+        )
+    return next(iter(differ), "")
+
+
+def _with(unit: str) -> str:
+    return f"with {unit!r}" if unit else "without a sign"
 
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:

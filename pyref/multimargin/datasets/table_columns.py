@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from multimargin.datasets.table_cells import (
     amount,
     label_value,
     numbers_of,
+    unit_of,
 )
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts
 from multimargin.datasets.table_kinds import (
@@ -32,6 +33,9 @@ from multimargin.datasets.table_kinds import (
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written, label_name
+
+if TYPE_CHECKING:
+    from multimargin.typing import Column, Frame, Marks
 
 # Rows by which words are judged, and fewer than which say nothing.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
@@ -86,7 +90,7 @@ class TableColumns:
     one_tag_a_row: str | None = None
 
 
-def columns_of(labels: Any, roles: ColumnRoles) -> TableColumns:
+def columns_of(labels: Columns | int | None, roles: ColumnRoles) -> TableColumns:
     """Return what the arguments of a function say of columns; raise TypeError for others."""
     known = ColumnRoles.__annotations__
     for name in roles:
@@ -102,7 +106,7 @@ class UndecidedColumns(ValueError):
     """Columns of which it must be said what they are."""
 
 
-def uses_of_columns(frame: Any, columns: TableColumns) -> dict[str, list[str]]:
+def uses_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, list[str]]:
     """Return which columns of a table are what, by the fields of its `TableColumns`.
 
     Labels and texts that are dropped are left out. No other column can be two things.
@@ -133,7 +137,7 @@ def uses_of_columns(frame: Any, columns: TableColumns) -> dict[str, list[str]]:
 
 
 def chosen_columns(
-    frame: Any, wanted: str | int | Sequence[str] | None, argument: str
+    frame: "Frame", wanted: str | int | Sequence[str] | None, argument: str
 ) -> list[str]:
     """Return the columns that names, patterns and places stand for."""
     columns = list(frame.columns)
@@ -175,8 +179,8 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
 
 
 def indicator_of_columns(
-    frame: Any, names: Sequence[str], blank: str | None = None
-) -> tuple[NDArray[Any], str]:
+    frame: "Frame", names: Sequence[str], blank: str | None = None
+) -> "tuple[Marks, str]":
     """Return the label indicator (n, q) of columns of 0 and 1, or words for them.
 
     The second value is what a blank is: 0 or, as NaN, unknown. By None it is unknown where
@@ -192,7 +196,7 @@ def indicator_of_columns(
     blanks = np.zeros(Y.shape, dtype=bool)
     for k, name in enumerate(names):
         cells = Cells(name, frame[name])
-        value = {text: label_value(text) for text in cells.texts}
+        value = {text: _mark(text, name) for text in cells.texts}
         wrong = [text for text in cells.texts if value[text] is None]
         if wrong:
             raise ValueError(
@@ -214,6 +218,8 @@ def indicator_of_columns(
                 f"{np.count_nonzero(blanks)}, is read as 0; blank='unknown' (--blank unknown) "
                 "leaves such labels unknown"
             )
+        else:
+            _warn_of_columns_without_0(Y, blanks, names)
     if blank == "0":
         Y[blanks] = 0
     empty = np.flatnonzero(np.isnan(Y).all(axis=0))
@@ -223,6 +229,24 @@ def indicator_of_columns(
             "nothing where it is not known whether the label applies"
         )
     return (Y if np.isnan(Y).any() else Y.astype(np.uint8)), blank
+
+
+def _mark(text: str, column: str) -> float | None:
+    """Return what a cell says of a label: a survey repeats the name of a box that is ticked."""
+    return 1.0 if label_name(text) == column else label_value(text)
+
+
+def _warn_of_columns_without_0(
+    Y: NDArray[Any], blanks: NDArray[np.bool_], names: Sequence[str]
+) -> None:
+    """Warn of labels with blanks and no 0 beside others with 0, which may be written otherwise."""
+    odd = blanks.any(axis=0) & ~(Y == 0).any(axis=0) & (Y == 1).any(axis=0)
+    if odd.any():
+        columns = [names[k] for k in np.flatnonzero(odd).tolist()]
+        warn(
+            f"labels: no 0 is in {listed(columns)}, unlike other labels, and blanks there are read "
+            "as unknown; blank='0' (--blank 0) reads them as 0"
+        )
 
 
 def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
@@ -240,7 +264,7 @@ def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
 
 
 def feature_kinds(
-    features: Any, uses: Mapping[str, Sequence[str]], columns: TableColumns, *, as_text: bool
+    features: "Frame", uses: Mapping[str, Sequence[str]], columns: TableColumns, *, as_text: bool
 ) -> tuple[dict[str, str], str, dict[str, Kind]]:
     """Find out what the features of each column are, and the decimal mark of its numbers.
 
@@ -259,6 +283,9 @@ def feature_kinds(
     found = {column: Kind(use, "as asked for") for column, use in said.items()}
     found |= {cells.name: kind_of(cells, mark) for cells in open_ if cells.name not in said}
     found = {column: found[column] for column in features.columns}
+    for cells in open_:
+        if found[cells.name].name == "number":
+            found[cells.name] = replace(found[cells.name], unit=unit_of(cells, mark))
     # All at once: none of them waits for the next try.
     if asked := {column: kind for column, kind in found.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
@@ -327,12 +354,14 @@ def _check_words(values: Any, analyzer: str) -> None:
         )
 
 
-def features_of_columns(frame: Any, kinds: Mapping[str, str], mark: str) -> dict[str, Any]:
+def features_of_columns(
+    frame: "Frame", kinds: Mapping[str, str], mark: str, units: Mapping[str, str]
+) -> dict[str, NDArray[np.generic]]:
     """Return the features of a table by name, those of dates and lists of numbers too."""
     found: dict[str, Any] = {}
     for column, features in features_by_column(frame, kinds).items():
         if features == [column]:
-            found[column] = _typed(frame[column], kinds[column], mark)
+            found[column] = _typed(frame[column], kinds[column], mark, units.get(column, ""))
             continue
         is_list = features[0].endswith("]")
         parts = _vectors(frame[column], len(features)) if is_list else date_parts(frame[column])
@@ -341,7 +370,7 @@ def features_of_columns(frame: Any, kinds: Mapping[str, str], mark: str) -> dict
     return found
 
 
-def features_by_column(frame: Any, kinds: Mapping[str, str]) -> dict[str, list[str]]:
+def features_by_column(frame: "Frame", kinds: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the features that each column becomes."""
     found: dict[str, list[str]] = {}
     for feature in kinds:
@@ -372,7 +401,7 @@ def _vectors(values: Any, length: int) -> NDArray[np.float64]:
     return parts
 
 
-def _typed(values: Any, kind: str, mark: str) -> Any:
+def _typed(values: Any, kind: str, mark: str, unit: str) -> Any:
     """Return a column of numbers as float64, others as objects.
 
     What is missing is NaN, and empty in text.
@@ -401,6 +430,7 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
             f"the column {values.name!r} has something else than numbers{marked}: "
             f"{word!r:.40} in row {cells.row_of(word)}"
         ) from error
+    unit_of(cells, mark, unit)
     infinite = np.isinf(numbers)
     if infinite.any():
         raise ValueError(
@@ -410,7 +440,7 @@ def _typed(values: Any, kind: str, mark: str) -> Any:
     return numbers
 
 
-def as_text_column(values: Any) -> list[str]:
+def as_text_column(values: "Column") -> list[str]:
     """Return a column of text; what is missing is empty."""
     return [
         value if type(value) is str else "" if is_missing(value) else as_written(value)
@@ -424,12 +454,12 @@ def _guess(frame: Any) -> str:
     return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
 
 
-def labels_at_the_end(frame: Any) -> list[str]:
+def labels_at_the_end(frame: "Frame") -> list[str]:
     """Return the columns at the end that hold 0 and 1, or words for them."""
     found: list[str] = []
     for column in reversed(frame.columns):
         texts = Cells(column, frame[column]).texts
-        if not texts or any(label_value(text) is None for text in texts):
+        if not texts or any(_mark(text, column) is None for text in texts):
             break
         found.insert(0, column)
     return found

@@ -2,13 +2,16 @@
 
 import re
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.no_numbers import DATES, DURATIONS
 from multimargin.datasets.table_cells import Cells, is_nothing
+
+if TYPE_CHECKING:
+    from multimargin.typing import Column
 
 DATE_PARTS = ("year", "month", "day", "weekday", "hour")
 """What becomes of a date."""
@@ -71,7 +74,7 @@ def is_clear(text: str) -> bool:
     return _DATE.fullmatch(text) is not None
 
 
-def date_parts(values: Any) -> NDArray[np.float64]:
+def date_parts(values: "Column") -> NDArray[np.float64]:
     """Return year, month, day, weekday from 0 for Monday, and hour of dates; NaN where missing."""
     cells = Cells(str(values.name), values)
     try:

@@ -6,23 +6,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from multimargin.checks.names import option, places_of
+from multimargin.checks.names import listed, option, places_of
 from multimargin.embeddings import StaticEmbedding
+from multimargin.notices import warn
 from multimargin.scaling import make_scaler
+from multimargin.typing import Features, Frame
 
 MISSING = "(missing)"
 """The name that a missing name gets."""
 KINDS = ("number", "nominal", "text", "characters")
 """Kinds of feature columns; of the latter two, words and runs of characters count."""
-_TEXT = "text "
+_NAMES, _TEXT = "names", "text "
 # With fewer rows, a word that occurs once may be all there is.
 _MANY_ROWS = 100
 
@@ -30,10 +33,10 @@ _MANY_ROWS = 100
 class TableEncoder(ColumnTransformer):  # type: ignore[misc]
     """A transformer of the columns of a table that names its features by them.
 
-    It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out`.
+    It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out` and what it tells.
     """
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+    def fit_transform(self, X: Frame, y: Any = None, **params: Any) -> Features:
         """Fit to a table and return its numbers; an error about text names the column."""
         try:
             return super().fit_transform(X, y, **params)
@@ -48,7 +51,35 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                     ) from error
             raise
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def transform(self, X: Frame, **params: Any) -> Features:
+        """Return the numbers of a table; warn of columns most of whose names or words are new."""
+        for name, parts, places in self.transformers_:
+            if name != _NAMES:
+                continue
+            columns = self.feature_names_in_[places]
+            for column, known in zip(columns, parts[-1].categories_, strict=True):
+                cells = X[column].dropna()
+                new = cells[~cells.isin(known)]
+                if 2 * len(new) > len(cells):
+                    warn(
+                        f"the column {column!r} has names that the fitted rows do not have in "
+                        f"{len(new)} of {len(X)} rows, such as {str(new.iloc[0])!r:.40}, which "
+                        f"are ignored; known are {listed(known.tolist())}"
+                    )
+        features = super().transform(X, **params)
+        for name, _, column in self.transformers_:
+            if name.startswith(_TEXT):
+                block = sparse.csr_array(features[:, self.output_indices_[name]])
+                filled = np.array([bool(text.strip()) for text in X[column]], dtype=bool)
+                new = np.count_nonzero(filled & (np.diff(block.indptr) == 0))
+                if 2 * new > np.count_nonzero(filled):
+                    warn(
+                        f"the column {column!r} has no word of the fitted rows in {new} of "
+                        f"{len(X)} rows, of which the model knows nothing then"
+                    )
+        return features
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the features."""
         full = super().get_feature_names_out(input_features)
         texts = {name: column for name, _, column in self.transformers if name.startswith(_TEXT)}
@@ -116,7 +147,7 @@ def make_encoder(
             SimpleImputer(strategy="constant", fill_value=MISSING),
             OneHotEncoder(handle_unknown="ignore"),
         )
-        parts.append(("names", names, Places(columns["nominal"])))
+        parts.append((_NAMES, names, Places(columns["nominal"])))
     min_df = 2 if n_rows >= _MANY_ROWS else 1
     parts += [
         # Not a list of one column: the vectorizer takes a sequence of texts.
@@ -128,7 +159,12 @@ def make_encoder(
 
 
 def with_encoder(
-    classifier: Any, kinds: Mapping[str, str], scaling: str, *, n_rows: int, meaning: bool = False
+    classifier: BaseEstimator,
+    kinds: Mapping[str, str],
+    scaling: str,
+    *,
+    n_rows: int,
+    meaning: bool = False,
 ) -> Pipeline:
     """Return an unfitted pipeline from the columns of a table to labels.
 

@@ -4,12 +4,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from importlib import import_module
 from itertools import repeat
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
@@ -32,9 +34,10 @@ from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, tables_at
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
+from multimargin.typing import Frame
 
 
-def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
+def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
     """Read a table; the names of its columns are texts, and so are cells of files without types.
 
     `blank_rows` says that blank lines between rows of text are rows, too.
@@ -46,8 +49,8 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Any:
     twice = first_repeated([uncompressed(file).name for file in files])
     if twice is not None:
         raise ValueError(
-            f"path: {str(path)!r} finds {twice!r} twice, compressed in one way and another; "
-            "expected each part of a table once"
+            f"path: {str(path)!r} finds {twice!r} twice, in different compressions; expected each "
+            "part of a table once"
         )
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
     frame = stacked({str(file): _read_file(file, blank_rows) for file in files})
@@ -72,13 +75,13 @@ def _without_blank_rows(frame: Any) -> Any:
     if not blank.any():
         return frame
     warn(
-        f"{np.count_nonzero(blank)} rows without anything in any column are left out, the first "
-        f"is row {int(blank.argmax())}"
+        f"{np.count_nonzero(blank)} rows without any value are left out, the first is row "
+        f"{int(blank.argmax())}"
     )
     return frame[~blank].reset_index(drop=True)
 
 
-def stacked(frames: Mapping[str, Any]) -> Any:
+def stacked(frames: Mapping[str, Frame]) -> Frame:
     """Return the rows of tables as one; raise ValueError unless all have the same columns."""
     (first_name, first), *others = frames.items()
     if not others:
@@ -96,14 +99,14 @@ def stacked(frames: Mapping[str, Any]) -> Any:
     return import_pandas("tables").concat(same, ignore_index=True)
 
 
-def import_pandas(what: str) -> Any:
+def import_pandas(what: str) -> ModuleType:
     """Return pandas; raise ImportError if it is not there."""
     return _imported("pandas", what)
 
 
-def _imported(package: str, what: str) -> Any:
+def _imported(package: str, what: str) -> ModuleType:
     try:
-        return __import__(package)
+        return import_module(package)
     except ImportError as error:
         raise ImportError(
             f"{what} need {package}, which is not installed: pip install 'multimargin[tables]'"
@@ -135,7 +138,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     return with_plain_names(frame, f"path: {file}")
 
 
-def frame_of(columns: Mapping[Any, Any], index: Any = None) -> Any:
+def frame_of(columns: Mapping[Any, NDArray[np.generic]], index: ArrayLike | None = None) -> Frame:
     """Return a data frame; objects stay so, pandas would look at each cell to find its type."""
     pandas = import_pandas("tables")
     series = {
@@ -145,7 +148,7 @@ def frame_of(columns: Mapping[Any, Any], index: Any = None) -> Any:
     return pandas.DataFrame(series, index=index)
 
 
-def with_plain_names(frame: Any, what: str) -> Any:
+def with_plain_names(frame: Frame, what: str) -> Frame:
     """Return a frame whose columns have names without blanks around them, and nothing invisible.
 
     One without a name that holds nothing, or numbers the rows, is left out.

@@ -45,8 +45,11 @@ _FEW_WORDS = 3
 # What `TfidfVectorizer` takes for one.
 WORD = r"\b\w\w+\b"
 # "12 kg"; "52.52, 13.40".
-_WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,6}[²³]?|°[CF]?)\s*")
-_SEVERAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+\s*")
+_WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,12}[²³]?|°[CF]?)\s*")
+_SEVERAL = re.compile(
+    r"\s*(?:[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+"
+    r"|[+-]?[0-9.]+\s*(?:[/±]|\+/-)\s*[0-9.]+)\s*"
+)
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
@@ -67,6 +70,9 @@ _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 _CODES = (
     ("postal codes", re.compile("[0-9]{4,6}"), "postal codes by the column's name", "--nominal"),
     ("keys", re.compile("[0-9]{16,}"), "of 16 digits or more, which name the rows", "--drop"),
+    ("keys", re.compile("\\+[0-9]{7,}"), "with a plus sign in front, as of telephones", "--drop"),
+    # Programs write the sign of an exponent.
+    ("codes", re.compile("[0-9]+[eE][0-9]+"), "with a letter between digits", "--nominal"),
     (
         "days",
         re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"),
@@ -91,6 +97,7 @@ class Kind:
     reason: str
     n_parts: int = 0  # Of a vector the numbers, of a date the parts that become features
     ask: str = ""  # The option that is proposed where it is asked about
+    unit: str = ""  # The currency or the percent sign of its numbers
 
 
 def kind_of(cells: Cells, mark: str = ".") -> Kind:
@@ -135,12 +142,17 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
     return Kind("vector", f"lists of {length} numbers, each a feature", length)
 
 
-def vector_of(cell: Any) -> NDArray[np.float64]:
+def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
     """Return the numbers of a list, or of its text; raise an error where it has others."""
     if isinstance(cell, str):
+        if not _NUMBERS_IN_BRACKETS.fullmatch(cell):
+            raise ValueError(f"no list of numbers: {cell!r}")
         cell = [float(number) for number in re.findall(r"[^][,\s]+", cell)]
     items = list(cell)
-    if not all(isinstance(item, Number) or is_missing(item) for item in items):
+    if not all(
+        (isinstance(item, Number) and not isinstance(item, np.timedelta64)) or is_missing(item)
+        for item in items
+    ):
         raise TypeError("a list of something else than numbers")
     return np.array([np.nan if is_missing(item) else float(item) for item in items])
 
@@ -171,7 +183,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
         told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
         return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
     if amounts:
-        return Kind("number", f"amounts, {_some(amounts)}, whose signs are left out")
+        return Kind("number", f"amounts, {_some(amounts)}, read without their signs")
     return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
 
 

@@ -16,6 +16,7 @@ from multimargin.datasets.table_columns import (
 )
 from multimargin.datasets.table_kinds import Kind, decimal_mark, is_wordy, kind_of
 from multimargin.datasets.table_tags import recurring_tags
+from multimargin.typing import Frame
 
 Counts = tuple[tuple[str, int], ...]
 
@@ -48,7 +49,7 @@ class TableOverview:
     options: str  # Those for columns that a fit would ask about, quoted for a shell
 
 
-def overview(frame: Any, name: str, *, as_text: bool) -> TableOverview:
+def overview(frame: Frame, name: str, *, as_text: bool) -> TableOverview:
     """Look at the columns of a table; `as_text` says that it comes from a file without types."""
     cells = [Cells(column, frame[column], as_text) for column in frame.columns]
     with warnings.catch_warnings():

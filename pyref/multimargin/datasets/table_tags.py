@@ -26,6 +26,7 @@ from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, label_name, warn_of_lookalikes
+from multimargin.typing import Column, Frame
 
 # What may stand between two tags, and whether it hardly has another use.
 _SEPARATORS = {
@@ -50,7 +51,9 @@ _STRANGE = (
     (re.compile(r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)"), False, "character references of HTML"),
     (re.compile(r"<br ?/?>|</"), False, "elements of HTML"),
     (re.compile(r"\S\s*[:=]\s*(?:[0-9]*\.[0-9]+|[01])$"), True, "a number after each, a score say"),
-    (re.compile("^'|'$"), True, "single quotes, which are read as they stand"),
+    (re.compile("^'|'$"), True, "single quotes, which are read literally"),
+    (re.compile("^[01]{2,}$"), True, "digits 0 and 1 alone, as the rows of an indicator have"),
+    (re.compile(r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$"), False, "brackets that are not closed"),
 )
 _SCORES = ("score", "confidence", "probability")
 _INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
@@ -68,7 +71,7 @@ class Tags:
 
 
 def indicator_of_tags(
-    columns: Any,
+    columns: Frame,
     separator: str | None,
     known: Collection[str] | None = None,
     *,
@@ -131,7 +134,7 @@ def _one_column(columns: Any) -> Any:
     return type(columns.iloc[:, 0])(column_of(rows), name=",".join(columns.columns))
 
 
-def tags_of_long_table(frame: Any, columns: TableColumns) -> Any:
+def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
     """Return a table with one row for each of its rows, where each has a row for each tag."""
     if columns.one_tag_a_row is None:
         return frame
@@ -171,7 +174,7 @@ def frequent(counts: Sequence[int], min_count: int) -> list[int]:
     return kept
 
 
-def recurring_tags(column: Any) -> tuple[Counter[str], str | None] | None:
+def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     """Return the rows of each tag of a column and its separator; None if it lists no tags.
 
     Tags are lists, or names that recur in other combinations with a separator between.
@@ -224,7 +227,7 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     if not is_plain:
         cells = [_parsed(cell) for cell in different]
         if any(isinstance(cell, LISTING) for cell in cells):
-            found = _of_lists(codes, cells, name)
+            found = _of_lists(codes, [_items_of(cell) for cell in cells], name)
             _warn_of_second_separator(found.names, None, name)
             return found, None
         texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
@@ -244,7 +247,8 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
             rows = [_split(text, separator, unquote=True) for text in texts]
         found = Listing.of(rows, codes)
     if len(texts) > 1:
-        _warn_of_second_separator(found.names, separator, name)
+        is_used = any(separator in text for text in texts)
+        _warn_of_second_separator(found.names, separator, name, is_used=is_used)
     _warn_of_strange_names(found.names, name)
     return found, separator
 
@@ -279,6 +283,12 @@ def _parsed(cell: Any) -> Any:
             if isinstance(found, dict) or any(isinstance(item, dict) for item in found):
                 return found
     return cell
+
+
+def _items_of(cell: Any) -> Any:
+    """Return the items of a list in a text without objects; another cell as it is."""
+    body = body_of_list(cell) if type(cell) is str else None
+    return cell if body is None or (body and not has_quotes(body)) else items_of(body)
 
 
 def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
@@ -520,19 +530,28 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
     return found.share >= _OFTEN_RECURRING and 2 * found.n_tags < n_cells
 
 
-def _warn_of_second_separator(names: Collection[str], separator: str | None, column: str) -> None:
+def _warn_of_second_separator(
+    names: Collection[str], separator: str | None, column: str, *, is_used: bool = True
+) -> None:
     """Warn of tags that are made of other tags, with another separator between them."""
     known = set(names)
-    for other in _SEPARATORS:
+    for other, is_strong in {**_SEPARATORS, " and ": False}.items():
         found = {name: _pieces(name, other) for name in names if other in name}
         # Names may have several words.
         if other == separator or (other == " " and not all(of <= known for of in found.values())):
             continue
-        some = sorted(n for n, of in found.items() if len(of) > 1 and of <= known - {n})
+        # Commas stand in names, of which one before a comma may be another name.
+        enough = is_strong and is_used and other != ","
+        some = sorted(
+            name
+            for name, of in found.items()
+            if len(of) > 1 and (of & known if enough else of <= known - {name})
+        )
         if some:
+            tags = sorted(found[some[0]] & known)
+            are = "is a tag" if len(tags) == 1 else "are tags"
             warn(
                 f"tags_column: the column {column!r} has {some[0]!r:.60}, which is taken for one "
-                f"tag, though {listed(sorted(found[some[0]]))} are tags of their own: is "
-                f"{other!r} a separator, too?"
+                f"tag, though {listed(tags)} {are} too: is {other!r} a separator, too?"
             )
             return

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.names import listed, option
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
-from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one
+from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
@@ -34,6 +34,7 @@ from multimargin.datasets.table_files import (
 from multimargin.datasets.table_kinds import Kind, is_called_a_key, marks_of
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
+from multimargin.typing import Frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,7 @@ class Table:
     unknown_tags: Mapping[str, int] = field(default_factory=dict)  # Rows of tags not looked for
     blank: str = "unknown"  # What an empty cell of a label is
     decimal: str = "."  # The decimal mark of numbers
+    units: Mapping[str, str] = field(default_factory=dict)  # Signs of columns of amounts
     n_rare: int = 0  # Number of labels that are left out, with fewer rows than asked for
     decisions: Mapping[str, Kind] = field(default_factory=dict)  # What columns are taken for
 
@@ -102,6 +104,7 @@ def read_table(
     *,
     name: str | None = None,
     kinds: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
     known_labels: Collection[str] | None = None,
 ) -> Table:
     """Read tables and sort their columns."""
@@ -113,6 +116,7 @@ def read_table(
             columns,
             name=stem_of(first) if name is None else name,
             kinds=kinds,
+            units=units,
             known_labels=known_labels,
             as_text=kind_of(first) in DELIMITERS,
             # What the test part holds decides nothing.
@@ -143,7 +147,7 @@ def read_parts(
     columns: TableColumns | None = None,
     *,
     blank_rows: bool = False,
-) -> tuple[Any, dict[str, NDArray[np.intp]]]:
+) -> tuple[Frame, dict[str, NDArray[np.intp]]]:
     """Read tables with the same columns into one, and the rows of each part of several."""
     frames = {part: read_frame(file, blank_rows=blank_rows) for part, file in parts.items()}
     if columns is not None:
@@ -155,11 +159,12 @@ def read_parts(
 
 
 def table_of(
-    frame: Any,
+    frame: Frame,
     columns: TableColumns,
     *,
     name: str = "",
     kinds: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
     known_labels: Collection[str] | None = None,
     as_text: bool = False,
     rows: NDArray[np.intp] | None = None,
@@ -197,18 +202,26 @@ def table_of(
             raise ValueError("no column is left for the features; expected at least one")
         deciding = features if rows is None else features.iloc[rows]
         kinds, mark, found["decisions"] = feature_kinds(deciding, uses, columns, as_text=as_text)
-        X = features_of(frame, kinds, name, mark)
+        units = {column: kind.unit for column, kind in found["decisions"].items() if kind.unit}
+        X = features_of(frame, kinds, name, mark, units=units)
     else:
-        X = features_of(frame, kinds, name, model_mark=mark)
+        X = features_of(frame, kinds, name, model_mark=mark, units=units)
+    found["units"] = units or {}
     return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, decimal=mark, **found)
 
 
 def features_of(
-    frame: Any, kinds: Mapping[str, str], name: str, mark: str | None = None, model_mark: str = "."
-) -> Any:
+    frame: Frame,
+    kinds: Mapping[str, str],
+    name: str,
+    mark: str | None = None,
+    model_mark: str = ".",
+    units: Mapping[str, str] | None = None,
+) -> Frame:
     """Return the features of a table in the order and the types of their kinds.
 
-    `mark` is the decimal mark; None finds it, `model_mark` where that is open.
+    `mark` is the decimal mark; None finds it, `model_mark` where that is open. `units` are those of
+    the columns in the rows that were fitted.
     """
     columns = features_by_column(frame, kinds)
     missing = [column for column in columns if column not in frame.columns]
@@ -219,7 +232,7 @@ def features_of(
         )
     if mark is None:
         mark = _mark_of_numbers(frame, kinds, model_mark)
-    return frame_of(features_of_columns(frame, kinds, mark), frame.index)
+    return frame_of(features_of_columns(frame, kinds, mark, units or {}), frame.index)
 
 
 def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
@@ -227,11 +240,16 @@ def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
     marks = {".", ","}
     for column, kind in kinds.items():
         if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif":
-            marks &= marks_of(Cells(column, frame[column]))
+            cells = Cells(column, frame[column])
+            fits = marks_of(cells)
+            # Points may stand between thousands.
+            if mark not in fits and units_of(cells.texts, mark) is not None:
+                fits.add(mark)
+            marks &= fits
     return mark if mark in marks or not marks else marks.pop()
 
 
-def to_pandas(frame: Any) -> Any:
+def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:
     """Return a data frame as one of pandas, itself if it is one, with texts as column names."""
     pandas = import_pandas("data frames")
     if isinstance(frame, pandas.DataFrame):
@@ -248,7 +266,7 @@ def to_pandas(frame: Any) -> Any:
     return with_plain_names(result, "frame")
 
 
-def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
+def warn_of_row_numbers(kinds: Mapping[str, str], X: Frame) -> None:
     """Warn of a column that numbers the rows, which says nothing of other rows."""
     for column, kind in kinds.items():
         if (

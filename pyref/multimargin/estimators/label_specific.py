@@ -7,7 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
@@ -357,7 +357,7 @@ def _fit_one(estimator: Any, X: Features, y: NDArray[np.uint8], weights: Matrix 
     return estimator.fit(X, y, sample_weight=weights)
 
 
-def decision(classifier: Any, X: Features) -> Matrix:
+def decision(classifier: BaseEstimator, X: Features) -> Matrix:
     """Return the decision values of a fitted binary classifier, positive for class 1."""
     if hasattr(classifier, "decision_function"):
         return np.asarray(classifier.decision_function(X), dtype=np.float64)

@@ -355,7 +355,9 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
     def _label_scores(self, X: Features) -> Matrix:
         return product(X, self.coef_.T, thread_count(self.n_jobs))
 
-    def get_support(self, indices: bool = False, *, label: int | str | None = None) -> NDArray[Any]:
+    def get_support(
+        self, indices: bool = False, *, label: int | str | None = None
+    ) -> NDArray[np.bool_] | NDArray[np.intp]:
         """Return the features of a label, or of all labels together.
 
         Parameters

@@ -23,7 +23,7 @@ from multimargin.estimators.fitting.progress import EpochCallback
 from multimargin.estimators.fitting.report import Report
 from multimargin.estimators.fitting.time_limit import seconds_until
 from multimargin.kernels import rust_matrix
-from multimargin.typing import Features, Matrix
+from multimargin.typing import Features, Marks, Matrix, is_sparse
 
 # Eigenvalues of R closer to zero than this are rounding: its entries are at most 1.
 _ROUNDING = 1e-12
@@ -37,7 +37,7 @@ _EIGENVALUES_PER_LABEL = 50
 _DENSE_ALONE = 9e-7
 
 
-def label_dissimilarity(indicator: NDArray[Any]) -> Matrix:
+def label_dissimilarity(indicator: Marks) -> Matrix:
     """Return R, one minus the cosine between label columns; 1 beside a label of no row."""
     Y = indicator.astype(np.float64)
     counts = Y.T @ Y
@@ -65,7 +65,7 @@ class Convexity:
     largest_eigenvalue: float  # lambda_max(coupling)
 
 
-def examine(X: Features, indicator: NDArray[Any], alpha: float, *, convexify: bool) -> Convexity:
+def examine(X: Features, indicator: Marks, alpha: float, *, convexify: bool) -> Convexity:
     """Decide whether the published problem is convex, and shift it when asked to.
 
     The shift is 0 where the published problem is convex, else -lambda_min(R), the smallest one for
@@ -136,7 +136,7 @@ def largest_feature_eigenvalue(X: Features) -> float:
     return float(eigsh(square, k=1, v0=start, tol=0, return_eigenvectors=False)[0])
 
 
-def ridge_start(X: Features, indicator: NDArray[Any], gamma: float) -> Matrix:
+def ridge_start(X: Features, indicator: Marks, gamma: float) -> Matrix:
     """Return the transpose of the start of Algorithm 1, (X^T X + gamma I)^-1 X^T Y."""
     n, d = X.shape
     Y = indicator.astype(np.float64)
@@ -258,33 +258,33 @@ def solve_llsf(X: Features, convexity: Convexity, request: Request) -> Coefficie
 
 def weighted(
     X: Features, indicator: NDArray[np.uint8], sample_weight: Matrix | None
-) -> tuple[Any, NDArray[Any], tuple[Matrix, Matrix]]:
+) -> tuple[Features, Matrix, tuple[Matrix, Matrix]]:
     """Return the problem in which each row counts once: X, Y, `Request.sums`."""
     Y: NDArray[Any] = indicator
     norms = indicator.sum(axis=0, dtype=np.float64)
     if sample_weight is not None:
         roots, norms = np.sqrt(sample_weight), sample_weight @ indicator
         Y = roots[:, None] * indicator
-        if sparse.issparse(X):
+        if is_sparse(X):
             X = sparse.csr_array(sparse.diags_array(roots) @ X)
         else:
             X = roots[:, None] * X
     return X, Y, (correlation_of(X, Y), norms)
 
 
-def correlation_of(X: Features, Y: NDArray[Any]) -> Matrix:
+def correlation_of(X: Features, Y: Marks) -> Matrix:
     """Return the transpose of X^T Y."""
     return np.ascontiguousarray(as_dense(sparse.csr_array(Y.T, dtype=np.float64) @ X))
 
 
 def _column_squared_norms(X: Any) -> Matrix:
-    if sparse.issparse(X):
+    if is_sparse(X):
         squares: Matrix = np.asarray(X.multiply(X).sum(axis=0)).ravel()
         return squares
     return np.asarray(np.einsum("ij,ij->j", X, X), dtype=np.float64)
 
 
-def as_dense(matrix: Any) -> Matrix:
+def as_dense(matrix: Features) -> Matrix:
     """Return a matrix as a dense one."""
-    dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    dense: Matrix = matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
     return dense

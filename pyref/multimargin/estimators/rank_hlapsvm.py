@@ -18,7 +18,7 @@ from multimargin.estimators.pairwise.engine import solve_problem
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
 from multimargin.kernels import Kernel, less_offset, offset_of
 from multimargin.thresholds import Threshold
-from multimargin.typing import Features, Matrix
+from multimargin.typing import Features, Matrix, is_sparse
 
 # A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
 # features, the n x n kernel form (27) is used.
@@ -215,7 +215,7 @@ class RankHLapSVM(PairwiseClassifier):
         n, d = problem.X.shape
         if problem.kernel.name != "linear" or d >= min(n, _MOST_WHITENED_FEATURES + 1):
             fit = _solve_kernel_form(problem, self.solver, lam, laplacian)
-        elif sparse.issparse(problem.X):
+        elif is_sparse(problem.X):
             fit = _solve_sparse(problem, self.solver, lam, laplacian)
         else:
             fit, W = _whitened(problem, _with_ones(problem.X), self.solver, lam, laplacian)
@@ -375,7 +375,7 @@ class Laplacian:
                 total += float(weight) * counts.sum() * float(counts @ (inside**2).sum(axis=1))
         return total
 
-    def gram(self, X: Any) -> Matrix:
+    def gram(self, X: Features) -> Matrix:
         """Return the upper triangle of X^T Lap X, d x d, of X that ends with the feature 1.
 
         That feature, and whatever else is constant where hyperedges meet, lies in the null space of
@@ -383,7 +383,7 @@ class Laplacian:
         digit of it.
         """
         roots = np.sqrt(self.degrees)[:, None]
-        if sparse.issparse(X):
+        if is_sparse(X):
             gram = Kernel("linear").matrix(sparse.csr_array(X.multiply(roots).T)).T
             sums = X.T @ self.Y
         else:
@@ -502,5 +502,5 @@ def _with_lower_triangle(M: Matrix) -> Matrix:
 def _with_ones(X: Any) -> Matrix:
     """Return a dense copy of X with the feature 1 appended (eq. (8))."""
     extended = np.ones((X.shape[0], X.shape[1] + 1))
-    extended[:, :-1] = X.toarray() if sparse.issparse(X) else X
+    extended[:, :-1] = X.toarray() if is_sparse(X) else X
     return extended

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, check_flag
 from multimargin.features.checked import TakesFeatures
-from multimargin.typing import Features, LabelsLike, MatrixLike
+from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 
 # Columns up to which, and entries up to which, features are held dense.
 _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
@@ -64,10 +64,10 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
     def __init__(
         self,
-        views: Sequence[tuple[str, Any, Any]] | None = None,
+        views: Sequence[tuple[str, BaseEstimator | str, object]] | None = None,
         *,
-        unit_length: Any = "auto",
-        dense: Any = "auto",
+        unit_length: bool | str = "auto",
+        dense: bool | str = "auto",
     ) -> None:
         self.views = views
         self.unit_length = unit_length
@@ -86,7 +86,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.fit_parts(X)
         return self
 
-    def fit_parts(self, X: Any, *, checked_by: Any = None) -> list[Features]:
+    def fit_parts(
+        self, X: MatrixLike, *, checked_by: BaseEstimator | None = None
+    ) -> list[Features]:
         """Fit, and return the features of each view in the form that was chosen.
 
         What another estimator has checked already has its number and names of features.
@@ -95,7 +97,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         self.columns_ = None
         self.names_ = [""]
         if self.views is None:
-            parts = [X if checked_by is not None else self._checked_features(X, reset=True)]
+            parts: list[Any] = [
+                X if checked_by is not None else self._checked_features(X, reset=True)
+            ]
             copy_names(checked_by, self)
         else:
             triples = named_views(self.views)
@@ -158,7 +162,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             return parts[0]
         return np.hstack(parts) if all(self.dense_) else sparse.hstack(parts, format="csr")
 
-    def on_its_view(self, place: int, name: str, estimator: Any) -> tuple[str, Any]:
+    def on_its_view(
+        self, place: int, name: str, estimator: BaseEstimator
+    ) -> tuple[str, BaseEstimator]:
         """Return a classifier of one view, with its name, as one of the features of all views."""
         if self.columns_ is None:
             return name, estimator
@@ -170,7 +176,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         """Return the name of a classifier of one view among those of all."""
         return name if self.columns_ is None else f"{self.names_[place]}__{name}"
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any] | None:
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_] | None:
         """Return the names of the features: those given, else those of the fit, if it had some.
 
         Parameters
@@ -235,14 +243,18 @@ class OneView(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Those of the view.
         """
         own = X[:, self.start : self.stop]
-        return in_form(own, dense=self.dense) if sparse.issparse(X) else np.ascontiguousarray(own)
+        return in_form(own, dense=self.dense) if is_sparse(X) else np.ascontiguousarray(own)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any] | None:
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_] | None:
         """Return the names of the features of the view, of those of all."""
-        return None if input_features is None else input_features[self.start : self.stop]
+        return (
+            None if input_features is None else np.asarray(input_features)[self.start : self.stop]
+        )
 
 
-def named_views(views: Any) -> Triples:
+def named_views(views: object) -> Triples:
     """Return views that are given as triples of a name, a transformer and columns."""
     expected = (
         "expected a list of (name, transformer, columns), each name once and without two "
@@ -265,7 +277,7 @@ def named_views(views: Any) -> Triples:
     return [tuple(one) for one in views]
 
 
-def check_unit_length(unit_length: Any) -> None:
+def check_unit_length(unit_length: object) -> None:
     """Refuse what is neither "auto" nor True nor False."""
     if isinstance(unit_length, str):
         check_choice("unit_length", unit_length, ("auto",))
@@ -273,7 +285,7 @@ def check_unit_length(unit_length: Any) -> None:
         check_flag("unit_length", unit_length)
 
 
-def copy_names(fitted: Any, other: Any) -> None:
+def copy_names(fitted: BaseEstimator, other: BaseEstimator) -> None:
     """Give an estimator the number and the names of the features of a fitted one."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(fitted, name):
@@ -298,19 +310,19 @@ def _of_view(name: str, transform: Any, X: Any) -> Any:
         ) from error
 
 
-def is_dense(X: Any) -> bool:
+def is_dense(X: Features) -> bool:
     """Return whether features are held dense, by their numbers."""
     n, d = X.shape
     if n * d > _MOST_ENTRIES:
         return False
     if d <= _FEW_COLUMNS:
         return True
-    nonzero = X.nnz if sparse.issparse(X) else np.count_nonzero(X)
+    nonzero = X.nnz if is_sparse(X) else np.count_nonzero(X)
     return bool(nonzero >= _DENSE * n * d)
 
 
-def in_form(X: Any, *, dense: bool) -> Features:
+def in_form(X: Features, *, dense: bool) -> Features:
     """Return features as a dense or as a CSR matrix."""
     if dense:
-        return X.toarray() if sparse.issparse(X) else X
-    return X if sparse.issparse(X) else sparse.csr_array(X)
+        return X.toarray() if is_sparse(X) else X
+    return X if is_sparse(X) else sparse.csr_array(X)

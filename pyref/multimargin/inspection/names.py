@@ -5,20 +5,20 @@ from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from multimargin.calibration.shortlists import best_of_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.measures.label_scores import answer_of, response_of, scores_of
 from multimargin.scikit_learn import num_samples, safe_indexing
-from multimargin.typing import MatrixLike
+from multimargin.typing import Matrix, MatrixLike, Name, is_sparse
 
 # Scores that are held at a time.
 _SCORES = 2**22
 
 
-def label_names_of_model(model: Any) -> NDArray[Any]:
+def label_names_of_model(model: BaseEstimator) -> NDArray[np.generic]:
     """Return the names of the labels of a fitted model, label numbers where they have none."""
     last = final_estimator(model)
     names = getattr(last, "label_names_in_", None)
@@ -49,19 +49,23 @@ def _numbers_of_labels(model: Any) -> Any:
 
 @overload
 def predict_names(
-    model: Any, X: MatrixLike, *, k: int | None = None, return_scores: Literal[False] = False
-) -> list[list[Any]]: ...
+    model: BaseEstimator,
+    X: MatrixLike,
+    *,
+    k: int | None = None,
+    return_scores: Literal[False] = False,
+) -> list[list[Name]] | tuple[list[list[Name]], list[list[float]]]: ...
 
 
 @overload
 def predict_names(
-    model: Any, X: MatrixLike, *, k: int | None = None, return_scores: Literal[True]
-) -> tuple[list[list[Any]], list[list[float]]]: ...
+    model: BaseEstimator, X: MatrixLike, *, k: int | None = None, return_scores: Literal[True]
+) -> list[list[Name]] | tuple[list[list[Name]], list[list[float]]]: ...
 
 
 def predict_names(
-    model: Any, X: MatrixLike, *, k: int | None = None, return_scores: bool = False
-) -> list[list[Any]] | tuple[list[list[Any]], list[list[float]]]:
+    model: BaseEstimator, X: MatrixLike, *, k: int | None = None, return_scores: bool = False
+) -> list[list[Name]] | tuple[list[list[Name]], list[list[float]]]:
     """Return the names of the predicted labels of each row, the most probable first.
 
     Parameters
@@ -115,10 +119,10 @@ def predict_names(
 
 
 def predicted_labels(
-    model: Any, X: Any
+    model: BaseEstimator, X: MatrixLike
 ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.float64]]]:
     """Return the predicted labels of each row, the best first, and what ranks them."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = X.tocsr()
     check_multilabel(model, X)
     parts = blocks_of_rows(model, X) if base_rates_of(model) is not None else [X]
@@ -139,13 +143,13 @@ def predicted_labels(
     return labels, values
 
 
-def base_rates_of(model: Any) -> NDArray[np.float64] | None:
+def base_rates_of(model: BaseEstimator) -> NDArray[np.float64] | None:
     """Return the probabilities of labels that a model does not list, None if it lists all."""
     rates: NDArray[np.float64] | None = getattr(final_estimator(model), "base_rates_", None)
     return rates
 
 
-def decision_and_ranking(model: Any, X: MatrixLike) -> tuple[Any, Any]:
+def decision_and_ranking(model: BaseEstimator, X: MatrixLike) -> tuple[Matrix, Matrix]:
     """Return decision values and what ranks labels; steps before the model transform once."""
     *transformers, model = steps_of(model)
     for transformer in transformers:
@@ -159,7 +163,7 @@ def decision_and_ranking(model: Any, X: MatrixLike) -> tuple[Any, Any]:
 
 
 def predict_top(
-    model: Any, X: MatrixLike, k: int = 5
+    model: BaseEstimator, X: MatrixLike, k: int = 5
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the k best labels of each row, by blocks of rows: no array of all scores is made.
 
@@ -203,10 +207,10 @@ def predict_top(
     return labels, values
 
 
-def blocks_of_rows(model: Any, X: Any) -> Iterator[Any]:
+def blocks_of_rows(model: BaseEstimator, X: MatrixLike) -> Iterator[MatrixLike]:
     """Return blocks of rows, few enough to hold the scores of all labels of a block."""
     count = label_names_of_model(model).size
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = X.tocsr()
     check_multilabel(model, X)
     n, step = num_samples(X), max(_SCORES // count, 1)
@@ -224,7 +228,7 @@ def check_rows(X: MatrixLike, answered: int) -> None:
         )
 
 
-def check_multilabel(model: Any, X: MatrixLike) -> None:
+def check_multilabel(model: BaseEstimator, X: MatrixLike) -> None:
     """Raise ValueError if a model predicts one class per row."""
     last = final_estimator(model)
     several = getattr(last, "multilabel_", None)

@@ -1,9 +1,8 @@
 """Predictions as sparse matrices and as data frames."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from multimargin.checks.parameters import check_choice
 from multimargin.inspection.names import (
@@ -14,12 +13,12 @@ from multimargin.inspection.names import (
     label_names_of_model,
 )
 from multimargin.measures.label_scores import answer_of
-from multimargin.typing import MatrixLike
+from multimargin.typing import Frame, MatrixLike
 
 _RESPONSES = ("predict", "predict_proba", "decision_function", "label_scores")
 
 
-def predict_sparse(model: Any, X: MatrixLike) -> sparse.csr_array:
+def predict_sparse(model: BaseEstimator, X: MatrixLike) -> sparse.csr_array:
     """Return the predicted labels as a sparse matrix, by blocks of rows.
 
     No array of all rows and labels is made, of scores or of predictions.
@@ -64,8 +63,8 @@ def predict_sparse(model: Any, X: MatrixLike) -> sparse.csr_array:
 
 
 def predict_frame(
-    model: Any, X: MatrixLike, *, response: str = "predict", library: str = "pandas"
-) -> Any:
+    model: BaseEstimator, X: MatrixLike, *, response: str = "predict", library: str = "pandas"
+) -> Frame:
     """Return predictions, probabilities or scores as a data frame with the names of the labels.
 
     Parameters

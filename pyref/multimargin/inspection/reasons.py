@@ -1,11 +1,12 @@
 """Features that support or oppose a label, by the weights of a linear model."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration import CalibratedClassifier
@@ -15,7 +16,7 @@ from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.inspection.names import check_rows, label_names_of_model, predicted_labels
 from multimargin.inspection.steps import final_estimator, fitted_inside, steps_of
 from multimargin.scikit_learn import num_samples
-from multimargin.typing import MatrixLike
+from multimargin.typing import MatrixLike, Name
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,23 @@ class Reasons:
         return f"{shown} (log odds: {blocks})" if blocks else shown
 
 
-def explain(model: Any, X: MatrixLike, label: Any = None, *, k: int = 10) -> Any:
+@overload
+def explain(model: BaseEstimator, X: None, label: Name, *, k: int = 10) -> Reasons: ...
+
+
+@overload
+def explain(model: BaseEstimator, X: MatrixLike, label: Name, *, k: int = 10) -> list[Reasons]: ...
+
+
+@overload
+def explain(
+    model: BaseEstimator, X: MatrixLike, label: None = None, *, k: int = 10
+) -> list[list[Reasons]]: ...
+
+
+def explain(
+    model: BaseEstimator, X: MatrixLike | None, label: Name | None = None, *, k: int = 10
+) -> Reasons | list[Reasons] | list[list[Reasons]]:
     """Return the features that support or oppose a label, by a linear model.
 
     Parameters

@@ -1,12 +1,13 @@
 """Steps that rows pass through inside of pipelines and searches."""
 
 from collections.abc import Iterator
-from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 
 
-def steps_of(model: Any) -> Iterator[Any]:
+def steps_of(model: BaseEstimator) -> Iterator[BaseEstimator]:
     """Yield the transformers of pipelines and searches, nested ones too, then what they end with.
 
     Fitted or not; a model that is neither is its only step.
@@ -21,12 +22,12 @@ def steps_of(model: Any) -> Iterator[Any]:
         yield model
 
 
-def fitted_inside(classifier: Any) -> Any:
+def fitted_inside(classifier: BaseEstimator) -> BaseEstimator:
     """Return what a classifier has found or fitted inside of itself, None if there is nothing."""
     return getattr(classifier, "best_estimator_", getattr(classifier, "estimator_", None))
 
 
-def final_estimator(model: Any) -> Any:
+def final_estimator(model: BaseEstimator) -> BaseEstimator:
     """Return the estimator that a pipeline or a search ends with, fitted or not."""
     for last in steps_of(model):
         model = last

@@ -6,9 +6,10 @@ tanh(gamma x.y + coef0), ``linear`` x.y.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin import _rust
@@ -16,9 +17,10 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import check_magnitudes, check_readable
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.storage import canonical, check_storage
-from multimargin.typing import Features, Matrix
+from multimargin.typing import Features, Matrix, is_sparse
 
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
+_Number = TypeVar("_Number", bound=np.generic)
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
@@ -114,9 +116,11 @@ def make_kernel(
     return Kernel(name, gamma=gamma, degree=degree, coef0=coef0, offset=offset)
 
 
-def rust_matrix(X: Any, name: str = "X") -> Any:
+def rust_matrix(
+    X: NDArray[_Number] | sparse.csr_array, name: str = "X"
+) -> NDArray[_Number] | tuple[NDArray[_Number], NDArray[np.int32], NDArray[np.int32], int]:
     """Return a matrix as the Rust core takes it, without a copy where the format allows it."""
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return X
     check_readable(X, name)
     if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:  # pragma: no cover  # 16 GB of test data
@@ -128,21 +132,21 @@ def rust_matrix(X: Any, name: str = "X") -> Any:
     return (X.data, indices, indptr, X.shape[1])
 
 
-def less_offset(X: Features, offset: Matrix | None) -> Any:
+def less_offset(X: Features, offset: Matrix | None) -> Features:
     """Return features less an offset, so that their distances do not cancel."""
     if offset is None:
         return X
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return X - offset
     ones = sparse.csr_array(np.ones((X.shape[0], 1)))
     return sparse.csr_array(sparse.csr_array(X) - ones @ sparse.csr_array(offset[None, :]))
 
 
-def same_kind(X: Any, like: Any) -> Features:
+def same_kind(X: Features, like: Features) -> Features:
     """Return `X` dense or as CSR, whichever `like` is."""
-    if sparse.issparse(like) and not sparse.issparse(X):
+    if is_sparse(like) and not is_sparse(X):
         return sparse.csr_array(X)
-    if sparse.issparse(X) and not sparse.issparse(like):
+    if is_sparse(X) and not is_sparse(like):
         return np.ascontiguousarray(X.toarray())
     return X
 
@@ -151,7 +155,7 @@ def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
     """Return what a kernel given as a function returns, checked."""
     returned = function(X, Y)
     expected = f"expected an array of shape ({X.shape[0]}, {Y.shape[0]}) of finite real numbers"
-    if sparse.issparse(returned):
+    if is_sparse(returned):
         raise TypeError(f"kernel returned a sparse matrix; {expected}.")
     check_storage(returned, "What kernel returned")
     try:
@@ -177,9 +181,9 @@ def mean_distance(X: Features, sample_weight: Matrix | None = None) -> float:
     if n < 2:
         return 0.0
     # Sums of squares less products lose what the rows have in common.
-    X = less_offset(X, offset_of(X)) if sparse.issparse(X) else X - X.mean(axis=0)
+    X = less_offset(X, offset_of(X)) if is_sparse(X) else X - X.mean(axis=0)
     products = Kernel("linear")
-    squares = np.asarray((X.multiply(X) if sparse.issparse(X) else X * X).sum(axis=1)).ravel()
+    squares = np.asarray((X.multiply(X) if is_sparse(X) else X * X).sum(axis=1)).ravel()
     total = 0.0
     for start in range(0, n, _BLOCK):
         rows = slice(start, min(start + _BLOCK, n))
@@ -206,13 +210,13 @@ def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
         weights = sample_weight[sample_weight > 0.0] / sample_weight.sum()
         entries = X.shape[1]
         mean = float(np.sum(weights @ X) / entries)
-        if not sparse.issparse(X):
+        if not is_sparse(X):
             return float(weights @ ((X - mean) ** 2).sum(axis=1) / entries)
         X = canonical(X)
         stored = np.diff(X.indptr)
         squares = np.repeat(weights, stored) @ (X.data - mean) ** 2
         return float((squares + weights @ (entries - stored) * mean**2) / entries)
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return float(X.var())
     X = canonical(X)
     entries = X.shape[0] * X.shape[1]
@@ -228,10 +232,10 @@ def offset_of(X: Features) -> Matrix | None:
     A column that is mostly zeros has no such mean, so that sparse features stay sparse.
     """
     n = X.shape[0]
-    if sparse.issparse(X) and not _fills_a_column(X):
+    if is_sparse(X) and not _fills_a_column(X):
         return None
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = canonical(X)
         columns = X.indices
         squares = np.bincount(columns, (X.data - mean[columns]) ** 2, minlength=mean.size)

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from multimargin.checks.scores import check_scores
 from multimargin.scikit_learn import num_samples
-from multimargin.typing import MatrixLike
+from multimargin.typing import Matrix, MatrixLike
 
 
-def response_of(estimator: Any, responses: Sequence[str]) -> str:
+def response_of(estimator: BaseEstimator, responses: Sequence[str]) -> str:
     """Return the first of some methods that an estimator can score labels by."""
     for response in responses:
         if _method(estimator, response) is not None:
@@ -24,7 +25,7 @@ def response_of(estimator: Any, responses: Sequence[str]) -> str:
 
 
 def scores_by(
-    estimator: Any, response: str, X: MatrixLike, *, n_labels: int | None = None
+    estimator: BaseEstimator, response: str, X: MatrixLike, *, n_labels: int | None = None
 ) -> NDArray[np.float64]:
     """Return the scores of labels that a method of a classifier gives, one row each of `X`."""
     scores = answer_of(estimator, response, X)
@@ -33,17 +34,20 @@ def scores_by(
     return checked.astype(np.float64, copy=False)
 
 
-def answer_of(estimator: Any, response: str, X: MatrixLike) -> Any:
+def answer_of(estimator: BaseEstimator, response: str, X: MatrixLike) -> Matrix:
     """Return what a method of a classifier answers, as one array of all labels."""
     method = _method(estimator, response_of(estimator, [response]))
     assert method is not None
     scores = method(X)
     if isinstance(scores, list):
         scores = _relevant_probabilities(scores, estimator.classes_)
-    return scores.toarray() if hasattr(scores, "toarray") else scores
+    answers: Matrix = scores.toarray() if hasattr(scores, "toarray") else scores
+    return answers
 
 
-def scores_of(estimator: Any, X: MatrixLike, n_labels: int) -> tuple[NDArray[np.float64], str]:
+def scores_of(
+    estimator: BaseEstimator, X: MatrixLike, n_labels: int
+) -> tuple[NDArray[np.float64], str]:
     """Return the scores (n, q) of a fitted multi-label classifier, and the method they come from.
 
     As scikit-learn's scorers rank: without scores the predictions, whose labels tie.

@@ -10,7 +10,7 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.retrieval import area_under_curve
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import check_indicator, known_labels
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Frame, LabelsLike, MatrixLike, Vector
 
 
 def label_measures(
@@ -19,7 +19,7 @@ def label_measures(
     scores: MatrixLike,
     *,
     sample_weight: ArrayLike | None = None,
-) -> Any:
+) -> "dict[str, Vector] | Frame":
     """Measures of each label by itself, to see which labels a model gets wrong.
 
     Parameters

@@ -297,10 +297,10 @@ _DEFINITIONS = {
 
 def ranking_measures(
     names: Sequence[str],
-    Y_true: Any,
-    scores: Any,
+    Y_true: LabelsLike,
+    scores: MatrixLike,
     degenerate_rows: DegenerateRows,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
     """Compute some ranking measures by name: what they share is computed once."""
     if degenerate_rows not in ("ignore", "count"):

@@ -18,7 +18,7 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.notices import warn
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import check_indicator, known_labels
-from multimargin.typing import LabelsLike, MatrixLike, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 
 
 def precision_at_k(
@@ -96,7 +96,7 @@ def recall_at_k(
     return float(np.average(recalls, weights=weights))
 
 
-def label_propensities(Y_train: Any, *, a: float = 0.55, b: float = 1.5) -> Vector:
+def label_propensities(Y_train: LabelsLike, *, a: float = 0.55, b: float = 1.5) -> Vector:
     """Propensities of labels: how likely a label that applies to a row is given to it.
 
     Parameters
@@ -130,7 +130,7 @@ def label_propensities(Y_train: Any, *, a: float = 0.55, b: float = 1.5) -> Vect
 def propensity_scored_precision_at_k(
     Y_true: LabelsLike,
     scores: MatrixLike,
-    propensities: Any,
+    propensities: ArrayLike,
     *,
     k: int = 5,
     sample_weight: ArrayLike | None = None,
@@ -323,7 +323,7 @@ def auc_micro(
     return _area(Y.ravel(), f.ravel(), of_entries, known.ravel())
 
 
-def area_under_curve(y: NDArray[np.uint8], scores: NDArray[Any], weights: Vector | None) -> float:
+def area_under_curve(y: NDArray[np.uint8], scores: Matrix, weights: Vector | None) -> float:
     """Return the area under the ROC curve of a label that has both values."""
     return float(metrics.roc_auc_score(y, scores, sample_weight=weights))
 

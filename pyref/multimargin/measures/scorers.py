@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer
 
 from multimargin.measures.registry import MEASURES, MORE_MEASURES, Measure, ranking_hamming
 from multimargin.targets.indicator import complete_rows, known_rows
-from multimargin.typing import Features, MatrixLike, Vector
+from multimargin.typing import Features, Marks, MatrixLike, Scoring, Vector
 
 Scorer = Callable[..., float]
 
@@ -55,7 +55,7 @@ SCORERS: dict[str, Scorer] = {
 """Scorers for `scoring=` of scikit-learn: larger is better, so losses carry the prefix "neg_"."""
 
 
-def measurable_rows(Y: NDArray[Any], scorer: Any) -> NDArray[np.bool_]:
+def measurable_rows(Y: Marks, scorer: Scorer) -> NDArray[np.bool_]:
     """Return which rows of an indicator with NaN a scorer can measure.
 
     Measures of this package leave unknown labels out; others need rows in which all are known.
@@ -66,7 +66,7 @@ def measurable_rows(Y: NDArray[Any], scorer: Any) -> NDArray[np.bool_]:
 
 
 def rows_to_measure(
-    Y: NDArray[Any], scorer: Any, sample_weight: Vector | None = None
+    Y: Marks, scorer: Scorer, sample_weight: Vector | None = None
 ) -> NDArray[np.intp]:
     """Return the rows of an indicator with NaN that a scorer can measure and that count."""
     counted = measurable_rows(Y, scorer)
@@ -80,7 +80,7 @@ def rows_to_measure(
     return np.flatnonzero(counted)
 
 
-def as_measured(Y: NDArray[Any]) -> NDArray[Any]:
+def as_measured(Y: Marks) -> Marks:
     """Return an indicator as integers, which scikit-learn's measures expect, if none is NaN."""
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
@@ -119,7 +119,7 @@ def get_scorer(name: str) -> Scorer:
     return deepcopy(SCORERS[scorer_key(name)])
 
 
-def scorer_of(scoring: Any) -> Scorer:
+def scorer_of(scoring: Scoring) -> Scorer:
     """Return the scorer that a parameter names, ours or scikit-learn's, or that it is."""
     if isinstance(scoring, str):
         if scoring in SCORERS:
@@ -133,7 +133,7 @@ def scorer_of(scoring: Any) -> Scorer:
             ) from error
     if not callable(scoring):
         raise TypeError(f"scoring is {scoring!r}; expected a name or a scorer.")
-    return scoring  # type: ignore[no-any-return]
+    return scoring
 
 
 class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

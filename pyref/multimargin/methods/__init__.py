@@ -1,11 +1,14 @@
 """The methods and baselines by name: what the command line, tuning and comparisons are made of."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from multimargin.checks.names import did_you_mean
 from multimargin.methods.baselines import BASELINES
 from multimargin.methods.method import Grid, Method, parse
 from multimargin.methods.table import METHODS
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = ["BASELINES", "METHODS", "Grid", "Method", "find_method", "make_method", "parse"]
 
@@ -28,7 +31,7 @@ def find_method(name: str) -> Method:
     return known[key]
 
 
-def make_method(name: str, /, **parameters: Any) -> Any:
+def make_method(name: str, /, **parameters: Any) -> "BaseEstimator":
     """Return an unfitted estimator by the name of its method.
 
     Parameters

@@ -6,9 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from multimargin.checks.names import did_you_mean
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 Grid = Mapping[str, tuple[Any, ...]]
 Pattern = Callable[[], Any]
@@ -118,7 +121,7 @@ class Method:
         }
         return {alias: inner[name] for alias, name in self.aliases.items()} | own
 
-    def make(self, **parameters: Any) -> Any:
+    def make(self, **parameters: Any) -> "BaseEstimator":
         """Return an unfitted estimator.
 
         Parameters
@@ -180,7 +183,7 @@ class Method:
         )
 
 
-def parse(text: str, default: Any) -> Any:
+def parse(text: str, default: object) -> object:
     """Read a parameter's value from text."""
     word = text.strip().lower()
     may_be_none = default is None or (isinstance(default, tuple) and None in default)

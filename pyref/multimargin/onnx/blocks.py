@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
 from multimargin.blocks.neighbours import (
@@ -24,7 +25,7 @@ _FLOAT, _INT64, _DOUBLE = 1, 7, 11
 _TINY = float(np.finfo(float).tiny)
 
 
-def add_block(graph: Graph, model: Any, X: Rows) -> Node | None:
+def add_block(graph: Graph, model: BaseEstimator, X: Rows) -> Node | None:
     """Append the scores (n, q) of a block as a calibration takes them; None if it is none."""
     known = KNOWN.get(type(model))
     return None if known is None else known(graph, model, X)

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
@@ -43,7 +44,7 @@ class _Predicted:
 
 
 def export(
-    model: Any,
+    model: BaseEstimator,
     path: str | os.PathLike[str],
     *,
     feature_names: Sequence[str] | None = None,

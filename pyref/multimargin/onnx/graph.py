@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.onnx.inputs import NUMBERS
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 # Runtimes since 2022 know them, and all that a model needs is in them.
 _OPSET, _IR_VERSION = 17, 8
@@ -53,7 +57,7 @@ class Given:
             )
         return self._input(graph, NUMBERS)
 
-    def inputs(self) -> dict[str, tuple[Any, int]]:
+    def inputs(self) -> dict[str, tuple[np.dtype[Any], int]]:
         """Return type and width of each input by its name."""
         numbers = np.dtype(np.float32 if self.single else np.float64)
         return {
@@ -71,7 +75,7 @@ Rows = Node | Given
 """A tensor of numbers, or the rows as they are given."""
 
 
-def require_onnx() -> Any:
+def require_onnx() -> ModuleType:
     """Return the module onnx; raise ImportError if it is not installed."""
     try:
         import onnx
@@ -107,8 +111,10 @@ class Graph:
         return name
 
     def model(
-        self, outputs: Mapping[str, tuple[Node, Any, int]], metadata: Mapping[str, str]
-    ) -> Any:
+        self,
+        outputs: Mapping[str, tuple[Node, np.dtype[Any], int]],
+        metadata: Mapping[str, str],
+    ) -> "ModelProto":
         """Return the checked model.
 
         `outputs` are a tensor, a type and a number of columns each; `metadata` is what the file
@@ -124,7 +130,7 @@ class Graph:
             [self._tensor(name, dtype, width) for name, (_, dtype, width) in outputs.items()],
             initializer=self._constants,
         )
-        model = helper.make_model(
+        model: ModelProto = helper.make_model(
             graph,
             producer_name="multimargin",
             producer_version=metadata["multimargin"],

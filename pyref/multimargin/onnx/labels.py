@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.thresholds import (
@@ -36,7 +36,9 @@ def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Rows)
     return graph.add("Greater", scores, add_threshold(graph, threshold, scores, X))
 
 
-def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Rows) -> Any:
+def add_threshold(
+    graph: Graph, threshold: Threshold, scores: Node, X: Rows
+) -> Node | float | NDArray[np.float64]:
     """Append the values of a fitted threshold, which can be subtracted from the scores (n, q).
 
     `X` are the features that it was fitted with.
@@ -107,11 +109,11 @@ def _descending(graph: Graph, q: int, scores: Node) -> Node:
     return graph.add("Slice", descending, integers([0]), integers([-1]), integers([0]))
 
 
-def columns(start: int, end: int) -> tuple[Any, ...]:
+def columns(start: int, end: int) -> tuple[NDArray[np.int64], ...]:
     """Return the further inputs of Slice: some columns of all rows."""
     return integers([start]), integers([end]), integers([1])
 
 
-def integers(values: Any) -> NDArray[np.int64]:
+def integers(values: ArrayLike) -> NDArray[np.int64]:
     """Return a constant of integers."""
     return np.array(values, dtype=np.int64)

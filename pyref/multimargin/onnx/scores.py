@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from multimargin.estimators import LLSF
 from multimargin.estimators.bases.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.onnx.graph import MOST_BYTES, Graph, Node, Rows
+from multimargin.typing import Features, is_sparse
 
 
-def add_scores(graph: Graph, model: Any, X: Rows) -> Node:
+def add_scores(graph: Graph, model: BaseEstimator, X: Rows) -> Node:
     """Append the scores (n, q) of a fitted kernel expansion or `LLSF`."""
     scores = _scores_of_labels(graph, model, X)
     if isinstance(model, ZeroLabelRanker):
@@ -75,7 +76,7 @@ def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Rows) -> No
     return graph.add("Exp", graph.add("Mul", squares, -kernel.gamma))
 
 
-def dense(matrix: Any, columns_are: str) -> NDArray[np.float64]:
+def dense(matrix: Features, columns_are: str) -> NDArray[np.float64]:
     """Return a matrix as a dense one; raise ValueError where no file holds it."""
     rows, columns = matrix.shape
     if 8 * rows * columns > MOST_BYTES:
@@ -84,4 +85,4 @@ def dense(matrix: Any, columns_are: str) -> NDArray[np.float64]:
             f"{8e-9 * rows * columns:.1f} GB as dense arrays, which no ONNX file holds; expected a "
             "linear kernel, or fewer rows, features or labels."
         )
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64)
+    return np.asarray(matrix.toarray() if is_sparse(matrix) else matrix, dtype=np.float64)

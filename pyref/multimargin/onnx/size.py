@@ -1,14 +1,15 @@
 """Sizes of models as files, in which all arrays are dense."""
 
 from math import prod
-from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from multimargin.blocks import LabelNeighbours
 from multimargin.calibration import CalibratedClassifier
 from multimargin.inspection.steps import final_estimator, fitted_inside
 
 
-def dense_bytes(model: Any) -> int:
+def dense_bytes(model: BaseEstimator) -> int:
     """Return about how many bytes the arrays of a fitted model take in an ONNX file.
 
     They are those of weights, support vectors and neighbours, which alone may be too large.

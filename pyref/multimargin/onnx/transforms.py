@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -31,7 +32,7 @@ _REMEDY = (
 )
 
 
-def add_transformer(graph: Graph, transformer: Any, X: Rows) -> Rows:
+def add_transformer(graph: Graph, transformer: BaseEstimator, X: Rows) -> Rows:
     """Append a fitted transformer, one of `KNOWN` or a pipeline of such, and return its output."""
     if transformer is None or transformer == "passthrough":
         return X

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
 from multimargin.onnx.graph import Given, Graph, Node
@@ -27,7 +28,7 @@ _SPACE = (
 _PATTERN = r"(?u)\b\w\w+\b"
 
 
-def add_one_hot(graph: Graph, encoder: Any, X: Given | Strings | Node) -> Node:
+def add_one_hot(graph: Graph, encoder: BaseEstimator, X: Given | Strings | Node) -> Node:
     """Append columns of 0 and 1, one a category."""
     if encoder.drop is not None or encoder._infrequent_enabled:
         raise ValueError(
@@ -64,7 +65,7 @@ def _numbers_of_names(known: Iterable[Any], fill: Any) -> dict[str, int]:
     return numbers
 
 
-def add_counts(graph: Graph, vectorizer: CountVectorizer, X: Any) -> Node:
+def add_counts(graph: Graph, vectorizer: CountVectorizer, X: Strings) -> Node:
     """Append the counts of terms in texts, (n, number of terms)."""
     _check_vectorizer(vectorizer)
     if isinstance(X, Given):
@@ -97,7 +98,7 @@ def add_counts(graph: Graph, vectorizer: CountVectorizer, X: Any) -> Node:
     return graph.add("Min", counts, 1.0) if vectorizer.binary else counts
 
 
-def add_tfidf(graph: Graph, vectorizer: TfidfVectorizer, X: Any) -> Node:
+def add_tfidf(graph: Graph, vectorizer: TfidfVectorizer, X: Strings) -> Node:
     """Append the weights of terms in texts."""
     return add_weights(graph, vectorizer._tfidf, add_counts(graph, vectorizer, X))
 

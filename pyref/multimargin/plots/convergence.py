@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice
@@ -45,7 +47,7 @@ class ConvergenceDisplay:
     With a free bias the bounds before the last belong to the problem with the bias held.
     """
 
-    def __init__(self, histories: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, histories: Mapping[str, Mapping[str, ArrayLike]]) -> None:
         if not isinstance(histories, Mapping) or "primal" in histories:
             raise TypeError(
                 f"histories is a {type(histories).__name__} without names; expected a dict of one "
@@ -56,7 +58,7 @@ class ConvergenceDisplay:
         }
 
     @classmethod
-    def from_estimator(cls, estimator: Any, **options: Any) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, **options: Any) -> Self:
         """Plot how the fits of estimators converged.
 
         Parameters

@@ -10,7 +10,7 @@ _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 _LINE_STYLES = ("-", "--", "-.", ":")
 
 
-def check_axes(ax: "Axes | None", *, width: float = 6.4, height: float = 4.8) -> Any:
+def check_axes(ax: "Axes | None", *, height: float = 4.8) -> "Axes":
     """Return the axes to draw on, new ones of a size in inches when None is given."""
     if ax is None:
         try:
@@ -19,7 +19,7 @@ def check_axes(ax: "Axes | None", *, width: float = 6.4, height: float = 4.8) ->
             raise ImportError(
                 "plots need matplotlib, which is not installed: pip install 'multimargin[plots]'"
             ) from error
-        return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+        return pyplot.subplots(figsize=(6.4, height), layout="constrained")[1]
     if not hasattr(ax, "get_window_extent") or not hasattr(ax, "plot"):
         raise TypeError(f"ax is a {type(ax).__name__}; expected a matplotlib Axes, or None.")
     return ax

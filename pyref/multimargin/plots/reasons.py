@@ -1,11 +1,13 @@
 """Plot of the features that support or oppose a label."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from multimargin.plots.drawing import check_axes, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from multimargin.inspection.reasons import Reasons
 
 
 class ReasonsDisplay:
@@ -24,7 +26,7 @@ class ReasonsDisplay:
         The bars, from the top down.
     """
 
-    def __init__(self, reasons: Any) -> None:
+    def __init__(self, reasons: "Reasons") -> None:
         self.reasons = reasons
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:

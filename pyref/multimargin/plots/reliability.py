@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
@@ -14,7 +15,7 @@ from multimargin.inspection.names import label_names_of_model
 from multimargin.measures.label_scores import answer_of
 from multimargin.plots.drawing import check_axes, style
 from multimargin.targets.indicator import known_labels
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import LabelsLike, MatrixLike, Name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,11 +62,11 @@ class ReliabilityDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: MatrixLike,
         y: LabelsLike,
         *,
-        labels: Any = None,
+        labels: Sequence[Name] | None = None,
         bins: int = 10,
         ax: "Axes | None" = None,
     ) -> Self:
@@ -100,10 +101,10 @@ class ReliabilityDisplay:
     def from_predictions(
         cls,
         y: LabelsLike,
-        probabilities: Any,
+        probabilities: MatrixLike,
         *,
-        label_names: Sequence[Any] | None = None,
-        labels: Any = None,
+        label_names: Sequence[Name] | None = None,
+        labels: Sequence[Name] | None = None,
         bins: int = 10,
         ax: "Axes | None" = None,
     ) -> Self:

@@ -18,7 +18,7 @@ Dictionary, beside that of `rank_svm`::
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,9 @@ import scipy.sparse as sp
 from multimargin.reference.interior_point import minimum
 from multimargin.reference.matrices import root
 from multimargin.reference.rank_svm import Array, Labels, blocks, coefficients, pairs, proxy
+
+if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression
 
 Weight = float | Array
 
@@ -53,7 +56,7 @@ def upper_bounds(Y: Labels, C: Weight, k: int | None = None) -> Array:
     return np.asarray(S.T @ c_S)
 
 
-def loss(xi: Any, Y: Labels, C: Weight, k: int | None = None) -> Any:
+def loss(xi: Expression, Y: Labels, C: Weight, k: int | None = None) -> Expression:
     """The second sum of (18): C_i xi over all pairs, or the k_i largest xi of each row of S."""
     import cvxpy as cp
 
@@ -125,8 +128,8 @@ def objective_18(
 
 # --- Rank-CVM and Rank-LSVM: the matrix of their duals
 def theta(
-    alpha: Any, K: Array, Y: Labels, C: Weight, k: int | None, one: float
-) -> tuple[Any, list[Any]]:
+    alpha: Expression, K: Array, Y: Labels, C: Weight, k: int | None, one: float
+) -> tuple[Expression, list[Constraint]]:
     """alpha^T Theta alpha, (36), and constraints of the shares of C_i in it."""
     import cvxpy as cp
 

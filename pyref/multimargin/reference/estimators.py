@@ -7,7 +7,7 @@ is made of judges it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
@@ -20,6 +20,8 @@ from multimargin.reference.rank_svm import Array, Labels
 # Negative eigenvalues above minus this share of the largest are those of no matrix that matters.
 ROUNDING = 1e-12
 
+Parameters: TypeAlias = Mapping[str, Any]
+
 
 class Optimum(NamedTuple):
     """Bounds of an optimum, the objective of the model 0, and scores of the rows at the optimum."""
@@ -31,7 +33,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(
-    method: str, parameters: Mapping[str, Any], X: Array, Y: Labels, weights: Array | None = None
+    method: str, parameters: Parameters, X: Array, Y: Labels, weights: Array | None = None
 ) -> Optimum:
     """Solve the problem of an estimator, by the name of its class, with weights of the rows.
 
@@ -75,7 +77,7 @@ def optimum(
 
 
 # --- Kernels
-def kernel(X: Array, parameters: Mapping[str, Any], weights: Array | None = None) -> Array:
+def kernel(X: Array, parameters: Parameters, weights: Array | None = None) -> Array:
     """K of the rows, exactly symmetric."""
     name = parameters["kernel"]
     if name == "precomputed":
@@ -93,7 +95,7 @@ def kernel(X: Array, parameters: Mapping[str, Any], weights: Array | None = None
     return np.asarray((K + K.T) / 2)
 
 
-def width(X: Array, parameters: Mapping[str, Any], weights: Array | None) -> float:
+def width(X: Array, parameters: Parameters, weights: Array | None) -> float:
     """gamma: as given, or 1 / (d Var(X)), 1 / d, or 1 / (2 m^2) with the mean distance m."""
     gamma, w = parameters["gamma"], np.ones(len(X)) if weights is None else weights
     if gamma == "auto":
@@ -120,9 +122,7 @@ def negative_part(K: Array) -> Array:
 
 
 # --- Weights
-def weight_of_the_loss(
-    parameters: Mapping[str, Any], Y: Labels, weights: Array | None = None
-) -> Weight:
+def weight_of_the_loss(parameters: Parameters, Y: Labels, weights: Array | None = None) -> Weight:
     """C, one for each row where these have weights, and for each label where these have some."""
     C: Weight = parameters["C"]
     if parameters.get("pair_weights", "balanced") == "uniform":
@@ -144,7 +144,7 @@ def weight_of_the_loss(
     return np.reshape(C, (-1, 1)) * np.where(Y == 1, of_labels, 1.0)
 
 
-def top(parameters: Mapping[str, Any], Y: Labels) -> int | None:
+def top(parameters: Parameters, Y: Labels) -> int | None:
     """k, with how many irrelevant labels of its row each relevant one is compared; None is all."""
     k, q = parameters.get("top_k"), Y.shape[1]
     if isinstance(k, float | np.floating):
@@ -153,7 +153,7 @@ def top(parameters: Mapping[str, Any], Y: Labels) -> int | None:
 
 
 def hyperedge_weights(
-    parameters: Mapping[str, Any], X: Array, Y: Labels, weights: Array | None = None
+    parameters: Parameters, X: Array, Y: Labels, weights: Array | None = None
 ) -> Array:
     """Weights of Rank-HLapSVM's hyperedges, by distances of features or in a kernel's space."""
     X = root(np.asarray(X)) if parameters["kernel"] == "precomputed" else X
@@ -177,7 +177,7 @@ class Relationship(NamedTuple):
     Omega: Array | None
 
 
-def relationship(parameters: Mapping[str, Any], Y: Labels) -> Relationship:
+def relationship(parameters: Parameters, Y: Labels) -> Relationship:
     """Return the parts of (6) or (14) that the parameters and labels state."""
     # Unlabelled rows are -1 or NaN everywhere; MLRL has none.
     labelled = (Y >= 0).any(axis=1) | ("lam" in parameters)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression, Problem
 
 # Settings of Clarabel, one attempt after the other, and the statuses that each accepts:
 # "inaccurate" means the reduced tolerances.
@@ -56,7 +60,7 @@ class BoundsApartError(ExactSolverError):
     """A solution was found, and the bound that comes with it does not prove it."""
 
 
-def import_cvxpy() -> Any:
+def import_cvxpy() -> ModuleType:
     """Import CVXPY, which is an optional dependency."""
     try:
         import cvxpy
@@ -67,7 +71,7 @@ def import_cvxpy() -> Any:
     return cvxpy
 
 
-def solve_program(problem: Any, attempts: Sequence[Attempt] = QUADRATIC) -> None:
+def solve_program(problem: Problem, attempts: Sequence[Attempt] = QUADRATIC) -> None:
     """Solve a CVXPY problem in place by the first attempt that goes well, or raise."""
     cp = import_cvxpy()
     statuses = []
@@ -90,7 +94,9 @@ def solve_program(problem: Any, attempts: Sequence[Attempt] = QUADRATIC) -> None
 
 
 def minimum(
-    objective: Any, constraints: Sequence[Any] = (), attempts: Sequence[Attempt] = QUADRATIC
+    objective: Expression,
+    constraints: Sequence[Constraint] = (),
+    attempts: Sequence[Attempt] = QUADRATIC,
 ) -> float:
     """Minimise an objective under constraints; return its value. Variables get theirs, too."""
     problem = import_cvxpy().Problem(import_cvxpy().Minimize(objective), list(constraints))

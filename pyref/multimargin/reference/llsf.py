@@ -28,11 +28,12 @@ Dictionary::
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from multimargin.reference.interior_point import minimum
 from multimargin.reference.matrices import root
@@ -169,7 +170,11 @@ def algorithm_2(
 
 # --- Algorithm 3: binary classifiers on label-specific features
 def algorithm_3(
-    X: ArrayLike, Y: ArrayLike, X_test: ArrayLike, W: Array, make_classifier: Callable[[], Any]
+    X: ArrayLike,
+    Y: ArrayLike,
+    X_test: ArrayLike,
+    W: Array,
+    make_classifier: Callable[[], BaseEstimator],
 ) -> tuple[npt.NDArray[np.int_], Array]:
     """Return labels and scores by one classifier per label on its own features: LLSF-BSVM."""
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
@@ -187,7 +192,7 @@ def classifier_chain(
     Y: ArrayLike,
     X_test: ArrayLike,
     W: Array,
-    make_classifier: Callable[[], Any],
+    make_classifier: Callable[[], BaseEstimator],
     pi: ArrayLike,
 ) -> tuple[npt.NDArray[np.int_], Array]:
     """Return labels and scores by LLSF-CC: each label learns from those before it in pi, too."""
@@ -204,7 +209,7 @@ def classifier_chain(
 
 
 def train(
-    make_classifier: Callable[[], Any], X: Array, y: npt.NDArray[np.int_]
+    make_classifier: Callable[[], BaseEstimator], X: Array, y: npt.NDArray[np.int_]
 ) -> Callable[[Array], Array]:
     """Return a binary classifier's scores; the majority of a label of one class or no features."""
     if X.shape[1] == 0 or np.unique(y).size == 1:

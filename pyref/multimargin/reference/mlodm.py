@@ -31,7 +31,7 @@ unknown label, as in `beyond` and `rank_svm`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from multimargin.reference.beyond import upper_bounds as pair_weights
 from multimargin.reference.interior_point import SEMIDEFINITE, minimum
 from multimargin.reference.matrices import root
 from multimargin.reference.rank_svm import Array, Labels, blocks, coefficients, pairs, proxy
+
+if TYPE_CHECKING:
+    from cvxpy import Expression
 
 
 # --- Sections 2 and 3: the ranking margin; `pairs` (1), `pair_weights`, the C_i of (15), and
@@ -60,7 +63,7 @@ def margin_of_the_training_set(Phi: Array, Y: Labels, W: Array) -> float:
 
 
 # --- Section 4: from the mean margin to the margin distribution
-def mean_margins(f: Any, Y: Labels) -> list[Any]:
+def mean_margins(f: Expression, Y: Labels) -> list[Expression]:
     """gamma_bar of each two labels of which an instance has one and not the other, from scores."""
     i, k, l = pairs(Y)  # noqa: E741
     of_labels = [(k == a) & (l == b) for a, b in sorted({*zip(k, l, strict=True)})]

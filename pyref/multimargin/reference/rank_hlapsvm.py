@@ -32,7 +32,7 @@ L = E^T E, with a row sqrt(w_c(u, v)) (e_u - e_v) an edge.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from multimargin.reference.beyond import Weight, loss, problem_26, upper_bounds
 from multimargin.reference.interior_point import minimum
 from multimargin.reference.matrices import damped, damped_solve, root
 from multimargin.reference.rank_svm import Array, Labels, pairs, proxy
+
+if TYPE_CHECKING:
+    from cvxpy import Expression
 
 
 # --- Section 2: the Laplacian of a hypergraph; its weights are those of section 4.1
@@ -189,7 +192,7 @@ def thresholds(F_hat: Array, H: Labels) -> Array:
     return (lowest + highest) / 2
 
 
-def regression(X: Array, F_hat: Array, H: Labels) -> Any:
+def regression(X: Array, F_hat: Array, H: Labels) -> Expression:
     """Learn h(x) by linear support vector regression; its `predict` gives it for other rows."""
     from sklearn.svm import LinearSVR
 

@@ -5,10 +5,14 @@ from collections.abc import Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from multimargin.typing import LabelsLike
+
 
 _LISTS = (list, tuple, set, frozenset, KeysView)
 _NUMBERS = (Real, Decimal, np.bool_)
@@ -45,17 +49,16 @@ class Given:
         return Given(self.kind, self.values[rows], self.names)
 
 
-def recognise(y: Any, name: str = "y") -> Given:
+def recognise(y: "LabelsLike", name: str = "y") -> Given:
     """Find out what labels are given as."""
     if type(y) is np.ndarray and y.dtype.kind in "biufUSc":
         return Given("classes" if y.ndim == 1 else "indicator", y)
     # Not at the top: the program checks the names of columns without SciPy.
-    from scipy.sparse import issparse
-
     from multimargin.checks.storage import canonical, check_storage
+    from multimargin.typing import is_sparse
 
     check_storage(y, name)
-    if issparse(y):
+    if is_sparse(y):
         return Given("indicator", canonical(y.tocsr()) if y.ndim == 2 else y)
     root, given = type(y).__module__.partition(".")[0], y
     if root == "polars":
@@ -64,25 +67,25 @@ def recognise(y: Any, name: str = "y") -> Given:
         y = _of_arrow(y)
     names = _names_of(given, name)
     is_plain = isinstance(y, list | tuple)
-    values = y if is_plain else _array_of(y, name)
+    values: Any = y if is_plain else _array_of(y, name)
     if is_plain or values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         return _of_rows(values, names, name)
     return Given("indicator", values, names)
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a value is None, NaN or what pandas has for them."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
-def is_blank(value: Any) -> bool:
+def is_blank(value: object) -> bool:
     """Return whether a cell has no value, or a text of blanks."""
     return is_missing(value) or (isinstance(value, str) and not value.strip())
 
 
-def column_of(cells: Iterable[Any]) -> NDArray[Any]:
+def column_of(cells: Iterable[object]) -> NDArray[np.object_]:
     """Return objects as an array of one dimension, whatever they are."""
     cells = list(cells)
     column = np.empty(len(cells), dtype=object)

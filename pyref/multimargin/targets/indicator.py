@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin.targets.given import is_missing, recognise
-from multimargin.typing import Indicator, LabelsLike
+from multimargin.typing import Indicator, LabelsLike, Marks, is_sparse
 
 # How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
 UNKNOWN = 2
@@ -30,11 +30,11 @@ def check_indicator(
 
 
 def indicator_of(
-    values: Any, name: str = "y", *, unknown: bool = False, keep_sparse: bool = False
+    values: Indicator | Marks, name: str = "y", *, unknown: bool = False, keep_sparse: bool = False
 ) -> NDArray[np.uint8]:
     """Return the indicator of a matrix that `recognise` found, see `check_indicator`."""
     _check_kind_and_shape(values.dtype, values.shape, name)
-    if sparse.issparse(values):
+    if is_sparse(values):
         missing = _check_zero_one(values.data, name, unknown)
         data = values.data if missing is None else np.where(missing, UNKNOWN, values.data)
         parts = (data.astype(np.uint8), values.indices, values.indptr)
@@ -48,7 +48,7 @@ def indicator_of(
     return np.ascontiguousarray(values, dtype=np.uint8)
 
 
-def numbers_of(values: NDArray[Any], name: str = "y") -> NDArray[np.float64]:
+def numbers_of(values: NDArray[np.generic], name: str = "y") -> NDArray[np.float64]:
     """Return objects as numbers, NaN where they are missing."""
     kinds = set(map(type, values.flat))
     # NumPy would read the text "1" as the number 1.
@@ -66,13 +66,13 @@ def numbers_of(values: NDArray[Any], name: str = "y") -> NDArray[np.float64]:
 
 def count_unknown(indicator: Indicator) -> int:
     """Return how many labels of an indicator from `check_indicator` are unknown."""
-    marks = indicator.data if sparse.issparse(indicator) else indicator
+    marks = indicator.data if is_sparse(indicator) else indicator
     return int(np.count_nonzero(marks == UNKNOWN))
 
 
-def count_labels(indicator: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def count_labels(indicator: Indicator, axis: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the numbers of relevant and of irrelevant labels of rows (axis 1) or of columns."""
-    if not sparse.issparse(indicator):
+    if not is_sparse(indicator):
         return tuple(np.count_nonzero(indicator == mark, axis=axis) for mark in (1, 0))
     size = indicator.shape[1 - axis]
     lines = indicator.indices if axis == 0 else indicator.nonzero()[0]
@@ -93,35 +93,35 @@ def known_labels(y: LabelsLike, name: str) -> tuple[NDArray[np.uint8], NDArray[n
     return np.where(known, indicator, np.uint8(0)), known
 
 
-def complete_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
+def complete_rows(Y: Marks) -> NDArray[np.bool_]:
     """Return which rows of an indicator with NaN have no unknown label."""
     if Y.dtype.kind != "f":
         return np.ones(Y.shape[0], dtype=bool)
     return np.asarray(~np.isnan(Y).any(axis=1))
 
 
-def known_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
+def known_rows(Y: Marks) -> NDArray[np.bool_]:
     """Return which rows of an indicator with NaN have a known label."""
     if Y.dtype.kind != "f":
         return np.ones(Y.shape[0], dtype=bool)
     return np.asarray(~np.isnan(Y).all(axis=1))
 
 
-def with_nan(indicator: Any) -> Any:
+def with_nan(indicator: Indicator) -> Indicator | Marks:
     """Return an indicator from `check_indicator`, as floats with NaN if labels are unknown."""
     if count_unknown(indicator) == 0:
         return indicator
-    if sparse.issparse(indicator):
+    if is_sparse(indicator):
         data = np.where(indicator.data == UNKNOWN, np.nan, indicator.data)
         return sparse.csr_array((data, indicator.indices, indicator.indptr), indicator.shape)
     return np.where(indicator == UNKNOWN, np.nan, indicator)
 
 
-def with_unknown_rows(indicator: Indicator, rows: NDArray[np.bool_]) -> Any:
+def with_unknown_rows(indicator: Indicator, rows: NDArray[np.bool_]) -> Indicator:
     """Return an indicator, of which some rows are empty, with all labels of these rows unknown."""
     if not rows.any():
         return indicator
-    if not sparse.issparse(indicator):
+    if not is_sparse(indicator):
         indicator[rows] = UNKNOWN
         return indicator
     q = indicator.shape[1]
@@ -130,7 +130,7 @@ def with_unknown_rows(indicator: Indicator, rows: NDArray[np.bool_]) -> Any:
     return indicator + sparse.csr_array((marks, places), shape=indicator.shape)
 
 
-def known_both(indicator: NDArray[Any], axis: int) -> NDArray[np.bool_]:
+def known_both(indicator: Marks, axis: int) -> NDArray[np.bool_]:
     """Return where both 0 and 1 occur: along the labels (axis 1), where a row has a label pair."""
     relevant, irrelevant = count_labels(indicator, axis)
     return np.asarray((relevant > 0) & (irrelevant > 0))

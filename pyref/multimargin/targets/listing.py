@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin.targets.names import label_name
+from multimargin.typing import Indicator, Name
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +27,9 @@ class Listing:
     @classmethod
     def of(
         cls,
-        cells: Iterable[Collection[Any] | None],
+        cells: Iterable[Collection[object] | None],
         codes: NDArray[np.intp] | None = None,
-        name_of: Callable[[Any], Any] = label_name,
+        name_of: Callable[[Any], Name] = label_name,
     ) -> "Listing":
         """Collect the names in cells, by default one cell a row; an empty name is none."""
         cells = list(cells)
@@ -43,10 +44,10 @@ class Listing:
     @classmethod
     def of_flat(
         cls,
-        written: Iterable[Any],
+        written: Iterable[object],
         lengths: Sequence[int],
         codes: NDArray[np.intp],
-        name_of: Callable[[Any], Any] = label_name,
+        name_of: Callable[[Any], Name] = label_name,
     ) -> "Listing":
         """Collect names, of which each cell has so many after those of the cell before."""
         numbers = _Numbers(name_of)
@@ -67,8 +68,8 @@ class Listing:
         return Counter(dict(zip(self.names, counts.tolist(), strict=True)))
 
     def indicator(
-        self, names: Sequence[Any], *, keep_sparse: bool = False
-    ) -> tuple[Any, NDArray[np.bool_]]:
+        self, names: Sequence[Name], *, keep_sparse: bool = False
+    ) -> tuple[Indicator, NDArray[np.bool_]]:
         """Return the indicator (n, q) of some names, and which rows have another one, too."""
         column = {name: place for place, name in enumerate(names)}
         columns = np.array([column.get(name, -1) for name in self.names], dtype=np.intp)

@@ -4,12 +4,15 @@ import json
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 import numpy as np
 
 from multimargin.notices import warn
+
+if TYPE_CHECKING:
+    from multimargin.typing import Name
 
 # Zero width spaces, soft hyphens, byte order marks and marks of direction. The joiners, which shape
 # letters and emojis, are kept but for the ends.
@@ -18,7 +21,7 @@ _BLANK_ENDS = re.compile("^[\\s\u200c\u200d]+|[\\s\u200c\u200d]+$")
 _SHOWN = 4
 
 
-def as_written(value: Any) -> str:
+def as_written(value: object) -> str:
     """Return a cell as text, a whole number without a point whatever type it was stored in."""
     if isinstance(value, float | np.floating | Decimal):
         if isinstance(value, Decimal) and value != value.to_integral_value():
@@ -37,7 +40,7 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal | np.number) else as_written(value)
 
 
-def label_name(value: Any) -> str:
+def label_name(value: object) -> str:
     """Return the name of a label: composed, without blanks at its ends and what is invisible."""
     text = value if isinstance(value, str) else as_written(value)
     if text.isascii():
@@ -45,7 +48,7 @@ def label_name(value: Any) -> str:
     return _BLANK_ENDS.sub("", _INVISIBLE.sub("", normalize("NFC", text)))
 
 
-def name_in_list(one: Any) -> Any:
+def name_in_list(one: Any) -> "Name":
     """Return the name of a label in a list of Python: numbers stay numbers, whole ones integers."""
     if isinstance(one, str):
         return label_name(one)
@@ -54,15 +57,18 @@ def name_in_list(one: Any) -> Any:
 
 
 def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
-    """Warn of names that differ by capital letters or by blanks alone."""
+    """Warn of names that differ only by capital letters, blanks, marks or zeros."""
     alike: dict[str, list[str]] = {}
     for name in names:
         plain = re.sub(r"[\s_-]+|[.,:;!]+$", "", normalize("NFKC", name).casefold())
+        if re.fullmatch(r"[0-9]+(?:\.0*)?", plain):
+            # As of a column of whole numbers that has missing ones in one of several files.
+            plain = re.sub(r"^0+(?=[0-9])|\.0*$", "", plain)
         alike.setdefault(plain, []).append(name)
     found = [" and ".join(map(repr, some)) for some in alike.values() if len(some) > 1]
     if found:
         more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
         warn(
-            f"{what} names that differ by capital letters, blanks or marks alone, each a label of "
-            f"its own: {'; '.join(found[:_SHOWN])}{more}"
+            f"{what} names that differ only by capital letters, blanks, marks or zeros, each a "
+            f"label of its own: {'; '.join(found[:_SHOWN])}{more}"
         )

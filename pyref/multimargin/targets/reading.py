@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,7 +21,7 @@ from multimargin.targets.indicator import count_unknown, indicator_of, with_unkn
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import name_in_list, warn_of_lookalikes
 from multimargin.targets.texts import warn_of_lists_in_texts
-from multimargin.typing import LabelsLike
+from multimargin.typing import LabelsLike, Name
 
 _EXPECTED = "a label indicator of shape (n, q) or classes of shape (n,)"
 # An indicator that was written as text.
@@ -58,7 +59,7 @@ class Targets:
         """Return the targets of some rows."""
         return replace(self, indicator=self.indicator[places])
 
-    def name_outputs(self, estimator: Any) -> None:
+    def name_outputs(self, estimator: BaseEstimator) -> None:
         """Set `classes_` of an estimator, and `label_names_in_` where the targets had names."""
         estimator.classes_ = self.classes
         if self.label_names is not None:
@@ -84,12 +85,12 @@ class Labels:
     label_names: NDArray[Any] | None = None
 
     @classmethod
-    def of(cls, model: Any) -> "Labels":
+    def of(cls, model: BaseEstimator) -> "Labels":
         """Return the labels of a fitted classifier."""
         return cls(model.classes_, model.multilabel_, getattr(model, "label_names_in_", None))
 
     @property
-    def names(self) -> list[Any]:
+    def names(self) -> list[Name]:
         """Names to find the labels by, as lists have them, or the classes."""
         written: list[Any] = (
             self.classes if self.label_names is None else self.label_names
@@ -166,7 +167,8 @@ def _in_order(targets: Targets, labels: Labels, name: str) -> Targets:
                 f"{name} has {len(others)} label(s) that the model does not know: {listed(others)}"
             )
         if wanted != found:
-            indicator = indicator[:, places_of(wanted, found, name, "labels of the model")]
+            places = places_of(wanted, found, name, "labels of the model")
+            indicator = indicator[:, np.asarray(places)]
     if indicator.shape[1] != labels.classes.size:
         raise ValueError(
             f"{name} has {indicator.shape[1]} labels; expected {labels.classes.size} as in fit."

@@ -1,19 +1,22 @@
 """Texts that list labels, where classes or lists were expected."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from multimargin.notices import warn
+
+if TYPE_CHECKING:
+    from multimargin.typing import Name
 
 _SEPARATORS = (",", ";", "|", "\n", "\t", "::", "/", "&", "+", " ")
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 
-def warn_of_lists_in_texts(classes: Sequence[Any], n: int) -> None:
+def warn_of_lists_in_texts(classes: "Sequence[Name]", n: int) -> None:
     """Warn of classes of `n` rows that are texts and look like lists of labels."""
-    if not all(isinstance(text, str) for text in classes):
+    stripped = [text.strip() for text in classes if isinstance(text, str)]
+    if len(stripped) < len(classes):
         return
-    stripped = [text.strip() for text in classes]
     bracketed = [text for text in stripped if text and BRACKETS.get(text[0]) == text[-1]]
     if 2 * len(bracketed) > len(classes):
         _warn(classes, n, bracketed[0], "y.map(ast.literal_eval)")

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import UNKNOWN, check_indicator
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import LabelsLike, Marks, Matrix, MatrixLike, Scores, Vector
 
 # Most pairs of a row and a label that an estimator learns one number from.
 MOST_PAIRS = 2**24
@@ -170,7 +170,7 @@ class CommonThreshold(Threshold):
 
 def check_rows(
     scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
-) -> tuple[NDArray[Any], NDArray[np.uint8], Vector | None]:
+) -> tuple[Scores, NDArray[np.uint8], Vector | None]:
     """Check what thresholds are learned from: scores, an indicator with unknown labels, weights."""
     Y = check_indicator(y, unknown=True)
     scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
@@ -180,7 +180,7 @@ def check_rows(
 def learn_threshold(
     threshold: Threshold,
     scores: Matrix,
-    y: NDArray[Any],
+    y: Marks,
     X: MatrixLike | None,
     sample_weight: Vector | None = None,
 ) -> Threshold:
@@ -212,12 +212,12 @@ def learned_rows(
     return tuple(None if array is None else array[rows] for array in arrays)
 
 
-def over_labels(thresholds: NDArray[Any]) -> Matrix:
+def over_labels(thresholds: Vector) -> Matrix:
     """Shape thresholds so that they can be subtracted from scores."""
     return thresholds[:, None] if thresholds.ndim == 1 else thresholds
 
 
-def middle(lower: NDArray[Any], upper: NDArray[Any]) -> Vector:
+def middle(lower: Vector, upper: Vector) -> Vector:
     """Return thresholds with one score at or below them and the next one above."""
     lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     # Halves first: the sum of two large scores could overflow.

@@ -1,7 +1,7 @@
 """The same threshold for all rows and labels."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,7 +49,7 @@ class ConstantThreshold(Threshold):
         return self
 
 
-def check_value(value: Any, name: str) -> float:
+def check_value(value: object, name: str) -> float:
     """Return a finite number."""
     try:
         return check_real(name, value)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from multimargin.targets.indicator import UNKNOWN, count_unknown
 from multimargin.thresholds.base import middle
-from multimargin.typing import Vector
+from multimargin.typing import Scores, Vector
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.
 ENTRIES_PER_CHUNK = 2**17
@@ -20,7 +20,7 @@ def chunks_of(n: int, q: int) -> Iterator[slice]:
     return (slice(start, start + rows) for start in range(0, n, rows))
 
 
-def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
+def best_thresholds(scores: Scores, Y: NDArray[np.uint8]) -> Vector:
     """Return the threshold of each row with the fewest errors among its known labels, else 0.
 
     Rank-CVM paper, after equation 27. All t between two neighbouring distinct scores predict the

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from multimargin.checks.parameters import check_choice
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import CommonThreshold, check_rows, middle
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
 
 AVERAGES = ("micro", "macro", "samples")
 
@@ -91,7 +91,7 @@ class F1Threshold(CommonThreshold):
 
     def _learn(
         self,
-        scores: Matrix,
+        scores: Scores,
         indicator: NDArray[np.uint8],
         given: Vector | None,
         n_relevant: Vector | None = None,

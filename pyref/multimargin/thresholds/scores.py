@@ -1,9 +1,9 @@
 """A threshold that is linear in the scores."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy.linalg.lapack import dgelsd, dgelsd_lwork
 from sklearn.utils.validation import check_is_fitted
 
@@ -68,7 +68,7 @@ class ScoresThreshold(Threshold):
         return self.fit_design(design, target, scores.dtype)
 
     @with_one_blas_thread
-    def fit_design(self, design: Matrix, target: Vector, dtype: Any = np.float64) -> Self:
+    def fit_design(self, design: Matrix, target: Vector, dtype: DTypeLike = np.float64) -> Self:
         """Fit to the design of the least squares, or to a triangular factor of it.
 
         Parameters

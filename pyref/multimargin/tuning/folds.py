@@ -15,7 +15,7 @@ from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import known_both
 from multimargin.targets.reading import read_targets
-from multimargin.typing import Folds, LabelsLike, MatrixLike
+from multimargin.typing import Folds, LabelsLike, Marks, MatrixLike
 
 Rows = NDArray[np.intp]
 
@@ -139,7 +139,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
 
 
 def folds_of(
-    cv: Folds, X: MatrixLike, indicator: NDArray[Any], groups: ArrayLike | None = None
+    cv: Folds, X: MatrixLike, indicator: Marks, groups: ArrayLike | None = None
 ) -> list[tuple[Rows, Rows]]:
     """Return the folds that `cv` means.
 
@@ -176,7 +176,7 @@ def folds_of(
     return folds
 
 
-def check_folds(folds: Sequence[tuple[Rows, Rows]], labels: NDArray[Any]) -> None:
+def check_folds(folds: Sequence[tuple[Rows, Rows]], labels: Marks) -> None:
     """Refuse folds without which nothing is left to learn from."""
     has_pair = known_both(labels, axis=1)
     for number, (train, _) in enumerate(folds, start=1):

@@ -13,7 +13,7 @@ from multimargin.checks.parameters import check_integer, check_real
 from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import read_targets
 from multimargin.tuning.folds import Rows
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.typing import Indicator, LabelsLike, MatrixLike
 
 
 def stratified_train_test_split(
@@ -23,7 +23,7 @@ def stratified_train_test_split(
     test_size: float | int = 0.25,
     groups: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = 0,
-) -> list[Any]:
+) -> list[MatrixLike]:
     """Split rows into a training and a test part in which every label has about the same share.
 
     `sklearn.model_selection.train_test_split` stratifies by whole label sets, of which most occur
@@ -72,7 +72,10 @@ def stratified_train_test_split(
 
 
 def held_out_rows(
-    relevant: Any, test_size: float | int, groups: ArrayLike | None = None, random_state: Any = 0
+    relevant: Indicator,
+    test_size: float | int,
+    groups: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = 0,
 ) -> tuple[Rows, Rows]:
     """Return the rows of the training and of the test part, by a boolean indicator (n, q)."""
     n = relevant.shape[0]

@@ -15,13 +15,13 @@ from multimargin.typing import LabelsLike, MatrixLike, Scoring
 
 def search_last_step(
     pipeline: Pipeline,
-    grid: Mapping[str, Sequence[Any]],
-    X: Any,
+    grid: Mapping[str, Sequence[object]],
+    X: MatrixLike,
     y: LabelsLike,
     *,
     scoring: Scoring,
     n_folds: int,
-) -> tuple[dict[str, Any], float, int]:
+) -> tuple[dict[str, object], float, int]:
     """Choose parameters of the last step, one after the other, by cross-validation.
 
     The steps before it, such as a scaling, are learned in each fold. Folds are stratified by

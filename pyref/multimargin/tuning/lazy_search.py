@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from multimargin.checks.parameters import check_integer
@@ -87,10 +88,10 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
 
     def __init__(
         self,
-        estimator: Any,
-        param_grid: Mapping[str, Sequence[Any]],
+        estimator: BaseEstimator,
+        param_grid: Mapping[str, Sequence[object]],
         *,
-        start: Mapping[str, Any] | None = None,
+        start: Mapping[str, object] | None = None,
         n_rounds: int = 1,
         scoring: Scoring | Sequence[str] | Mapping[str, Scoring] | None = None,
         n_jobs: int | None = None,

@@ -38,6 +38,7 @@ from multimargin.notices import warn
 from multimargin.scaling import with_scaler
 from multimargin.targets.indicator import complete_rows, known_both, known_labels
 from multimargin.targets.reading import UnknownLabelsWarning
+from multimargin.typing import Features, Marks
 
 _PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib", "iterative-stratification")
 
@@ -55,7 +56,7 @@ class Job:
     kinds: Mapping[str, str] | None = None
 
 
-def evaluate(X: Any, Y: NDArray[Any], job: Job) -> Result:
+def evaluate(X: Features, Y: Marks, job: Job) -> Result:
     """Fit and measure; an exception becomes a result with an error."""
     noted: list[str] = []
     try:

@@ -15,7 +15,7 @@ from pandas.util import hash_pandas_object
 from scipy import sparse
 
 
-def describe(value: Any) -> Any:
+def describe(value: object) -> Any:
     """Describe a parameter by what JSON can hold: classes, parameters, fingerprints of content."""
     if value is None or isinstance(value, bool | str):
         return value
@@ -67,7 +67,7 @@ def fingerprint(*arrays: Any) -> str:
     return digest.hexdigest()[:32]
 
 
-def identity(description: Mapping[str, Any]) -> str:
+def identity(description: Mapping[str, object]) -> str:
     """Return a hash of a description that JSON can hold; the order of its keys does not matter."""
     text = json.dumps(description, sort_keys=True, allow_nan=False)
     return sha256(text.encode()).hexdigest()[:32]

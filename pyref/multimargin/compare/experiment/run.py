@@ -111,7 +111,7 @@ def run_experiment(
     check_integer("seed", seed, at_least=0)
     check_choice("scaling", scaling, SCALINGS)
     if n_jobs == 0:
-        raise ValueError("n_jobs is 0; expected a positive number, or -1 for one a processor.")
+        raise ValueError("n_jobs is 0; expected a positive number, or -1 for one per processor.")
     estimators = {
         name: _seeded(estimator, seed) for name, estimator in _estimators(methods).items()
     }

@@ -10,8 +10,9 @@ from sklearn.pipeline import Pipeline
 
 from multimargin.checks.parameters import check_integer
 from multimargin.measures import get_scorer
-from multimargin.measures.scorers import scorer_key
+from multimargin.measures.scorers import Scorer, scorer_key
 from multimargin.tuning.last_step import search_last_step
+from multimargin.typing import Features, Marks
 
 Grids = Mapping[str, Mapping[str, Sequence[Any]]]
 
@@ -45,7 +46,7 @@ def searches(
     }
 
 
-def scorer_of(name: str) -> tuple[Any, int]:
+def scorer_of(name: str) -> tuple[Scorer, int]:
     """Return the scorer of a measure, and the sign that turns its scores into the measure."""
     try:
         key = scorer_key(name)
@@ -54,7 +55,9 @@ def scorer_of(name: str) -> tuple[Any, int]:
     return get_scorer(key), -1 if key.startswith("neg_") else 1
 
 
-def tuned(pipeline: Pipeline, search: Search, X: Any, y: Any) -> tuple[Pipeline, dict[str, Any]]:
+def tuned(
+    pipeline: Pipeline, search: Search, X: Features, y: Marks
+) -> tuple[Pipeline, dict[str, object]]:
     """Choose the parameters of the last step of a pipeline."""
     scorer, sign = scorer_of(search.score)
     began = perf_counter()

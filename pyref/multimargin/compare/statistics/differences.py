@@ -1,21 +1,21 @@
 """Values that differ by rounding alone are equal: statistics must not see a difference in them."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 _DIGITS = 12
 
 
-def rounded(values: Any) -> NDArray[np.float64]:
+def rounded(values: ArrayLike) -> NDArray[np.float64]:
     """Return the values rounded to twelve significant digits; NaN stays NaN."""
     array = np.asarray(values, dtype=np.float64)
     text = np.vectorize(lambda value: f"{value:.{_DIGITS - 1}e}", otypes=[object])(array)
     return text.astype(np.float64) if array.size else array.copy()
 
 
-def advantages(values: Any, others: Any, *, larger_is_better: bool) -> NDArray[np.float64]:
+def advantages(
+    values: ArrayLike, others: ArrayLike, *, larger_is_better: bool
+) -> NDArray[np.float64]:
     """Return by how much the first values are better; 0 where both agree to twelve digits."""
     first, second = np.asarray(values, dtype=np.float64), np.asarray(others, dtype=np.float64)
     difference = first - second if larger_is_better else second - first

@@ -102,7 +102,7 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
             return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
         return scores
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Predict the relevant labels, or the class.
 
         Parameters

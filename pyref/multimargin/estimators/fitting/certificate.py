@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from multimargin.estimators.fitting.report import Report
 
 Rows = NDArray[np.intp]
 Bounds = tuple[float, float]
-AnyReport = TypeVar("AnyReport", bound=Report)
+R = TypeVar("R", bound=Report)
 
 # Rows that are scored again, of all if these are more than twice as many: few where rows are alike,
 # fewer where Ctrl-C waits for them.
@@ -27,7 +28,7 @@ _BEFORE_ITS_END = ("interrupted", "time_limit", "indefinite_kernel")
 _ROUNDING_OF_SUMS = 1e-14
 
 
-def certificate_of(model: Any) -> dict[str, Any] | None:
+def certificate_of(model: BaseEstimator) -> dict[str, object] | None:
     """Return what proves how far a model is from its optimum; None for a baseline.
 
     A classifier on label-specific features has the certificate of what selected them.
@@ -46,8 +47,8 @@ def certificate_of(model: Any) -> dict[str, Any] | None:
 
 
 def with_own_certificate(
-    report: AnyReport, n: int, tol: float, bounds: Callable[[Rows], Bounds], alike: bool = False
-) -> AnyReport:
+    report: R, n: int, tol: float, bounds: Callable[[Rows], Bounds], alike: bool = False
+) -> R:
     """Return a report whose certificate is that of the model as it is returned.
 
     A loop certifies the scores that it computed; what is returned are weights or an expansion,
@@ -100,7 +101,7 @@ def with_own_certificate(
     return without_false_bound(found)
 
 
-def without_false_bound(report: AnyReport) -> AnyReport:
+def without_false_bound(report: R) -> R:
     """Return a report without a bound that is above its objective by more than rounding.
 
     That of an indefinite kernel bounds nothing in any case.
@@ -129,7 +130,7 @@ def relative_gap(primal: float, dual: float, rounding: float) -> float:
     return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)
 
 
-def without_rounding(report: AnyReport) -> AnyReport:
+def without_rounding(report: R) -> R:
     """Return a report whose bound is not above its objective where only rounding put it there."""
     excess = report.dual_objective - report.primal
     if not 0.0 < excess <= _ROUNDING * abs(report.primal):

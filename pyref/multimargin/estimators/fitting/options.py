@@ -113,7 +113,7 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
         return covariance
 
 
-def checked_options(options: Any, kind: type[Options]) -> Options:
+def checked_options(options: Options | None, kind: type[Options]) -> Options:
     """Return the options of a constructor, checked; the defaults for None."""
     if options is None:
         return kind()

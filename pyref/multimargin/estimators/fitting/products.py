@@ -1,7 +1,6 @@
 """Products of matrices with the same bits for any number of BLAS threads."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -10,13 +9,13 @@ from sklearn.utils.extmath import safe_sparse_dot
 from multimargin import _rust
 from multimargin.blas import one_blas_thread
 from multimargin.kernels.kernel import rust_matrix
-from multimargin.typing import Matrix
+from multimargin.typing import Features, Matrix
 
 # Rows of a dense left factor that one thread multiplies at once.
 _BLOCK = 1024
 
 
-def product(left: Any, right: Any, threads: int = 1) -> Matrix:
+def product(left: Features, right: Matrix, threads: int = 1) -> Matrix:
     """Return the product of two matrices, of which the right one is dense."""
     if right.dtype == np.float32:
         # SciPy and NumPy would copy all of it in double precision.

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from multimargin.interrupts import Interrupts
 
 try:
@@ -38,7 +40,7 @@ class Progress:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         max_epochs: int,
         verbose: int,
         interrupts: Interrupts | None = None,

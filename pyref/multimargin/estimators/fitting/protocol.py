@@ -2,25 +2,27 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from sklearn.base import BaseEstimator
 
 from multimargin.estimators.fitting.progress import Progress
 from multimargin.estimators.fitting.report import Report
 from multimargin.whole_fits import is_whole
 
-AnyReport = TypeVar("AnyReport", bound=Report)
+R = TypeVar("R", bound=Report)
 
 
 def kept_fit(
-    estimator: Any,
+    estimator: BaseEstimator,
     progress: Progress,
     *,
-    solve: Callable[[], AnyReport],
-    keep: Callable[[AnyReport], AnyReport],
-    learn: Callable[[AnyReport, bool], None] | None = None,
-    learning: Callable[[], AbstractContextManager[Any]] | None = None,
+    solve: Callable[[], R],
+    keep: Callable[[R], R],
+    learn: Callable[[R, bool], None] | None = None,
+    learning: Callable[[], AbstractContextManager[object]] | None = None,
     ends: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
-) -> AnyReport:
+) -> R:
     """Solve a problem, keep its model and learn the threshold; return the report of what is kept.
 
     `learn` takes whether it has to be quick, without data: after an interrupt. It runs where

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 
@@ -21,7 +22,7 @@ class Report:
     error: BaseException | None = None  # What ended the solver early, to be raised in the end
 
 
-def history_of(columns: Iterable[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def history_of(columns: Iterable[NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
     """Return the columns of a history by their names."""
     epoch, seconds, primal, dual = columns
     return {"epoch": epoch.astype(int), "seconds": seconds, "primal": primal, "dual": dual}

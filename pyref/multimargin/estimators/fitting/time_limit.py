@@ -2,12 +2,13 @@
 
 import time
 from math import inf
-from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from multimargin.checks.parameters import check_real
 
 
-def check_max_time(value: Any) -> float | None:
+def check_max_time(value: object) -> float | None:
     """Return the seconds of ``max_time``; None where there is no limit, be it None or infinite."""
     if value is None or (isinstance(value, float) and value == inf):
         return None
@@ -25,7 +26,7 @@ def seconds_until(deadline: float | None) -> float | None:
     return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
 
-def time_limit_message(estimator: Any, epochs: str, gap: float) -> str:
+def time_limit_message(estimator: BaseEstimator, epochs: str, gap: float) -> str:
     """Return the warning of a fit that has used up its time in so many epochs."""
     return (
         f"{type(estimator).__name__} stopped after max_time={estimator.max_time:g} s, in {epochs}, "

@@ -1,6 +1,6 @@
 """The estimator to start with."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -60,7 +60,7 @@ from multimargin.whole_fits import is_whole, whole_or_unchanged
 class of_all_labels:
     """A method that needs the scores of all labels, which a model of shortlists does not have."""
 
-    def __init__(self, method: Any) -> None:
+    def __init__(self, method: Callable[..., object]) -> None:
         self._method = method
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -571,7 +571,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         decision: Matrix = self._asked("decision_function", X)
         return decision
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Predict the relevant labels, or classes.
 
         Parameters

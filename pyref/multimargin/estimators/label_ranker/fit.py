@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from multimargin.blocks import blocks_of
 from multimargin.blocks.by_name import Data, lifts
 from multimargin.blocks.stack import Effort, Stack
 from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
-from multimargin.calibration.held_out import HeldOut, Named
+from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
 from multimargin.estimators.label_ranker.judging import Judge, threshold_of
 from multimargin.estimators.label_ranker.search import Search, Tried
 from multimargin.estimators.label_ranker.settings import (
@@ -24,7 +24,7 @@ from multimargin.estimators.label_ranker.settings import (
     top_ks_of,
 )
 from multimargin.estimators.label_ranker.task import Clock, Fold, Task
-from multimargin.typing import Features, Scoring
+from multimargin.typing import Features, Matrix, Scoring
 
 # Of `max_time`, what the first epochs of "rbf" may take.
 _SHARE_OF_RBF = 0.5
@@ -55,7 +55,7 @@ class Member:
         X = task.parts[self.search.place]
         self.ranker.fit(X, task.learned, sample_weight=task.sample_weight)
 
-    def weighed(self, first: str) -> list[tuple[tuple[str, Any], Any]]:
+    def weighed(self, first: str) -> list[tuple[tuple[str, BaseEstimator], Matrix]]:
         """Return ranker and blocks with their names and held-out scores, one of them first."""
         blocks = zip(self.stack.fitted, self.stack.blocks, strict=True)
         found = [(("ranker", self.ranker), self.search.scores), *blocks]
@@ -65,7 +65,7 @@ class Member:
 class Fit:
     """A fit by the scores of all labels, as the parameters of a `LabelRankerCV` state it."""
 
-    def __init__(self, model: Any, task: Task, clock: Clock) -> None:
+    def __init__(self, model: BaseEstimator, task: Task, clock: Clock) -> None:
         self.model, self.task, self.clock = model, task, clock
         # Of the rows that the folds hold out, and of those on which settings are compared
         self.judge = self._judge(task.folds)
@@ -189,7 +189,7 @@ class Fit:
         alone = len(self.members) == 1 and not self.members[0].stack.fitted
         return not alone or self.clock.left >= self._price
 
-    def learned(self) -> tuple[Any, float]:
+    def learned(self) -> tuple[HeldOutClassifier, float]:
         """Return the stack, calibrated by its held-out scores, and its score."""
         # Rows without labels are compared with others, which the loss of a ranker does not.
         first = "linear" if self.task.is_mostly_empty else "ranker"
@@ -214,7 +214,7 @@ class Fit:
         """Return the held-out scores that a learned calibration weighs."""
         return held_out
 
-    def rough(self) -> tuple[Any, float]:
+    def rough(self) -> tuple[HeldOutClassifier, float]:
         """Return the first ranker, calibrated as settings are compared, and its score."""
         only = self.members[0]
         alone = [self.task.views.on_its_view(only.search.place, "ranker", only.ranker)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from multimargin.calibration import PooledCalibration
 from multimargin.calibration.calibrated import make_odds_threshold, odds_within_folds
@@ -17,7 +18,7 @@ from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.thresholds import Threshold, make_threshold
 from multimargin.tuning.folds import Rows
-from multimargin.typing import Features, Matrix
+from multimargin.typing import Features, Matrix, Scoring
 
 # Of calibrations that compare settings.
 _TOP_K, _TOLERANCE = 30, 1e-4
@@ -25,7 +26,7 @@ _TOP_K, _TOLERANCE = 30, 1e-4
 _FITS = 2.5
 
 
-def threshold_of(model: Any) -> Threshold:
+def threshold_of(model: BaseEstimator) -> Threshold:
     """Return the threshold that the parameters of a `LabelRankerCV` mean."""
     if not model.calibration and not isinstance(model.threshold, str | Threshold):
         return make_threshold(model.threshold)
@@ -47,7 +48,9 @@ class Judge:
     # Rankers start from those of the C before
     warm_start = True
 
-    def __init__(self, model: Any, task: Task, folds: list[Fold], scoring: Any) -> None:
+    def __init__(
+        self, model: BaseEstimator, task: Task, folds: list[Fold], scoring: Scoring
+    ) -> None:
         self._model, self._task, self._scoring = model, task, scoring
         self._rows, self._n_folds = task.held_out(folds), len(folds)
         self._n_labels = task.targets.indicator.shape[1]
@@ -56,7 +59,7 @@ class Judge:
         # What the slowest judgement took
         self.seconds = 0.0
 
-    def scores_of(self, ranker: Any, X: Features) -> Any:
+    def scores_of(self, ranker: BaseEstimator, X: Features) -> Any:
         """Return the scores of rows by a ranker."""
         return ranker.label_scores(X)
 
@@ -135,7 +138,7 @@ class Judge:
         rows = rows_to_measure(labels, scorer, held_out.sample_weight)
         return [rows[held_out.folds[rows] == fold] for fold in range(self._n_folds)]
 
-    def values(self, odds: Matrix, held_out: Any, *, apart: bool = False) -> Matrix:
+    def values(self, odds: Matrix, held_out: HeldOut, *, apart: bool = False) -> Matrix:
         """Return the value of each fold; NaN where a fold has no row to measure on.
 
         Label sets are those of a threshold of all rows, or, `apart`, of one of the other folds.

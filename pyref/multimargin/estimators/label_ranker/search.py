@@ -210,7 +210,7 @@ def _is_worth(value: float, other: float) -> bool:
     return value > other + _WORTH * abs(other) or (value > other and not np.isfinite(other))
 
 
-def results_of(tried: list[Tried]) -> dict[str, Any]:
+def results_of(tried: list[Tried]) -> dict[str, object]:
     """Return what was tried, as `cv_results_` of scikit-learn's searches."""
     parameters = [one.setting.parameters() for one in tried]
     if any(one.view for one in tried):

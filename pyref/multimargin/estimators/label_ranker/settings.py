@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from multimargin.blocks.by_name import MOST_FEATURES
@@ -21,7 +22,7 @@ from multimargin.estimators.pairwise.pair_weights import check_top_k
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.kernels import KernelFunction, make_kernel
-from multimargin.typing import Features
+from multimargin.typing import ClassWeight, Features
 
 # Of this many labels, a relevant one is ranked against the hardest few.
 _MANY_LABELS, _HARDEST = 100, 20
@@ -69,7 +70,7 @@ class Setting:
         own = {"C": self.C, "kernel": self.kernel, "gamma": self.gamma, "class_weight": weights}
         return method(**own, **fixed, **further)
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Return the parameters by name."""
         return dict(vars(self))
 
@@ -143,19 +144,19 @@ def _same(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
-def is_auto(value: Any) -> bool:
+def is_auto(value: object) -> bool:
     """Return whether a parameter is "auto"; arrays compare with nothing."""
     return isinstance(value, str) and value == "auto"
 
 
-def check_losses(loss: Any) -> tuple[str, ...]:
+def check_losses(loss: object) -> tuple[str, ...]:
     """Return the losses that a parameter names, none for "auto"."""
     if is_auto(loss):
         return ()
     return tuple(check_choice("loss", name, LOSSES) for name in values_of("loss", loss))
 
 
-def losses_of(loss: Any, task: Task) -> tuple[str, ...]:
+def losses_of(loss: object, task: Task) -> tuple[str, ...]:
     """Return the losses that a parameter means for the data of a fit."""
     losses = check_losses(loss)
     if not losses:
@@ -172,7 +173,7 @@ def losses_of(loss: Any, task: Task) -> tuple[str, ...]:
     return losses
 
 
-def values_of(name: str, value: Any) -> tuple[Any, ...]:
+def values_of(name: str, value: object) -> tuple[Any, ...]:
     """Return the values that a parameter lists, or the only one that it is."""
     if not isinstance(value, list | tuple):
         return (value,)
@@ -183,7 +184,7 @@ def values_of(name: str, value: Any) -> tuple[Any, ...]:
 
 def kernels_of(
     kernel: str | KernelFunction, X: Features, n_labels: int, seconds: float
-) -> tuple[Any, ...]:
+) -> tuple[str | KernelFunction, ...]:
     """Return the kernels that a parameter means for features, and seconds of a search."""
     if callable(kernel) or kernel != "auto":
         return (kernel,)
@@ -195,7 +196,7 @@ def kernels_of(
     return ("rbf", "linear")
 
 
-def gammas_of(gamma: Any, X: Features, kernel: str | KernelFunction) -> tuple[Any, ...]:
+def gammas_of(gamma: object, X: Features, kernel: str | KernelFunction) -> tuple[str | float, ...]:
     """Return the coefficients that a parameter means for the first kernel that is tried."""
     gammas: tuple[Any, ...] = ("scale",)
     if gamma is not None:
@@ -206,7 +207,7 @@ def gammas_of(gamma: Any, X: Features, kernel: str | KernelFunction) -> tuple[An
     return gammas if takes_gamma(kernel) else gammas[:1]
 
 
-def Cs_of(Cs: Any) -> tuple[float, ...]:
+def Cs_of(Cs: int | ArrayLike) -> tuple[float, ...]:
     """Return the values of C that a parameter means, increasing."""
     if np.ndim(Cs) == 0 or not isinstance(Cs, Sequence | np.ndarray):
         number = check_integer("Cs", Cs, at_least=1, at_most=1000)
@@ -216,7 +217,9 @@ def Cs_of(Cs: Any) -> tuple[float, ...]:
     return tuple(np.unique([check_real("Cs", C, above=0.0) for C in Cs]).tolist())
 
 
-def class_weights_of(class_weight: Any, task: Task) -> tuple[Any, ...]:
+def class_weights_of(
+    class_weight: ClassWeight | Sequence[ClassWeight], task: Task
+) -> tuple[ClassWeight, ...]:
     """Return the label weights that a parameter means, with their mean for a further label."""
     if is_auto(class_weight):
         return _CLASS_WEIGHTS[:1] if task.is_mostly_empty else _CLASS_WEIGHTS
@@ -232,7 +235,7 @@ def class_weights_of(class_weight: Any, task: Task) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def top_ks_of(top_k: Any, n_labels: int) -> tuple[Any, ...]:
+def top_ks_of(top_k: object, n_labels: int) -> tuple[float | None, ...]:
     """Return the numbers or shares of hardest labels that a parameter means."""
     if is_auto(top_k):
         return (_HARDEST, 0.25) if n_labels >= _MANY_LABELS else (None, 0.25)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from multimargin.blocks.neighbours import LabelNeighbours
 from multimargin.blocks.stack import Effort, Stack
@@ -49,7 +50,7 @@ def needs_shortlists(targets: Targets) -> bool:
     return math.prod(targets.indicator.shape) > MOST_SCORES
 
 
-def check_for_shortlists(model: Any, targets: Targets) -> None:
+def check_for_shortlists(model: BaseEstimator, targets: Targets) -> None:
     """Refuse parameters of a search that need the scores of all labels, or kernels."""
     n, q = targets.indicator.shape
     checks: dict[str, tuple[bool, str]] = {
@@ -174,11 +175,11 @@ class JudgeOfLists(Judge):
     # Rankers from scratch keep labels and dual variables sparse
     warm_start = False
 
-    def scores_of(self, ranker: Any, X: Features) -> Shortlists:
+    def scores_of(self, ranker: BaseEstimator, X: Features) -> Shortlists:
         """Return the best labels of rows by a ranker."""
         return Shortlists.by(ranker, X, self._rows.labels.shape[1])
 
-    def joined(self, parts: Sequence[Any]) -> Shortlists:
+    def joined(self, parts: Sequence[Shortlists]) -> Shortlists:
         """Return the lists of the rows of all folds."""
         return Shortlists.stacked(list(parts))
 

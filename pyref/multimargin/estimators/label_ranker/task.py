@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from multimargin.calibration.calibrated import n_learned_with_empty_label, with_empty_label
@@ -21,7 +21,7 @@ from multimargin.targets.empty_rows import is_mostly_empty, share_of_empty_rows
 from multimargin.targets.indicator import count_labels, with_nan
 from multimargin.targets.reading import Targets
 from multimargin.tuning.folds import Rows, folds_of
-from multimargin.typing import Features, Folds, Matrix
+from multimargin.typing import Features, Folds, Marks, Matrix, MatrixLike
 
 Fold = tuple[Rows, Rows]
 
@@ -99,7 +99,7 @@ class Task:
         return self.views.side_by_side(self.parts)
 
     @cached_property
-    def labels(self) -> NDArray[Any]:
+    def labels(self) -> Marks:
         """Indicator of the labels that are learned, with NaN for unknown ones."""
         labels: NDArray[Any] = with_nan(self.learned.indicator)
         return labels
@@ -136,7 +136,12 @@ def has_many_pairs(targets: Targets) -> bool:
 
 
 def chosen_folds(
-    cv: Folds, X: Any, targets: Targets, groups: Any, parts: Sequence[Any], seed: int
+    cv: Folds,
+    X: MatrixLike,
+    targets: Targets,
+    groups: ArrayLike | None,
+    parts: Sequence[Features],
+    seed: int,
 ) -> tuple[list[Fold], list[Fold]]:
     """Return the folds of a fit, and those on which settings are compared."""
     strata: Any = targets.indicator

@@ -1,6 +1,6 @@
 """The certificate of a model of the pairwise family as it is stored."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,9 @@ from multimargin.estimators.fitting.certificate import Bounds, Rows, with_own_ce
 from multimargin.estimators.pairwise import zero_label
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
 from multimargin.kernels import rust_matrix
-from multimargin.typing import Features, Matrix
+from multimargin.typing import Features, Matrix, RowIndex
+
+_Value = TypeVar("_Value", float, Matrix)
 
 
 class Stored(Protocol):
@@ -77,7 +79,7 @@ def squared_norm(model: Model, stored: Stored, own: Matrix) -> float:
 
 
 def pairwise_loss(
-    problem: Problem, scores: Matrix, rows: Any = slice(None), margin: float | None = None
+    problem: Problem, scores: Matrix, rows: RowIndex = slice(None), margin: float | None = None
 ) -> float:
     """Return the weighted loss of the scores of some rows, brought to a margin of 1."""
     if margin is not None:
@@ -97,7 +99,7 @@ def pairwise_loss(
     )
 
 
-def at_margin_1(values: Any, margin: float, power: int = 1) -> Any:
+def at_margin_1(values: _Value, margin: float, power: int = 1) -> _Value:
     """Return values that grow with a power of the model as those of the model at a margin of 1."""
     # Where a loop fell back on B = 0, the margin is 0, and that model is 0 as well.
     return values / margin**power if margin > 0.0 else 0.0 * values

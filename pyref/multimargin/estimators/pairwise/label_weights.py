@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from multimargin.checks.arrays import check_readable
 from multimargin.targets.reading import Targets
-from multimargin.typing import Matrix
+from multimargin.typing import ClassWeight, Matrix
 
 # The power of n / n_m by which a label of n_m rows counts.
 EXPONENTS = {"balanced": 1.0, "sqrt": 0.5}
 
 
-def check_class_weight(class_weight: Any) -> None:
+def check_class_weight(class_weight: ClassWeight) -> None:
     """Raise TypeError or ValueError unless `class_weight` can be that of some labels."""
     if isinstance(class_weight, str) and class_weight not in EXPONENTS:
         raise ValueError(
@@ -28,7 +28,7 @@ def check_class_weight(class_weight: Any) -> None:
 
 
 def weights_of_labels(
-    class_weight: Any, targets: Targets, sample_weight: Matrix | None = None
+    class_weight: ClassWeight, targets: Targets, sample_weight: Matrix | None = None
 ) -> Matrix | None:
     """Return how many times the pairs of each label count where it is relevant."""
     if class_weight is None:

@@ -29,8 +29,7 @@ def number_at_the_top(top_k: int | float | None, q: int) -> int | None:
 def pairs_of(indicator: NDArray[np.uint8], top: int | None = None) -> Matrix:
     """Return the number of pairs of each row, p_i r_i or p_i min(top, r_i), shape (n,)."""
     relevant, irrelevant = count_labels(indicator, axis=1)
-    pairs: Matrix = relevant * np.minimum(irrelevant, top or np.inf)
-    return pairs
+    return np.asarray(relevant * np.minimum(irrelevant, top or np.inf), dtype=np.float64)
 
 
 def weights_of_pairs(
