@@ -23,6 +23,12 @@ impl Patience {
         (self.earlier, self.still) = (f64::INFINITY, false);
     }
 
+    /// Rounds in other arithmetic follow: what labels spent before says nothing of them. The rounds in all still count.
+    pub fn renew(&mut self) {
+        (self.exhausted, self.spent) = (0, 0.0);
+        self.begin_anew();
+    }
+
     pub fn note(&mut self, rounds: usize, exhausted: bool, spent: f64, gap: f64) {
         self.rounds += 1;
         self.spent += spent;

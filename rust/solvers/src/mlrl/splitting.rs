@@ -379,8 +379,7 @@ impl State {
             return true;
         }
         self.single = false;
-        self.patience = Patience::default();
-        self.patience.begin_anew();
+        self.patience.renew();
         let weights = [&mut self.pushed, &mut self.v, &mut self.sum];
         Weights::renew(weights, problem, threads, monitor)
     }
