@@ -755,7 +755,7 @@ def test_logistic_regressions_of_many_rows_have_the_C_that_a_sample_bears(monkey
     assert linear_block(small, few, loss="squared_hinge").C == 3.0
 
 
-def test_a_larger_C_of_logistic_regressions_gains_a_hundredth(monkeypatch):
+def test_a_larger_C_of_logistic_regressions_gains_two_hundredths(monkeypatch):
     X, y = problem(9, n=300)
     X = beside_what_is_shared(X)
     many(monkeypatch, drawn=150)
@@ -772,8 +772,8 @@ def test_a_larger_C_of_logistic_regressions_gains_a_hundredth(monkeypatch):
     # After the only setting of the ranker: 3, 10 and so on, the last one not worth it.
     values = dict(zip((3.0, 10.0, 30.0, 100.0), judged[1:], strict=False))
     ratios = [later / one for one, later in pairwise(values.values())]
-    assert all(ratio > 1.01 for ratio in ratios[: list(values).index(chosen)])
-    assert all(ratio <= 1.01 for ratio in ratios[list(values).index(chosen) :])
+    assert all(ratio > 1.02 for ratio in ratios[: list(values).index(chosen)])
+    assert all(ratio <= 1.02 for ratio in ratios[list(values).index(chosen) :])
 
 
 def test_groups_weights_and_views_of_many_rows(monkeypatch):

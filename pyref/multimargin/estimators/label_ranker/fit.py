@@ -34,7 +34,7 @@ _SHARE_OF_RBF = 0.5
 # What the fit on all rows may take of the time that the search leaves to it and a stack.
 _SHARE_OF_FIT = 0.5
 # Further C of logistic regressions, and what each has to gain on a sample, relative to the best.
-_FURTHER_CS, _GAIN = (10.0, 30.0, 100.0), 0.01
+_FURTHER_CS, _GAIN = (10.0, 30.0, 100.0), 0.02
 # What "auto" measures where rows have labels, and where many have none.
 WITHIN_ROWS, _ACROSS_ROWS = "ranking_average_precision", "micro_average_precision"
 
