@@ -755,6 +755,15 @@ def test_logistic_regressions_of_many_rows_have_the_C_that_a_sample_bears(monkey
     assert linear_block(small, few, loss="squared_hinge").C == 3.0
 
 
+@pytest.mark.parametrize(("needed", "chosen"), [(1e5, True), (6e5, False)])
+def test_a_C_is_chosen_if_there_is_twice_the_time(monkeypatch, needed, chosen):
+    X, y = problem(9, n=300)
+    many(monkeypatch, drawn=150)
+    monkeypatch.setattr("multimargin.blocks.stack.Stack._foretold", lambda *_: needed)
+    block = linear_block(beside_what_is_shared(X), y, max_time=1e6)
+    assert (block.C > 3.0) == chosen
+
+
 def test_a_larger_C_of_logistic_regressions_gains_two_hundredths(monkeypatch):
     X, y = problem(9, n=300)
     X = beside_what_is_shared(X)
