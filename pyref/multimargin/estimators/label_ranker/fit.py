@@ -195,11 +195,10 @@ class Fit:
     def _tuned(self, stack: Stack, name: str, estimator: Any, seconds: float) -> Any:
         """Return a block; logistic regressions of many rows with the C that a sample bears."""
         task, named = self.task, self.model.stack
-        listed = name in BLOCKS and (isinstance(named, str) or name in named)
-        if not (listed and isinstance(estimator, LabelLogistic) and task.sampled):
-            return estimator
-        if task.is_mostly_empty:
-            # What is best alone is not what helps a stack where few rows are relevant.
+        by_name = name in BLOCKS and (isinstance(named, str) or name in named)
+        # Where few rows are relevant, what is best alone is not what helps a stack.
+        chooses = task.sampled and not task.is_mostly_empty
+        if not (chooses and by_name and isinstance(estimator, LabelLogistic)):
             return estimator
 
         def value_of(one: Any) -> float:
@@ -213,7 +212,7 @@ class Fit:
                 break
             further = clone(estimator).set_params(C=C)
             value = value_of(further)
-            if value <= highest + _GAIN * abs(highest):
+            if not value > highest + _GAIN * abs(highest):
                 break
             best, highest = further, value
         return best
