@@ -120,6 +120,17 @@ def test_weights_that_leave_nothing_of_the_penalty_end_in_odds(weight):
         assert np.corrcoef(odds.ravel(), y.ravel())[0, 1] > 0.5
 
 
+@pytest.mark.parametrize("seed", [1, 11, 185, 203, 325])
+def test_several_models_of_few_rows_whose_weights_differ_by_orders_end_in_odds(seed):
+    rng = np.random.default_rng(seed)
+    n, q, models = int(rng.choice([4, 8, 15])), int(rng.integers(2, 4)), int(rng.integers(1, 5))
+    # Far from zero: to the heaviest row all others are rounding.
+    scores = [rng.normal(size=(n, q)) + 10.0 ** rng.uniform(0, 6) for _ in range(models)]
+    y, weights = (rng.random((n, q)) < 0.5).astype(int), 10.0 ** rng.uniform(-8, 8, size=n)
+    odds = PooledCalibration().fit(scores, y, weights).decision_function(scores)
+    assert np.isfinite(odds).all()
+
+
 def test_rows_of_zeros_and_labels_of_one_value():
     scores, y = problem(3)
     scores[:10] = 0.0

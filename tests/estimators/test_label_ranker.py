@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from multimargin import (
     load_model,
     save_model,
 )
+from multimargin.blocks import LabelLogistic
 from multimargin.calibration import PooledCalibration, calibrated
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker import fit as fitting
@@ -724,6 +726,63 @@ def test_a_sample_is_that_of_the_seed(monkeypatch):
     np.testing.assert_array_equal(scores[0], scores[1])
     assert scores[0] != scores[2]
     np.testing.assert_array_equal(one.predict_proba(X), same.predict_proba(X))
+
+
+def beside_what_is_shared(X):
+    """Return small features beside a large one that all of them have, against which C has to be."""
+    return 0.05 * X + 0.5 * np.random.default_rng(0).normal(size=(len(X), 1))
+
+
+def linear_block(X, y, **further):
+    """Return the logistic regressions of a stack."""
+    options = {**QUICK, "kernel": "linear", "stack": ["linear"]} | further
+    model = LabelRankerCV([1.0], **options).fit(X, y)
+    return dict(model.best_estimator_[-1].estimators_)["linear"]
+
+
+def test_logistic_regressions_of_many_rows_have_the_C_that_a_sample_bears(monkeypatch):
+    X, y = problem(9, n=300)
+    small = beside_what_is_shared(X)
+    assert linear_block(small, y).C == 3.0
+    many(monkeypatch, drawn=150)
+    assert linear_block(small, y).C > 3.0
+    assert linear_block(small, y, cv=2, n_jobs=2).C > 3.0
+    assert linear_block(small, y, stack=("neighbours", "linear", "lift")).C > 3.0
+    assert linear_block(0.5 * X, y).C == 3.0
+    # What is given is kept, and few relevant rows choose nothing.
+    assert linear_block(small, y, stack=[("linear", LabelLogistic(7.0))]).C == 7.0
+    few = y * (np.arange(300) % 3 == 0)[:, None]
+    assert linear_block(small, few, loss="squared_hinge").C == 3.0
+
+
+@pytest.mark.parametrize(("needed", "chosen"), [(1e5, True), (6e5, False)])
+def test_a_C_is_chosen_if_there_is_twice_the_time(monkeypatch, needed, chosen):
+    X, y = problem(9, n=300)
+    many(monkeypatch, drawn=150)
+    monkeypatch.setattr("multimargin.blocks.stack.Stack._foretold", lambda *_: needed)
+    block = linear_block(beside_what_is_shared(X), y, max_time=1e6)
+    assert (block.C > 3.0) == chosen
+
+
+def test_a_larger_C_of_logistic_regressions_gains_two_hundredths(monkeypatch):
+    X, y = problem(9, n=300)
+    X = beside_what_is_shared(X)
+    many(monkeypatch, drawn=150)
+    judged = []
+    judge = fitting.Judge.__call__
+
+    def watched(self, scores):
+        values = judge(self, scores)
+        judged.append(values.mean())
+        return values
+
+    monkeypatch.setattr(fitting.Judge, "__call__", watched)
+    chosen = linear_block(X, y).C
+    # After the only setting of the ranker: 3, 10 and so on, the last one not worth it.
+    values = dict(zip((3.0, 10.0, 30.0, 100.0), judged[1:], strict=False))
+    ratios = [later / one for one, later in pairwise(values.values())]
+    assert all(ratio > 1.02 for ratio in ratios[: list(values).index(chosen)])
+    assert all(ratio <= 1.02 for ratio in ratios[list(values).index(chosen) :])
 
 
 def test_groups_weights_and_views_of_many_rows(monkeypatch):

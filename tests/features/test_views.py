@@ -192,7 +192,7 @@ class Strange(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ("no columns", ValueError, "transformer of 'odd' .*0 feature"),
         ("names", ValueError, "transformer of 'odd' does not return"),
         ("one dimension", ValueError, "odd"),
-        ("fewer rows", ValueError, "odd"),
+        ("fewer rows", ValueError, "'odd' .*the matrix has [0-9]+ rows; expected"),
         ("fails", ZeroDivisionError, "division by zero"),
     ],
 )

@@ -145,6 +145,17 @@ def test_gamma_by_name_is_that_of_scikit_learn():
     np.testing.assert_allclose(found, (0.2 * X @ X.T + 1) ** 2, rtol=1e-12)
 
 
+@pytest.mark.parametrize("value", [1.0, 0.1, 0.3, -7.7e-5, 1e5 + 0.1])
+def test_features_that_are_all_alike_have_no_variance_of_rounding(value):
+    X = np.full((150, 3), value)
+    # A row without weight has no part in it.
+    X[0, 0], weights = 9.0, np.random.default_rng(0).random(150) * 1e3
+    weights[0] = 0.0
+    for rows, own in ((X[1:], None), (X, weights)):
+        for data in (rows, sparse.csr_array(rows)):
+            assert make_kernel("poly", data, gamma="scale", sample_weight=own).gamma == 1.0
+
+
 def test_binding_refuses_what_does_not_fit():
     X = features(5, 3, 15)
     common = {"name": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, "threads": 1}

@@ -2,6 +2,8 @@
 
 import time
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,7 @@ from multimargin.calibration.held_out import (
     Named,
     fit_on_folds,
     held_out_scores,
+    score_folds,
     weights_for,
 )
 from multimargin.checks.parameters import job_count
@@ -25,6 +28,8 @@ from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Marks, Matrix
 
 Fold = tuple[Rows, Rows]
+# Makes of a classifier, by its name and what time is left, one with better parameters
+Tuned = Callable[[str, Any, float], Any]
 
 # Rows of the fits by which the time of a block is foretold.
 _PROBE = 200
@@ -56,17 +61,22 @@ class Stack:
         self.blocks: list[Matrix] = []  # Held-out scores of each block
         self.fitted: Named = []  # The blocks by name, fitted on all rows
 
-    def fit(self, planned: Named, *, reserve: float) -> dict[str, str]:
-        """Fit blocks while time is left but for a reserve; return what is left out, and why."""
+    def fit(self, planned: Named, *, reserve: float, tuned: Tuned | None = None) -> dict[str, str]:
+        """Fit blocks while time is left but for a reserve; return what is left out, and why.
+
+        Each is tuned first, if there is twice the time that it takes.
+        """
         left_out = {}
         for name, estimator in planned:
+            spare = np.inf
             if self._end is not None:
                 left = self._end - time.monotonic() - reserve
                 needed = self._foretold(estimator) if left > 0.0 else np.inf
                 if needed > left:
                     left_out[name] = f"{duration(max(left, 0.0))} left of max_time"
                     continue
-            self._fit(name, estimator)
+                spare = left - needed if left >= 2.0 * needed else 0.0
+            self._fit(name, tuned(name, estimator, spare) if tuned and spare else estimator)
         if left_out:
             warn(
                 f"stack leaves out {', '.join(left_out)} for lack of time: increase max_time, or "
@@ -85,24 +95,23 @@ class Stack:
             print(f"stack: {name} in {duration(time.monotonic() - start)}", flush=True)
 
     def _fit_on_folds(self, name: str, estimator: Any) -> tuple[Matrix, Any]:
-        try:
-            return fit_on_folds(
-                estimator,
-                self._X,
-                self._labels_for(estimator),
-                weights_for(estimator, self._weights),
-                self._folds,
-                RESPONSES,
-                of_odds=True,
-                # What is fitted here releases the interpreter.
-                parallel=Parallel(n_jobs=self._jobs, prefer="threads"),
-            )
-        except (TypeError, ValueError) as error:
-            error.add_note(
-                f"It is {name!r} of stack, a {type(estimator).__name__}; expected a classifier "
-                "that takes these features and a label indicator of shape (n, q)."
-            )
-            raise
+        with _named(name, estimator):
+            return fit_on_folds(estimator, *self._given(estimator), self._folds, **self._how)
+
+    def scores_on(self, folds: list[Fold], name: str, estimator: Any) -> Matrix:
+        """Return the scores of the rows that some folds hold out."""
+        with one_blas_thread(), warnings.catch_warnings(), _named(name, estimator):
+            return score_folds(estimator, *self._given(estimator), folds, **self._how)
+
+    def _given(self, estimator: Any) -> tuple[Features, NDArray[Any], dict[str, Any]]:
+        """Return features, labels and weights as a classifier takes them."""
+        return self._X, self._labels_for(estimator), weights_for(estimator, self._weights)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        # What is fitted here releases the interpreter.
+        parallel = Parallel(n_jobs=self._jobs, prefer="threads")
+        return {"responses": RESPONSES, "of_odds": True, "parallel": parallel}
 
     def _labels_for(self, estimator: Any) -> NDArray[Any]:
         # One-vs-rest of scikit-learn casts numbers of labels to the type of y.
@@ -120,13 +129,26 @@ class Stack:
             rows = np.linspace(0, n - 1, 2 * size).astype(int)
             fold = rows[::2], rows[1::2]
             start = time.monotonic()
-            metadata, labels = weights_for(estimator, self._weights), self._labels_for(estimator)
+            given = self._given(estimator)
             # The fits to all rows warn.
             with silenced(Warning):
-                held_out_scores(clone(estimator), self._X, labels, metadata, fold, RESPONSES, True)
+                held_out_scores(clone(estimator), *given, fold, RESPONSES, True)
             seconds.append(time.monotonic() - start)
         growth = 1.0
         if len(seconds) > 1:
             growth = float(np.clip(np.log2(seconds[1] / seconds[0]), 1.0, 2.0))
         trained = sum(len(train) for train, _ in self._folds) / (self._jobs or 1) + n
         return float(seconds[-1] * (n / sizes[-1]) ** growth * trained / n)
+
+
+@contextmanager
+def _named(name: str, estimator: Any) -> Iterator[None]:
+    """Say of which classifier an error is."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        error.add_note(
+            f"It is {name!r} of stack, a {type(estimator).__name__}; expected a classifier "
+            "that takes these features and a label indicator of shape (n, q)."
+        )
+        raise

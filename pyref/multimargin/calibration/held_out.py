@@ -444,11 +444,28 @@ def fit_on_folds(
     parallel: Parallel,
 ) -> tuple[Matrix, list[BaseEstimator]]:
     """Return the held-out scores of all folds, and the classifier fitted to all rows."""
+    how = {"of_odds": of_odds, "parallel": parallel}
+    scores = score_folds(estimator, X, y, metadata, folds, responses, **how)
+    return scores, clone(estimator).fit(X, y, **metadata)
+
+
+def score_folds(
+    estimator: Any,
+    X: MatrixLike,
+    y: NDArray[Any],
+    metadata: Mapping[str, Any],
+    folds: Sequence[tuple[Rows, Rows]],
+    responses: tuple[str, ...],
+    *,
+    of_odds: bool,
+    parallel: Parallel,
+) -> Matrix:
+    """Return the held-out scores of all folds."""
     scores = parallel(
         delayed(held_out_scores)(clone(estimator), X, y, metadata, fold, responses, of_odds)
         for fold in folds
     )
-    return np.vstack(scores), clone(estimator).fit(X, y, **metadata)
+    return np.vstack(scores)
 
 
 def held_out_scores(

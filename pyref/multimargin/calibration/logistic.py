@@ -101,7 +101,7 @@ class PooledLogistic:
         border = of_labels[:, :, self.own] * self.own_scale[:, 0]
         blocks = border[:, self.own] * self.own_scale + np.eye(self.own.size)
         towards_right = np.dstack([border.transpose(0, 2, 1), own_downhill.T])
-        solved = np.linalg.solve(blocks, towards_right)
+        solved = _solved(blocks, towards_right)
         through, alone = solved[:, :, :-1], solved[:, :, -1]
         reduced = hessian - np.einsum("kia,kaj->ij", border, through)
         towards = _solved(reduced, downhill - np.einsum("kia,ka->i", border, alone))
@@ -109,9 +109,9 @@ class PooledLogistic:
         return towards, towards_own, float(downhill @ towards + np.sum(own_downhill * towards_own))
 
 
-def _solved(matrix: Matrix, right: Vector) -> Vector:
-    """Solve, by least squares where features of very different scales leave the matrix singular."""
+def _solved(matrices: Matrix, right: Matrix) -> Matrix:
+    """Solve, by pseudoinverses where features of very different scales leave a matrix singular."""
     try:
-        return np.asarray(np.linalg.solve(matrix, right))
+        return np.asarray(np.linalg.solve(matrices, right))
     except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
+        return np.asarray(np.linalg.pinv(matrices, hermitian=True) @ right)

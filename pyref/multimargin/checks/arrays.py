@@ -50,12 +50,12 @@ def naming(name: str, expected: str) -> Iterator[None]:
         raise kind(f"{name} is not {expected}: {found}") from error
 
 
-def check_as_many_rows(y: LabelsLike, X: MatrixLike) -> None:
-    """Raise ValueError unless labels and features have the same number of rows."""
+def check_as_many_rows(y: LabelsLike, X: MatrixLike, name: str = "y") -> None:
+    """Raise ValueError unless labels, or what is named, and features have as many rows."""
     with naming("X", MATRIX_OF_NUMBERS):
         expected = num_samples(X)
     if (found := num_samples(y)) != expected:
-        raise ValueError(f"y has {found} rows; expected {expected}, as many as X.")
+        raise ValueError(f"{name} has {found} rows; expected {expected}, as many as X.")
 
 
 def check_readable(X: MatrixLike, name: str = "X") -> None:

@@ -301,7 +301,7 @@ def _of_view(name: str, transform: Any, X: Any) -> Any:
         raise
     try:
         rows = check_array(found, accept_sparse="csr", dtype=np.float64, order="C")
-        check_as_many_rows(rows, X)
+        check_as_many_rows(rows, X, "the matrix")
         return rows
     except (TypeError, ValueError) as error:
         raise ValueError(

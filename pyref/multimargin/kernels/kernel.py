@@ -207,6 +207,10 @@ def _spread(X: Features, gamma: str, sample_weight: Matrix | None) -> float:
 def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
     if sample_weight is not None:
         X = X[sample_weight > 0.0]
+    if _are_alike(X):
+        # Their mean is rounded, and the variance around it would be rounding.
+        return 0.0
+    if sample_weight is not None:
         weights = sample_weight[sample_weight > 0.0] / sample_weight.sum()
         entries = X.shape[1]
         mean = float(np.sum(weights @ X) / entries)
@@ -224,6 +228,11 @@ def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
     # Around the mean: the difference of two large numbers would be rounding.
     squares = ((X.data - mean) ** 2).sum() + (entries - X.nnz) * mean**2
     return float(squares / entries)
+
+
+def _are_alike(X: Features) -> bool:
+    values = canonical(X) if sparse.issparse(X) else X
+    return bool(values.min() == values.max())
 
 
 def offset_of(X: Features) -> Matrix | None:

@@ -101,6 +101,9 @@ def width(X: Array, parameters: Parameters, weights: Array | None) -> float:
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
+        if np.ptp(X[w > 0.0]) == 0.0:
+            # A variance of their own would be that of rounding.
+            return 1.0
         every = np.broadcast_to(w[:, None], X.shape)
         mean = np.average(X, weights=every)
         spread = X.shape[1] * float(np.average((X - mean) ** 2, weights=every))

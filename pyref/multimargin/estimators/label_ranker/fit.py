@@ -1,13 +1,16 @@
 """A fit: a ranker is chosen for each view, blocks are stacked with it, a calibration weighs all."""
 
+import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from multimargin.blocks import blocks_of
-from multimargin.blocks.by_name import Data, lifts
+from multimargin.blocks.by_name import BLOCKS, Data, lifts
+from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.stack import Effort, Stack
 from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
 from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
@@ -30,6 +33,8 @@ from multimargin.typing import Features, Matrix, Scoring
 _SHARE_OF_RBF = 0.5
 # What the fit on all rows may take of the time that the search leaves to it and a stack.
 _SHARE_OF_FIT = 0.5
+# Further C of logistic regressions, and what each has to gain on a sample, relative to the best.
+_FURTHER_CS, _GAIN = (10.0, 30.0, 100.0), 0.02
 # What "auto" measures where rows have labels, and where many have none.
 WITHIN_ROWS, _ACROSS_ROWS = "ranking_average_precision", "micro_average_precision"
 
@@ -178,10 +183,39 @@ class Fit:
         if self.model.calibration:
             self._price = self._searched.price_of_calibration(self.judge)
         for member in self.members:
-            left_out = member.stack.fit(member.planned, reserve=self._price * (1 + self.lifted))
+            left_out = member.stack.fit(
+                member.planned,
+                reserve=self._price * (1 + self.lifted),
+                tuned=partial(self._tuned, member.stack),
+            )
             self._leave_out(member.search.place, left_out)
         if self.lifted and self.clock.left < 2.0 * self._price:
             self.lifted, self.left_out["lift"] = False, "no time left of max_time"
+
+    def _tuned(self, stack: Stack, name: str, estimator: Any, seconds: float) -> Any:
+        """Return a block; logistic regressions of many rows with the C that a sample bears."""
+        task, named = self.task, self.model.stack
+        by_name = name in BLOCKS and (isinstance(named, str) or name in named)
+        # Where few rows are relevant, what is best alone is not what helps a stack.
+        chooses = task.sampled and not task.is_mostly_empty
+        if not (chooses and by_name and isinstance(estimator, LabelLogistic)):
+            return estimator
+
+        def value_of(one: Any) -> float:
+            scores = stack.scores_on(task.searched, name, one)
+            return float(np.nanmean(self._searched(scores)))
+
+        end = time.monotonic() + seconds
+        best, highest = estimator, value_of(estimator)
+        for C in _FURTHER_CS:
+            if time.monotonic() >= end:
+                break
+            further = clone(estimator).set_params(C=C)
+            value = value_of(further)
+            if not value > highest + _GAIN * abs(highest):
+                break
+            best, highest = further, value
+        return best
 
     @property
     def has_time(self) -> bool:
