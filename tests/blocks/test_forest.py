@@ -49,3 +49,17 @@ def test_copies_and_labels_of_one_value():
     assert_array_equal(p[:, 5], 0.0)
     assert_allclose(p[:, 6], 1.0)
     assert_array_equal(pickle.loads(pickle.dumps(forest)).predict_proba(X_test), p)
+
+
+def test_trees_that_are_one_leaf_stand_beside_others():
+    """Few random thresholds leave five of twelve rows on either side."""
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(12, 1)), rng.integers(0, 2, size=(12, 4))
+    forest = LabelForest(60, min_samples_leaf=5, random_state=0).fit(rows, y)
+    assert 0 < np.sum(forest.roots_ < 0) < 60
+    peer = ExtraTreesRegressor(60, min_samples_leaf=5, random_state=seed_of(0)).fit(rows, y)
+    assert_allclose(forest.predict_proba(rows), peer.predict(rows), atol=5e-4)
+    constant = LabelForest(3, random_state=0).fit(np.ones((12, 2)), y)
+    assert constant.feature_.size == 0
+    assert_allclose(constant.predict_proba(np.zeros((2, 2))), [y.mean(axis=0)] * 2, atol=5e-4)
+    assert_array_equal(constant.leaf_shares(), np.tile(constant.leaf_shares()[:1], (3, 1)))

@@ -37,6 +37,7 @@ from multimargin import (
     RankSVM,
     ThresholdedClassifier,
 )
+from multimargin.blocks import LabelForest
 from multimargin.datasets import load_debian_tags, load_digit_attributes
 from multimargin.datasets.table_encoder import with_encoder
 from multimargin.onnx import export
@@ -225,6 +226,15 @@ def test_label_ranker(digits, tmp_path, kind):
     else:
         assert_array_equal(found["labels"], model.predict(X_test))
     assert_allclose(found["probabilities"], model.predict_proba(X_test), atol=1e-8)
+
+
+def test_trees_that_are_one_leaf_stand_beside_others(tmp_path):
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(12, 1)), rng.integers(0, 2, size=(12, 4))
+    forest = LabelForest(60, min_samples_leaf=5, random_state=0)
+    model = CalibratedClassifier(forest, cv=2).fit(rows, y)
+    found = answers(model, rows, tmp_path)
+    assert_allclose(found["probabilities"], model.predict_proba(rows), atol=1e-12)
 
 
 def test_any_number_of_rows(tmp_path):

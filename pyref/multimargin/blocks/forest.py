@@ -44,15 +44,19 @@ class LabelForest(LabelBlock):
     Attributes
     ----------
     roots_ : ndarray of shape (n_estimators,)
-        The first node of each tree among all nodes.
+        Where each tree begins: a node, or -1 - k for leaf k, if that is all of it.
     feature_ : ndarray of shape (n_nodes,)
-        Feature that a node tests; -1 for a leaf.
+        Feature that a node tests; leaves are no nodes.
     threshold_ : ndarray of shape (n_nodes,), float32
         Rows whose feature, in single precision, is at most this go to the left.
     left_, right_ : ndarray of shape (n_nodes,)
-        The next nodes; of a leaf, `left_` is its place in `shares_`.
-    shares_ : ndarray of shape (n_leaves, q), float16
-        Share of each label among the rows of a leaf, to three digits.
+        The next nodes, or -1 - k for leaf k.
+    starts_ : ndarray of shape (n_leaves + 1,)
+        The labels of leaf k are `labels_[starts_[k] : starts_[k + 1]]`.
+    labels_ : ndarray of shape (n_entries,)
+        The labels of the rows of all leaves.
+    shares_ : ndarray of shape (n_entries,), float16
+        Share of each of them among the rows of its leaf, to three digits.
     depth_ : int
         Splits on the longest way to a leaf.
     classes_ : ndarray of shape (q,)
@@ -125,26 +129,27 @@ class LabelForest(LabelBlock):
     def _keep(self, trees: list[Any], X: Any, indicator: Any, weights: Any) -> None:
         """Copy the trees into arrays, and count the labels of their leaves."""
         sizes = [tree.node_count for tree in trees]
-        self.roots_ = (np.cumsum(sizes) - sizes).astype(np.int32)
+        roots = np.cumsum(sizes) - sizes
         self.depth_ = max(tree.max_depth for tree in trees)
         leaf = np.concatenate([tree.children_left < 0 for tree in trees])
-        self.feature_ = np.where(leaf, -1, np.concatenate([tree.feature for tree in trees])).astype(
-            np.int32
-        )
+        # Nodes and leaves are counted apart.
+        number = np.where(leaf, -np.cumsum(leaf), np.cumsum(~leaf) - 1).astype(np.int32)
+        self.roots_ = number[roots]
+        feature = np.concatenate([tree.feature for tree in trees])[~leaf]
+        self.feature_ = feature.astype(np.min_scalar_type(-self.n_features_in_))
         # Numbers in single precision are at most a threshold if they are at most its next lower.
-        threshold = np.concatenate([tree.threshold for tree in trees])
+        threshold = np.concatenate([tree.threshold for tree in trees])[~leaf]
         rounded = threshold.astype(np.float32)
         lower = np.nextafter(rounded, np.float32(-np.inf))
         self.threshold_ = np.where(rounded > threshold, lower, rounded)
-        places = np.cumsum(leaf) - 1
-        left, right = (
-            np.concatenate(
-                [getattr(t, side) + root for t, root in zip(trees, self.roots_, strict=True)]
-            )
+        self.left_, self.right_ = (
+            number[
+                np.concatenate(
+                    [getattr(t, side) + root for t, root in zip(trees, roots, strict=True)]
+                )[~leaf]
+            ]
             for side in ("children_left", "children_right")
         )
-        self.left_ = np.where(leaf, places, left).astype(np.int32)
-        self.right_ = np.where(leaf, -1, right).astype(np.int32)
         X = X.tocsr() if sparse.issparse(X) else X
         n = len(indicator)
         counted = np.ones(n) if weights is None else weights
@@ -156,8 +161,13 @@ class LabelForest(LabelBlock):
                 (np.ones(n), (column, np.arange(n))), shape=(tree.node_count, n)
             )[tree.children_left < 0]
             totals = np.maximum(one @ counted, np.finfo(float).tiny)
-            shares.append(((one @ labels).toarray() / totals[:, None]).astype(np.float16))
-        self.shares_ = np.concatenate(shares)
+            shares.append(sparse.diags_array(1.0 / totals) @ (one @ labels))
+        joined = sparse.vstack(shares, format="csr")
+        joined.eliminate_zeros()
+        joined.sort_indices()
+        self.starts_ = joined.indptr
+        self.labels_ = joined.indices.astype(np.min_scalar_type(indicator.shape[1]))
+        self.shares_ = joined.data.astype(np.float16)
 
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the mean share of each label over the trees.
@@ -180,26 +190,43 @@ class LabelForest(LabelBlock):
         for first in range(0, n, step):
             rows = slice(first, first + step)
             dense = X[rows].toarray() if sparse.issparse(X) else X[rows]
-            np.mean(self.shares_[self._leaves(dense)], axis=1, out=found[rows], dtype=np.float64)
+            found[rows] = self._mean_shares(self._leaves(dense))
         return found
+
+    def leaf_shares(self) -> NDArray[np.float16]:
+        """Return the share of each label in each leaf, of shape (n_leaves, q)."""
+        shape = (len(self.starts_) - 1, self.classes_.size)
+        found = np.zeros(shape, np.float16)
+        found[np.repeat(np.arange(shape[0]), np.diff(self.starts_)), self.labels_] = self.shares_
+        return found
+
+    def _mean_shares(self, leaves: Indices) -> NDArray[np.float64]:
+        """Return the mean share of each label over the leaves of each row."""
+        (n, trees), q = leaves.shape, self.classes_.size
+        first, end = self.starts_[leaves.ravel()], self.starts_[leaves.ravel() + 1]
+        counts = end - first
+        # The entries of one leaf after those of the other.
+        ends = np.cumsum(counts)
+        entries = np.arange(ends[-1]) + np.repeat(first - (ends - counts), counts)
+        rows = np.repeat(np.arange(n), counts.reshape(n, trees).sum(axis=1))
+        places = rows * q + self.labels_[entries]
+        sums = np.bincount(places, weights=self.shares_[entries], minlength=n * q)
+        means: NDArray[np.float64] = sums.reshape(n, q) / trees
+        return means
 
     def _leaves(self, X: NDArray[np.float32]) -> Indices:
         """Return the places among the leaves that rows reach in all trees, (m, n_estimators)."""
         n, trees = len(X), len(self.roots_)
         node = np.tile(self.roots_, n)
-        going = np.arange(n * trees)
+        going = np.flatnonzero(node >= 0)
         rows = going // trees
         for _ in range(self.depth_):
             at = node[going]
-            feature = self.feature_[at]
-            inner = feature >= 0
-            if not inner.all():
-                going, at, feature, rows = going[inner], at[inner], feature[inner], rows[inner]
-            if going.size == 0:
-                break
-            to_left = X[rows, feature] <= self.threshold_[at]
+            to_left = X[rows, self.feature_[at]] <= self.threshold_[at]
             node[going] = np.where(to_left, self.left_[at], self.right_[at])
-        leaves: Indices = self.left_[node].reshape(n, trees)
+            inner = node[going] >= 0
+            going, rows = going[inner], rows[inner]
+        leaves: Indices = (-1 - node).reshape(n, trees)
         return leaves
 
     def predict(self, X: MatrixLike) -> NDArray[np.intp]:

@@ -38,40 +38,49 @@ def _log_odds(graph: Graph, p: Node) -> Node:
 
 def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
     """Append a forest: trees that answer with the number of a leaf, and the shares of leaves."""
-    leaf = forest.feature_ < 0
+    trees = np.arange(forest.roots_.size)
     roots = forest.roots_.astype(np.int64)
-    tree = np.repeat(np.arange(roots.size), np.diff(np.r_[roots, leaf.size]))
-    local = np.arange(leaf.size) - roots[tree]
-    left, right = (np.where(leaf, 0, to - roots[tree]) for to in (forest.left_, forest.right_))
+    # Nodes and leaves before each tree, which has one leaf more than nodes.
+    nodes_before = np.where(roots >= 0, roots, -1 - roots - trees)
+    leaves_before = nodes_before + trees
+    counts = np.diff(np.r_[nodes_before, forest.feature_.size])
+    of_node, of_leaf = np.repeat(trees, counts), np.repeat(trees, counts + 1)
+    own = np.arange(of_node.size) - nodes_before[of_node]
+    own_of_leaf = counts[of_leaf] + np.arange(of_leaf.size) - leaves_before[of_leaf]
+
+    def next_node(to: Any) -> Any:
+        of_leaves = counts[of_node] - 1 - to - leaves_before[of_node]
+        return np.where(to >= 0, to - nodes_before[of_node], of_leaves)
+
+    # The nodes of each tree, then its leaves.
+    order = np.argsort(np.r_[of_node, of_leaf], kind="stable")
+
+    def joined(of_nodes: Any, of_leaves: Any) -> Any:
+        return np.concatenate([of_nodes, of_leaves])[order].tolist()
+
+    none = np.zeros_like(of_leaf)
     number = graph.add(
         "TreeEnsembleRegressor",
         graph.add("Cast", X, to=_FLOAT),
         domain="ai.onnx.ml",
         n_targets=int(roots.size),
-        nodes_treeids=tree.tolist(),
-        nodes_nodeids=local.tolist(),
-        nodes_featureids=np.maximum(forest.feature_, 0).tolist(),
-        nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
-        nodes_values=forest.threshold_.tolist(),
-        nodes_truenodeids=left.tolist(),
-        nodes_falsenodeids=right.tolist(),
-        target_treeids=tree[leaf].tolist(),
-        target_nodeids=local[leaf].tolist(),
-        target_ids=tree[leaf].tolist(),
-        # From the first leaf of each tree: exact in single precision.
-        target_weights=(forest.left_ - _first_leaf(forest)[tree])[leaf].astype(float).tolist(),
+        nodes_treeids=joined(of_node, of_leaf),
+        nodes_nodeids=joined(own, own_of_leaf),
+        nodes_featureids=joined(forest.feature_.astype(np.int64), none),
+        nodes_modes=joined(np.full(of_node.size, "BRANCH_LEQ"), np.full(of_leaf.size, "LEAF")),
+        nodes_values=joined(forest.threshold_, none.astype(np.float32)),
+        nodes_truenodeids=joined(next_node(forest.left_), none),
+        nodes_falsenodeids=joined(next_node(forest.right_), none),
+        target_treeids=of_leaf.tolist(),
+        target_nodeids=own_of_leaf.tolist(),
+        target_ids=of_leaf.tolist(),
+        # Numbers of leaves: exact in single precision.
+        target_weights=np.arange(float(of_leaf.size)).tolist(),
     )
     place = graph.add("Cast", number, to=_INT64)
-    place = graph.add("Add", place, _first_leaf(forest)[None, :].astype(np.int64))
-    shares = graph.add("Gather", np.asarray(forest.shares_), place, axis=0)
+    shares = graph.add("Gather", forest.leaf_shares(), place, axis=0)
     p = graph.add("ReduceMean", graph.add("Cast", shares, to=_DOUBLE), axes=[1], keepdims=0)
     return _log_odds(graph, graph.add("Clip", p, np.float64(LEAST), np.float64(1.0 - LEAST)))
-
-
-def _first_leaf(forest: LabelForest) -> Any:
-    """Return how many leaves stand before each tree."""
-    before = np.concatenate([[0], np.cumsum(forest.feature_ < 0)])
-    return before[forest.roots_]
 
 
 def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
