@@ -44,7 +44,7 @@ class LabelForest(LabelBlock):
     Attributes
     ----------
     roots_ : ndarray of shape (n_estimators,)
-        Where each tree begins: a node, or -1 - k for leaf k, if that is all of it.
+        The first node of each tree, or -1 - k where leaf k is all of it.
     feature_ : ndarray of shape (n_nodes,)
         Feature that a node tests; leaves are no nodes.
     threshold_ : ndarray of shape (n_nodes,), float32
