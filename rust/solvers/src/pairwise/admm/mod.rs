@@ -71,7 +71,7 @@ pub(crate) struct Admm {
     displacements: Vec<f64>,
     iterations: usize,
     anderson: Anderson,
-    /// `Z` and `-rho U` when a late penalty was last looked at.
+    /// `Z` and `-rho U` when the penalty of a loss with kinks was last looked at.
     anchor: Option<[Vec<f64>; 2]>,
 }
 
@@ -188,13 +188,16 @@ impl Admm {
         if !self.iterations.is_multiple_of(often) {
             return 1.0;
         }
-        let ways = if L::BOX { self.ratio_of_ways() } else { None };
+        let ways = if L::BOX && self.iterations < tuning.followed {
+            self.ratio_of_ways()
+        } else {
+            None
+        };
         let tuning = &self.tuning;
         if early {
             let imbalance = squares.imbalance(self.spread());
             tuning.early_balance.factor(imbalance)
         } else if L::BOX {
-            let ways = ways.filter(|_| self.iterations < tuning.followed);
             ways.map_or(1.0, |ways| tuning.early_balance.factor(ways / self.rho))
         } else if self.iterations < tuning.balanced {
             tuning.balance.factor(squares.imbalance(self.spread()))
