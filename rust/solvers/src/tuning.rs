@@ -170,7 +170,7 @@ mechanisms! {
         early: usize = 60,
         /// every so many,
         often: usize = 5,
-        /// and faster.
+        /// and faster, as that of a loss with kinks follows the ways.
         early_balance: Balance = Balance { power: 0.5, least: 1.2, most: 10.0 },
         /// Early leaps in a row that lead to no better point than those before, after which there are none
         failures: usize = 2,

@@ -178,32 +178,25 @@ impl Admm {
     /// loss later, too. Those of a loss with kinks may balance at a penalty ten times too large: it becomes the ratio of how
     /// far `rho U` and `Z` have moved, as that of how far they still have to go is the best one (Applegate et al. 2021).
     fn factor<L: Loss>(&mut self, squares: &Squares) -> f64 {
-        let tuning = &self.tuning;
-        let early = self.iterations <= tuning.early;
-        let often = if early {
-            tuning.often
+        let is_early = self.iterations <= self.tuning.early;
+        let (often, balance) = if is_early {
+            (self.tuning.often, self.tuning.early_balance)
+        } else if L::BOX {
+            (self.tuning.iterations, self.tuning.early_balance)
         } else {
-            tuning.iterations
+            (self.tuning.iterations, self.tuning.balance)
         };
         if !self.iterations.is_multiple_of(often) {
             return 1.0;
         }
-        let ways = if L::BOX && self.iterations < tuning.followed {
-            self.ratio_of_ways()
+        let follows = L::BOX && self.iterations < self.tuning.followed;
+        let ways = follows.then(|| self.ratio_of_ways()).flatten();
+        let ratio = if is_early || (!L::BOX && self.iterations < self.tuning.balanced) {
+            Some(squares.imbalance(self.spread()))
         } else {
-            None
+            ways.map(|ways| ways / self.rho)
         };
-        let tuning = &self.tuning;
-        if early {
-            let imbalance = squares.imbalance(self.spread());
-            tuning.early_balance.factor(imbalance)
-        } else if L::BOX {
-            ways.map_or(1.0, |ways| tuning.early_balance.factor(ways / self.rho))
-        } else if self.iterations < tuning.balanced {
-            tuning.balance.factor(squares.imbalance(self.spread()))
-        } else {
-            1.0
-        }
+        ratio.map_or(1.0, |ratio| balance.factor(ratio))
     }
 
     /// How far `rho U` has moved for each unit that `Z` has, since this was last asked; `None` the first time.
