@@ -131,25 +131,24 @@ class LabelForest(LabelBlock):
         sizes = [tree.node_count for tree in trees]
         roots = np.cumsum(sizes) - sizes
         self.depth_ = max(tree.max_depth for tree in trees)
-        leaf = np.concatenate([tree.children_left < 0 for tree in trees])
+
+        def joined(name: str) -> NDArray[Any]:
+            return np.concatenate([getattr(tree, name) for tree in trees])
+
+        leaf = joined("children_left") < 0
         # Nodes and leaves are counted apart.
-        number = np.where(leaf, -np.cumsum(leaf), np.cumsum(~leaf) - 1).astype(np.int32)
+        places = np.cumsum(leaf, dtype=np.int32)
+        number = np.where(leaf, -places, np.cumsum(~leaf, dtype=np.int32) - 1)
         self.roots_ = number[roots]
-        feature = np.concatenate([tree.feature for tree in trees])[~leaf]
-        self.feature_ = feature.astype(np.min_scalar_type(-self.n_features_in_))
+        root = np.repeat(roots, sizes)[~leaf]
+        self.left_ = number[root + joined("children_left")[~leaf]]
+        self.right_ = number[root + joined("children_right")[~leaf]]
+        self.feature_ = joined("feature")[~leaf].astype(np.min_scalar_type(-self.n_features_in_))
         # Numbers in single precision are at most a threshold if they are at most its next lower.
-        threshold = np.concatenate([tree.threshold for tree in trees])[~leaf]
+        threshold = joined("threshold")[~leaf]
         rounded = threshold.astype(np.float32)
         lower = np.nextafter(rounded, np.float32(-np.inf))
         self.threshold_ = np.where(rounded > threshold, lower, rounded)
-        self.left_, self.right_ = (
-            number[
-                np.concatenate(
-                    [getattr(t, side) + root for t, root in zip(trees, roots, strict=True)]
-                )[~leaf]
-            ]
-            for side in ("children_left", "children_right")
-        )
         X = X.tocsr() if sparse.issparse(X) else X
         n = len(indicator)
         counted = np.ones(n) if weights is None else weights
@@ -162,12 +161,12 @@ class LabelForest(LabelBlock):
             )[tree.children_left < 0]
             totals = np.maximum(one @ counted, np.finfo(float).tiny)
             shares.append(sparse.diags_array(1.0 / totals) @ (one @ labels))
-        joined = sparse.vstack(shares, format="csr")
-        joined.eliminate_zeros()
-        joined.sort_indices()
-        self.starts_ = joined.indptr
-        self.labels_ = joined.indices.astype(np.min_scalar_type(indicator.shape[1]))
-        self.shares_ = joined.data.astype(np.float16)
+        entries = sparse.vstack(shares, format="csr")
+        entries.eliminate_zeros()
+        entries.sort_indices()
+        self.starts_ = entries.indptr
+        self.labels_ = entries.indices.astype(np.min_scalar_type(indicator.shape[1]))
+        self.shares_ = entries.data.astype(np.float16)
 
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the mean share of each label over the trees.
