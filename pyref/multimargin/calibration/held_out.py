@@ -450,10 +450,10 @@ def fit_on_folds(
 
 
 def score_folds(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: MatrixLike,
-    y: NDArray[Any],
-    metadata: Mapping[str, Any],
+    y: Marks,
+    metadata: Mapping[str, object],
     folds: Sequence[tuple[Rows, Rows]],
     responses: tuple[str, ...],
     *,

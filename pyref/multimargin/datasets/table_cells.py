@@ -1,7 +1,7 @@
 """Cells of a table: as they are written, and the numbers that they prove to be."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -279,9 +279,14 @@ def units_of(texts: Collection[str], mark: str) -> set[str] | None:
     found = [None if _WITH_ZEROS.fullmatch(text) else amount(text, mark) for text in texts]
     if None in found:
         return None
-    units = {unit or "" for number, unit in filter(None, found) if not np.isnan(number)}
+    return {*_apart(unit or "" for number, unit in filter(None, found) if not np.isnan(number))}
+
+
+def _apart(units: Iterable[str]) -> list[str]:
+    """Return the units that a column may not have beside each other, "" for none, each once."""
+    units = [*dict.fromkeys(units)]
     # "$5.99" beside "5.99" is clear enough, and "45%" beside "0.45" is not.
-    return units if units & _SHARES else units - {""}
+    return units if _SHARES & {*units} else [unit for unit in units if unit]
 
 
 def unit_of(cells: Cells, mark: str, known: str | None = None) -> str:
@@ -296,16 +301,15 @@ def unit_of(cells: Cells, mark: str, known: str | None = None) -> str:
         number, unit = amount(text, mark) or (np.nan, None)
         if not np.isnan(number):
             first.setdefault(unit or "", text)
-    units = [*first] if known is None else [known, *first]
-    differ = dict.fromkeys(units if _SHARES & {*units} else filter(None, units))
-    if len(differ) > 1:
-        usual, other = [*differ][:2]
+    units = _apart(first if known is None else [known, *first])
+    if len(units) > 1:
+        usual, other = units[:2]
         raise ValueError(
             f"the column {cells.name!r} has {first[other]!r:.40} in row "
             f"{cells.row_of(first[other])}, {_with(other)}, and others {_with(usual)}; expected "
             "numbers of one unit"
         )
-    return next(iter(differ), "")
+    return units[0] if units else ""
 
 
 def _with(unit: str) -> str:

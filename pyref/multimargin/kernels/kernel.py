@@ -207,7 +207,9 @@ def _spread(X: Features, gamma: str, sample_weight: Matrix | None) -> float:
 def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
     if sample_weight is not None:
         X = X[sample_weight > 0.0]
-    if _are_alike(X):
+    if is_sparse(X):
+        X = canonical(X)
+    if X.min() == X.max():
         # Their mean is rounded, and the variance around it would be rounding.
         return 0.0
     if sample_weight is not None:
@@ -216,23 +218,16 @@ def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
         mean = float(np.sum(weights @ X) / entries)
         if not is_sparse(X):
             return float(weights @ ((X - mean) ** 2).sum(axis=1) / entries)
-        X = canonical(X)
         stored = np.diff(X.indptr)
         squares = np.repeat(weights, stored) @ (X.data - mean) ** 2
         return float((squares + weights @ (entries - stored) * mean**2) / entries)
     if not is_sparse(X):
         return float(X.var())
-    X = canonical(X)
     entries = X.shape[0] * X.shape[1]
     mean = X.data.sum() / entries
     # Around the mean: the difference of two large numbers would be rounding.
     squares = ((X.data - mean) ** 2).sum() + (entries - X.nnz) * mean**2
     return float(squares / entries)
-
-
-def _are_alike(X: Features) -> bool:
-    values = canonical(X) if sparse.issparse(X) else X
-    return bool(values.min() == values.max())
 
 
 def offset_of(X: Features) -> Matrix | None:

@@ -2,17 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from multimargin.estimators.fitting.report import Report
+from multimargin.estimators.fitting.report import SomeReport
 
 Rows = NDArray[np.intp]
 Bounds = tuple[float, float]
-R = TypeVar("R", bound=Report)
 
 # Rows that are scored again, of all if these are more than twice as many: few where rows are alike,
 # fewer where Ctrl-C waits for them.
@@ -47,8 +45,8 @@ def certificate_of(model: BaseEstimator) -> dict[str, object] | None:
 
 
 def with_own_certificate(
-    report: R, n: int, tol: float, bounds: Callable[[Rows], Bounds], alike: bool = False
-) -> R:
+    report: SomeReport, n: int, tol: float, bounds: Callable[[Rows], Bounds], alike: bool = False
+) -> SomeReport:
     """Return a report whose certificate is that of the model as it is returned.
 
     A loop certifies the scores that it computed; what is returned are weights or an expansion,
@@ -101,7 +99,7 @@ def with_own_certificate(
     return without_false_bound(found)
 
 
-def without_false_bound(report: R) -> R:
+def without_false_bound(report: SomeReport) -> SomeReport:
     """Return a report without a bound that is above its objective by more than rounding.
 
     That of an indefinite kernel bounds nothing in any case.
@@ -130,7 +128,7 @@ def relative_gap(primal: float, dual: float, rounding: float) -> float:
     return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)
 
 
-def without_rounding(report: R) -> R:
+def without_rounding(report: SomeReport) -> SomeReport:
     """Return a report whose bound is not above its objective where only rounding put it there."""
     excess = report.dual_objective - report.primal
     if not 0.0 < excess <= _ROUNDING * abs(report.primal):

@@ -2,27 +2,24 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TypeVar
 
 from sklearn.base import BaseEstimator
 
 from multimargin.estimators.fitting.progress import Progress
-from multimargin.estimators.fitting.report import Report
+from multimargin.estimators.fitting.report import SomeReport
 from multimargin.whole_fits import is_whole
-
-R = TypeVar("R", bound=Report)
 
 
 def kept_fit(
     estimator: BaseEstimator,
     progress: Progress,
     *,
-    solve: Callable[[], R],
-    keep: Callable[[R], R],
-    learn: Callable[[R, bool], None] | None = None,
+    solve: Callable[[], SomeReport],
+    keep: Callable[[SomeReport], SomeReport],
+    learn: Callable[[SomeReport, bool], None] | None = None,
     learning: Callable[[], AbstractContextManager[object]] | None = None,
     ends: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
-) -> R:
+) -> SomeReport:
     """Solve a problem, keep its model and learn the threshold; return the report of what is kept.
 
     `learn` takes whether it has to be quick, without data: after an interrupt. It runs where

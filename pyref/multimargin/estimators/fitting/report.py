@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ class Report:
     rounding: float  # How far rounding of their terms may have moved both past each other
     history: dict[str, NDArray[Any]]  # Columns "epoch", "seconds", "primal" and "dual"
     error: BaseException | None = None  # What ended the solver early, to be raised in the end
+
+
+SomeReport = TypeVar("SomeReport", bound=Report)
+"""The report of one solver, with what is its own."""
 
 
 def history_of(columns: Iterable[NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
