@@ -206,16 +206,19 @@ impl Accelerator {
         let active = engine.active() as f64 / rows;
         let share_of_rows = rows / labels.instances() as f64;
         let epoch = scores.work() * share_of_rows * active.max(1.0 / 3.0);
-        let epoch = epoch + SOLUTION * rows * q * active;
+        // On text, solving a chain's instances again is cheap beside what else an epoch does.
+        let dense = scores.has_dense_columns();
+        let solved = if dense {
+            engine.solved()
+        } else {
+            engine.active()
+        };
+        let epoch = epoch + SOLUTION * q * solved as f64;
         // How many epochs are left is a guess: where it is wrong, a root costs no more than those made.
         let made = self.gaps.len() as f64;
         Prospect {
             epochs: epochs_left(&self.gaps, tolerance),
-            budget: if scores.has_dense_columns() {
-                f64::INFINITY
-            } else {
-                made * epoch
-            },
+            budget: if dense { f64::INFINITY } else { made * epoch },
             rows,
             labels: q,
             epoch,

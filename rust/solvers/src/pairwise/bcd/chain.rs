@@ -33,6 +33,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
         self.joined.clear();
         for chain in &*chains {
             self.joined.append(&chain.moves);
+            self.solved += chain.solved;
         }
         let moved = !self.joined.instances.is_empty();
         let step_length = self.iterate.move_rows(&mut self.joined, |at, moves| {
@@ -137,6 +138,8 @@ pub(super) struct Chain<T: Step> {
     probes: Probes,
     /// Positions of the instances that the next pass visits.
     visits: Vec<usize>,
+    /// Blocks that have been solved.
+    solved: usize,
 }
 
 #[derive(Debug, Default)]
@@ -166,6 +169,7 @@ impl<T: Step> Chain<T> {
             moves: Moves::default(),
             probes: Probes::default(),
             visits: Vec::new(),
+            solved: 0,
         }
     }
 
@@ -219,6 +223,7 @@ impl<T: Step> Chain<T> {
         self.moves.clear();
         self.probes.clear();
         self.visits.clear();
+        self.solved = 0;
         memory::resize(&mut buffers.opened, count * q, 0.0);
         scores.open(
             instances,
@@ -259,6 +264,7 @@ impl<T: Step> Chain<T> {
     ) -> f64 {
         let mut visits = std::mem::take(&mut self.visits);
         let mut total = 0.0;
+        self.solved += visits.len();
         visits.retain(|&k| {
             let gain = self.visit(around, instances, k);
             total += gain.unwrap_or(0.0);

@@ -59,6 +59,8 @@ pub(crate) struct Engine<'a, S: Scores + ?Sized, T: Step> {
     /// The gap that is good enough, by the last certificate.
     pub(super) tolerated: f64,
     epochs: usize,
+    /// Blocks that the last epoch solved, each as often as it was.
+    pub(super) solved: usize,
     /// Whether instances may be visited among some of their labels.
     may_list: bool,
     /// Whether chains may solve their instances several times.
@@ -98,6 +100,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             shortlists: None,
             tolerated: 0.0,
             epochs: 0,
+            solved: 0,
             may_list: false,
             may_repeat: true,
         };
@@ -129,6 +132,11 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         self.order.len()
     }
 
+    /// How many blocks the last epoch solved, counting each as often as it was.
+    pub fn solved(&self) -> usize {
+        self.solved
+    }
+
     /// Epochs so far.
     pub fn epochs(&self) -> usize {
         self.epochs
@@ -143,6 +151,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
                 self.join_neighbours();
             }
         }
+        self.solved = 0;
         if let Some(outcome) = self.visit_hardest(monitor) {
             self.epochs += 1;
             return outcome;
