@@ -33,7 +33,7 @@ pub use splitting::{fixed, splitting};
 
 use crate::error::{SolverError, check_size, refused};
 use crate::kernel::rows::KernelRows;
-use crate::linalg::vector::axpy;
+use crate::linalg::vector::{axpy, dot};
 use crate::report::Report;
 use tuning::STEPS;
 
@@ -130,6 +130,23 @@ impl<'a> Problem<'a> {
     fn bound(&self, label: usize) -> &'a [f64] {
         let n = self.instances();
         &self.bounds[label * n..(label + 1) * n]
+    }
+
+    /// The effective number of labels `(sum s)^2 / sum s^2`, where the size `s` of a label is the weight of its smaller class.
+    fn effective_labels(&self) -> f64 {
+        let sizes = (0..self.labels()).map(|label| {
+            let of_class = |wanted: f64| {
+                let rows = self.sign(label).iter().zip(self.bound(label));
+                let rows = rows.filter(|(sign, _)| **sign == wanted);
+                rows.map(|(_, c)| c).sum::<f64>()
+            };
+            of_class(1.0).min(of_class(-1.0))
+        });
+        let mut sizes: Vec<f64> = sizes.collect();
+        // Squares of small weights would underflow.
+        let largest = sizes.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        sizes.iter_mut().for_each(|size| *size /= largest);
+        sizes.iter().sum::<f64>().powi(2) / dot(&sizes, &sizes)
     }
 
     /// The pair steps of a problem of one label from a feasible column, at most those of the limits: the gradient there, and

@@ -140,12 +140,19 @@ impl Regulariser {
         }
     }
 
+    /// Whether Omega is learned.
+    pub fn is_learned(&self) -> bool {
+        matches!(self, Self::TraceNorm)
+    }
+
+    /// The penalty of the first round: for the trace norm the curvature of the regulariser where Omega is the same for the
+    /// effective number of labels.
     pub fn first_penalty(&self, problem: &Problem<'_>) -> f64 {
-        let trace = match self {
-            Self::Fixed { eigen, .. } => eigen.values.iter().sum(),
-            Self::TraceNorm => 1.0,
+        let Self::Fixed { eigen, .. } = self else {
+            return problem.lambda * problem.effective_labels();
         };
         let (kappa, q) = (self.shared(problem), problem.labels() as f64);
+        let trace: f64 = eigen.values.iter().sum();
         if trace > 0.0 {
             (SPLITTING.first_penalty * (problem.lambda * q / trace - kappa))
                 .max(SPLITTING.least_penalty * kappa)

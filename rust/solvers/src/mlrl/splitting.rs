@@ -284,14 +284,18 @@ impl State {
         solved
     }
 
-    /// `V` and `U` after the labels' problems. Now and then the penalty changes, if one residual outweighs the other.
+    /// `V` and `U` after the labels' problems. Now and then the penalty changes: in the first rounds where Omega is learned
+    /// to the ratio of how far `rho U` and `V` are from 0, where both began (Applegate et al. 2021), then if one residual
+    /// outweighs the other.
     fn follow(&mut self, problem: &Problem<'_>, kappa: f64) -> Result<(), SolverError> {
         let (rho, rounds) = (self.rho, self.rounds);
         let total = kappa + rho;
         let share = rho / total;
         let looks = rounds <= SPLITTING.often && rounds.is_multiple_of(2)
             || rounds.is_multiple_of(SPLITTING.pace);
-        let w = (looks || self.inner).then(|| {
+        let looks = looks && rounds <= SPLITTING.penalty_settles;
+        let due = self.inner || rounds.is_multiple_of(SPLITTING.pace);
+        let w = (looks || due).then(|| {
             let parts = [&self.v, &self.sum, &self.pushed];
             Weights::combine(parts, |[v, sum, z]| share * (2.0 * v - sum) + z / total)
         });
@@ -305,21 +309,36 @@ impl State {
                 .shrink(&self.sum, problem, rho, &mut self.basis, accuracy)?;
         let before = std::mem::replace(&mut self.v, next);
         if rounds <= SPLITTING.often || rounds.is_multiple_of(2) {
-            let due = self.inner || rounds.is_multiple_of(SPLITTING.pace);
             self.judge(problem, trace_norm, w.as_ref().filter(|_| due))?;
         }
-        if let Some(w) = w.filter(|_| looks && rounds <= SPLITTING.penalty_settles) {
-            let moved = Weights::combine([&self.v, &before], |[new, old]| new - old).norm();
-            let apart = Weights::combine([&w, &self.v], |[w, v]| w - v).norm();
+        if let Some(w) = w.filter(|_| looks) {
             let u = Weights::combine([&self.sum, &self.v], |[sum, v]| sum - v);
-            let steps: usize = self.columns.iter().map(|column| column.steps).sum();
-            let cheap = steps < self.columns.len().pow(2) / 2;
-            let price = if cheap { SPLITTING.cheap } else { 1.0 };
-            let factor = balance(price, apart, moved, &self.v, &u);
+            let factor = if self.regulariser.is_learned() && rounds <= SPLITTING.first {
+                SPLITTING.ways.factor(u.norm() / self.v.norm())
+            } else {
+                self.balance([&w, &before, &u])
+            };
             self.rho *= factor;
             self.sum = Weights::combine([&self.v, &u], |[v, u]| v + u / factor);
         }
         Ok(())
+    }
+
+    /// The factor that brings the penalty nearer to balance, by `W`, the last `V`, and `U`.
+    fn balance(&self, [w, before, u]: [&Weights; 3]) -> f64 {
+        let moved = Weights::combine([&self.v, before], |[new, old]| new - old).norm();
+        let apart = Weights::combine([w, &self.v], |[w, v]| w - v).norm();
+        let steps: usize = self.columns.iter().map(|column| column.steps).sum();
+        let cheap = steps < self.columns.len().pow(2) / 2;
+        let price = if cheap { SPLITTING.cheap } else { 1.0 };
+        let (of_w, of_u) = (price * apart * u.norm(), moved * self.v.norm());
+        if of_w > SPLITTING.unbalanced * of_u {
+            2.0
+        } else if of_u > SPLITTING.unbalanced * of_w {
+            0.5
+        } else {
+            1.0
+        }
     }
 
     /// Compares `Z`, and the models after `V` and `Z`, or `V` and `W`, with the best ones so far. `trace_norm` is that of
@@ -382,17 +401,5 @@ impl State {
         self.patience.renew();
         let weights = [&mut self.pushed, &mut self.v, &mut self.sum];
         Weights::renew(weights, problem, threads, monitor)
-    }
-}
-
-/// The factor that brings the penalty nearer to balance; a low `price` of the labels' problems makes it smaller.
-fn balance(price: f64, apart: f64, moved: f64, v: &Weights, u: &Weights) -> f64 {
-    let (of_w, of_u) = (price * apart * u.norm(), moved * v.norm());
-    if of_w > SPLITTING.unbalanced * of_u {
-        2.0
-    } else if of_u > SPLITTING.unbalanced * of_w {
-        0.5
-    } else {
-        1.0
     }
 }

@@ -5,7 +5,7 @@ use crate::linalg::cholesky::PivotedCholesky;
 use crate::linalg::matmul::{View, multiply, multiply_strided};
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
-use nalgebra::{DMatrix, SymmetricEigen};
+use nalgebra::{Cholesky, DMatrix, SymmetricEigen};
 
 /// Iterations of the eigenvalue algorithm that each eigenvalue may take.
 const MOST_SWEEPS: usize = 1000;
@@ -23,7 +23,7 @@ const BLOCK: usize = 96;
 /// Subspace iterations before all eigenvectors are computed anew.
 const MOST_ITERATIONS: usize = 4;
 
-/// Vectors depend on each other where an eigenvalue of their inner products is below this share of the largest.
+/// Vectors of length 1 depend on each other where the square of what one has beside those before is less than this.
 const DEPENDENT: f64 = 1e-12;
 
 /// Lanczos' method ends when `M v` is so close to a multiple of `v`.
@@ -203,7 +203,7 @@ impl Eigen {
             normalise(&mut product, m);
             // Twice: once leaves an error as large as the rounding times the condition of the squares.
             for _ in 0..2 {
-                let Some(even) = orthonormal(&product, m)? else {
+                let Some(even) = orthonormal(&product, m) else {
                     return Ok(None);
                 };
                 product = even;
@@ -235,24 +235,25 @@ fn normalise(columns: &mut [f64], m: usize) {
     }
 }
 
-/// `V (V^T V)^{-1/2}` for a matrix of `m` columns, but for a rotation; `None` where these depend on each other.
-fn orthonormal(columns: &[f64], m: usize) -> Result<Option<Vec<f64>>, SolverError> {
+/// `V L^{-T}` with `V^T V = L L^T`, for a matrix of `m` columns whose lengths are 1 or so; `None` where these depend on each
+/// other.
+fn orthonormal(columns: &[f64], m: usize) -> Option<Vec<f64>> {
     let q = columns.len() / m;
     let mut squares = memory::matrix(m, m);
     let view = View::rows(columns, m);
     multiply((m, q, m), view.transposed(), view, &mut squares);
-    if squares.iter().any(|square| !square.is_finite()) {
-        return Ok(None);
+    // The library's copies of the matrix, whose allocation would not fail but abort.
+    memory::probe(m.saturating_mul(m).saturating_mul(3 * 8), Purpose::Matrix);
+    let lower = Cholesky::new(DMatrix::from_vec(m, m, squares))?.unpack();
+    if lower.diagonal().min().powi(2) <= DEPENDENT {
+        return None;
     }
-    let squares = Eigen::new(&squares, m)?;
-    if squares.values[m - 1] <= DEPENDENT * squares.values[0] {
-        return Ok(None);
-    }
-    let lengths: Vec<f64> = squares.values.iter().map(|v| v.sqrt().recip()).collect();
+    let inverse = lower.solve_lower_triangular(&DMatrix::identity(m, m))?;
     let mut even = memory::matrix(q, m);
-    let right = squares.scaled(&lengths);
-    multiply((q, m, m), view, View::rows(&right, m), &mut even);
-    Ok(Some(even))
+    // Column by column it is its transpose row by row.
+    let right = View::rows(inverse.as_slice(), m);
+    multiply((q, m, m), view, right, &mut even);
+    Some(even)
 }
 
 /// The largest eigenvalue of a symmetric matrix by the method of Lanczos, from below, to about six digits at least. `start`

@@ -1,11 +1,11 @@
 //! Numbers of the loops for label relationships.
 
-use crate::tuning::numbers;
+use crate::tuning::{Balance, numbers};
 
 numbers! {
     /// The operator splitting.
     SPLITTING: Splitting {
-        /// The first penalty over the mean of what the regulariser has beyond `kappa`, at Omega = I/q for the trace norm,
+        /// The first penalty for a fixed Omega over the mean of what the regulariser has beyond `kappa`,
         first_penalty: f64 = 2.0,
         /// and over `kappa` at least.
         least_penalty: f64 = 1e-3,
@@ -35,14 +35,18 @@ numbers! {
         /// Rows of the kernel are in single precision for tolerances from this one on, until a gap in double precision differs:
         /// half the bytes for the pair steps.
         single: f64 = 1e-4,
-        /// The penalty changes when one relative residual is this many times the other.
+        /// In the first rounds the penalty for the trace norm follows how far `rho U` and `V` have come.
+        first: usize = 10,
+        /// How it does.
+        ways: Balance = Balance { power: 1.0, least: 1.5, most: 10.0 },
+        /// Later it changes when one relative residual is this many times the other.
         unbalanced: f64 = 2.0,
         /// A residual of `W` counts by this share where `W` takes less time than `V`: a smaller penalty means fewer rounds and
         /// more pair steps.
         cheap: f64 = 0.35,
         /// After this round the penalty stays: the iteration is sure to converge only with a penalty that settles.
         penalty_settles: usize = 100,
-        /// In the first rounds it is looked at in every second one;
+        /// In so many rounds it is looked at in every second one;
         often: usize = 20,
         /// later every so many.
         pace: usize = 8,
