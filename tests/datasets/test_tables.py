@@ -520,13 +520,13 @@ def test_a_frame_as_scikit_learn_fetches_it_from_openml():
 def test_a_list_of_another_length_than_the_others_is_refused(wrong):
     """One number alone would become all numbers of its row."""
     frame = pd.DataFrame({"v": ["[1, 2, 3]", "[4, 5, 6]"], "x": [0, 1], "y": [1, 0]})
-    kinds = table_of(frame, TableColumns(labels="x,y"), as_text=True).kinds
-    assert list(kinds) == ["v[0]", "v[1]", "v[2]"]
+    columns = table_of(frame, TableColumns(labels="x,y"), as_text=True).columns
+    assert list(columns.features) == ["v[0]", "v[1]", "v[2]"]
     new = pd.DataFrame({"v": ["[7, 8, 9]", "", wrong]})
     message = r"the column 'v' has .* in row 2; expected a list of 3 numbers"
     with pytest.raises(ValueError, match=message):
-        features_of(new, kinds, "new")
-    X = features_of(new[:2], kinds, "new")
+        features_of(new, columns, "new")
+    X = features_of(new[:2], columns, "new")
     assert_array_equal(X.to_numpy(), [[7, 8, 9], [np.nan] * 3])
 
 
@@ -544,10 +544,8 @@ def test_another_unit_in_a_later_part_or_in_new_rows_is_refused(tmp_path, train,
     table = read_table({"train": tmp_path / "train.csv"}, columns)
     new = pd.read_csv(tmp_path / "test.csv", dtype=str)
     with pytest.raises(ValueError, match=r"'rate' has .* in row 0, with.*of one unit"):
-        features_of(new, table.kinds, "new", units=table.units)
-    X = features_of(
-        new.assign(rate=["", "na", train, train]), table.kinds, "new", units=table.units
-    )
+        features_of(new, table.columns, "new")
+    X = features_of(new.assign(rate=["", "na", train, train]), table.columns, "new")
     assert X["rate"].isna().tolist() == [True, True, False, False]
 
 
@@ -566,10 +564,10 @@ def test_names_that_no_fitted_row_has_are_told():
 
 def test_cells_with_commas_are_no_lists():
     frame = pd.DataFrame({"v": ["[1, 2]", "[3, 4]"], "x": [0, 1], "y": [1, 0]})
-    kinds = table_of(frame, TableColumns(labels="x,y"), as_text=True).kinds
+    columns = table_of(frame, TableColumns(labels="x,y"), as_text=True).columns
     for cell in ("2,234", "3 4", "[3, 4"):
         with pytest.raises(ValueError, match=r"'v' has .* in row 0; expected a list of 2 numbers"):
-            features_of(pd.DataFrame({"v": [cell]}), kinds, "new")
+            features_of(pd.DataFrame({"v": [cell]}), columns, "new")
 
 
 def test_points_between_thousands_are_read_as_in_the_fitted_rows():
@@ -578,11 +576,11 @@ def test_points_between_thousands_are_read_as_in_the_fitted_rows():
     columns = TableColumns(labels="a,b", decimal=",")
     table = table_of(pd.DataFrame(price), columns, as_text=True)
     new = pd.DataFrame({"price": ["1.234", "2.500"]})
-    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1234, 2500]
+    assert features_of(new, table.columns, "new")["price"].tolist() == [1234, 2500]
     new = pd.DataFrame({"price": ["1.234", "2.5"]})
-    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 2.5]
+    assert features_of(new, table.columns, "new")["price"].tolist() == [1.234, 2.5]
     new = pd.DataFrame({"price": ["1.234", "0.500"]})
-    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 0.5]
+    assert features_of(new, table.columns, "new")["price"].tolist() == [1.234, 0.5]
 
 
 def test_blanks_of_a_label_without_0_beside_others_are_told():

@@ -219,7 +219,7 @@ def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None
     interrupts = Interrupts()
     with interrupts.held():
         interrupted, seconds = _run(interrupts, method, pipeline, lambda: pipeline.fit(X, Y, **own))
-        info = _info(method.name, data, split, columns, X)
+        info = _info(method.name, data, split, X)
         _keep(pipeline, info, wanted.output)
         size: dict[str, Any] = {"n_rows": rows.size}
         if holdout is not None:
@@ -277,12 +277,12 @@ def _held_out_measures(pipeline: Any, data: Any) -> dict[str, Any]:
     return {"n_held_out": rows.size, "measures": measures}
 
 
-def _info(method: str, data: Any, split: str, columns: Any, X: Any) -> Any:
+def _info(method: str, data: Any, split: str, X: Any) -> Any:
     from importlib.metadata import version
 
     from scipy import sparse
 
-    from multimargin.cli.table_options import table_of_model
+    from multimargin.cli.table_options import is_table
     from multimargin.datasets.row_hashes import smallest_hashes
     from multimargin.model_files import ModelInfo
 
@@ -294,7 +294,7 @@ def _info(method: str, data: Any, split: str, columns: Any, X: Any) -> Any:
         data_name=data.name,
         split=split,
         version=version("multimargin"),
-        table=table_of_model(data, columns),
+        table=data.columns if is_table(data) else None,
         row_hashes=smallest_hashes(X),
     )
 

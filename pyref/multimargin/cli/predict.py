@@ -139,10 +139,10 @@ def command(
         _tell_of_formulas(kept)
     wanted = form.probabilities or (form.top is not None and hasattr(model, "predict_proba"))
     scores, probabilities = _scores_of(model, X, wanted)
-    listed = info.table is not None and info.table.get("tags_column") is not None
+    listed = info.table is not None and info.table.tags_column is not None
     kind = form.form or ("tags" if listed else "all")
     kind = "tags" if form.top or form.why else kind
-    between = info.table.get("separator", ",") if listed and info.table is not None else ","
+    between = info.table.separator if listed and info.table is not None else ","
     found = Predictions(
         info.label_names,
         rows,
@@ -273,15 +273,13 @@ def _unlabelled_table(
             raise FileNotFoundError(f"there is no file or folder {source!r}")
         raise ValueError(f"{source} is no table; expected one, as the model was fitted to one")
     assert info.table is not None
-    kinds = info.table["kinds"]
     name = Path(source).name
     with naming_parts(parts):
         # A row for each line.
         frame, splits = read_parts(parts, blank_rows=True)
-        mark, units = info.table.get("decimal", "."), info.table.get("units")
-        X = features_of(frame, kinds, name, model_mark=mark, units=units)
+        X = features_of(frame, info.table, name)
         names = chosen_columns(frame, keep, "keep")
     # The labels are made up: they may be missing in the file.
     nothing = np.zeros((len(frame), 1), dtype=np.int64)
     kept = {name: as_text_column(frame[name]) for name in names}
-    return Table(X, nothing, ("",), kinds, name, splits), kept
+    return Table(X, nothing, ("",), info.table, name, splits), kept

@@ -1,7 +1,7 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeGuard
 
@@ -230,14 +230,15 @@ def load_table_or_data(
     from multimargin.cli.output import counted, tell
     from multimargin.datasets import load
     from multimargin.datasets.sources import stem_of, table_files
+    from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import read_table, warn_of_row_numbers
 
     parts = table_files(source)
     if parts is None:
-        for field in fields(columns):
-            if field.name != "labels" and getattr(columns, field.name) != field.default:
+        for name, default in vars(TableColumns()).items():
+            if name != "labels" and getattr(columns, name) != default:
                 raise WrongUsage(
-                    f"--{field.name.replace('_', '-')} is for tables (.csv, .tsv, .txt, .json, "
+                    f"--{name.replace('_', '-')} is for tables (.csv, .tsv, .txt, .json, "
                     f".jsonl, .parquet, .xlsx), not for {source}"
                 )
         labels: Any = columns.labels
@@ -284,47 +285,12 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
     """
     from multimargin.cli.options import load_data, svmlight_options
     from multimargin.datasets.sources import stem_of, table_files
-    from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import read_table
 
     parts = table_files(source)
     if parts is None or info.table is None:
         return load_data(source, labels, **svmlight_options(info))
-    tags_column = info.table.get("tags_column")
-    columns = TableColumns(
-        labels=None if tags_column else list(info.label_names),
-        tags_column=tags_column,
-        separator=info.table.get("separator", ","),
-        blank=info.table.get("blank"),
-        decimal=info.table.get("decimal"),
-        one_tag_a_row=info.table.get("one_tag_a_row"),
-    )
-    return read_table(
-        parts,
-        columns,
-        name=stem_of(source),
-        kinds=info.table["kinds"],
-        units=info.table.get("units"),
-        known_labels=info.label_names,
-    )
-
-
-def table_of_model(data: "Data", columns: "TableColumns") -> dict[str, object] | None:
-    """Return what a model file keeps of the table that its model was fitted to, if it was one.
-
-    These are the kinds of the features, and how tags are listed.
-    """
-    if not is_table(data):
-        return None
-    return {
-        "kinds": dict(data.kinds),
-        "tags_column": columns.tags_column,
-        "one_tag_a_row": columns.one_tag_a_row,
-        "separator": data.separator,
-        "blank": data.blank,
-        "decimal": data.decimal,
-        "units": dict(data.units),
-    }
+    return read_table(parts, info.table, name=stem_of(source), known_labels=info.label_names)
 
 
 def is_table(data: "Data") -> "TypeGuard[Table]":

@@ -60,6 +60,8 @@ _KEY = re.compile(
 )
 # What Prodigy writes beside the labels that it asks about.
 _ANSWERS = {"accept", "reject", "ignore"}
+KINDS = ("number", "nominal", "text", "characters")
+"""Kinds of features; of the latter two, words and runs of characters count."""
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 """Types of cells that list something."""
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
@@ -93,11 +95,24 @@ _CODES = (
 class Kind:
     """Contents of a column."""
 
-    name: str  # "number", "nominal", "date", "vector", or what it is asked about as
+    name: str  # One of `KINDS`, "date", "vector", or what it is asked about as
     reason: str
     n_parts: int = 0  # Of a vector the numbers, of a date the parts that become features
     ask: str = ""  # The option that is proposed where it is asked about
     unit: str = ""  # The currency or the percent sign of its numbers
+
+    @property
+    def of_features(self) -> str:
+        """Return which of `KINDS` its features are."""
+        return self.name if self.name in KINDS else "number"
+
+    def features(self, column: str) -> list[str]:
+        """Return the names of the features that a column of this kind becomes."""
+        if self.name == "date":
+            return [f"{column}: {part}" for part in DATE_PARTS[: self.n_parts]]
+        if self.name == "vector":
+            return [f"{column}[{place}]" for place in range(self.n_parts)]
+        return [column]
 
 
 def kind_of(cells: Cells, mark: str = ".") -> Kind:
