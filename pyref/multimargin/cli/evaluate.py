@@ -2,10 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 from multimargin.cli.data import check_all_scored
-from multimargin.cli.options import Data, Json, Labels
+from multimargin.cli.options import Data, Json, Labels, option
 from multimargin.cli.predict import ModelFile
 
 
@@ -14,33 +12,29 @@ def command(
     source: Data,
     split: Annotated[
         str | None,
-        typer.Option(
-            "--split",
-            metavar="NAME",
-            help="Rows to evaluate on: test where the data have it (default), train, or all.",
+        option(
+            "--split NAME",
+            "Rows to evaluate on: test where the data have it (default), train, or all.",
         ),
     ] = None,
     labels: Labels = None,
     per_label: Annotated[
         bool,
-        typer.Option(
+        option(
             "--per-label",
-            help="Show support, errors, precision, recall, F1 and AUC of the labels with most "
+            "Show support, errors, precision, recall, F1 and AUC of the labels with most "
             "errors; of all labels with --json.",
         ),
     ] = False,
     per_row: Annotated[
         bool,
-        typer.Option(
+        option(
             "--per-row",
-            help="Show the rows with most errors: which labels are missed, which are predicted "
+            "Show the rows with most errors: which labels are missed, which are predicted "
             "wrongly; all rows with --json.",
         ),
     ] = False,
-    shown: Annotated[
-        int,
-        typer.Option("--show", metavar="K", min=1, help="Number of labels and rows to show."),
-    ] = 30,
+    shown: Annotated[int, option("--show K", "Number of labels and rows to show.", min=1)] = 30,
     as_json: Json = False,
 ) -> None:
     """Measure how well a model predicts labels that are known.

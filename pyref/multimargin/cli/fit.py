@@ -18,6 +18,7 @@ from multimargin.cli.options import (
     by_subject,
     check_settings,
     inside,
+    option,
 )
 from multimargin.cli.table_options import ColumnOptions, PartsOfData
 from multimargin.methods import find_method
@@ -37,8 +38,7 @@ class Promise:
     recall: Annotated[
         float | None,
         inside(
-            "--recall",
-            "SHARE",
+            "--recall SHARE",
             "Predict as few labels as find this share of the relevant ones of a new row.",
             highest=1.0,
         ),
@@ -46,8 +46,7 @@ class Promise:
     precision: Annotated[
         float | None,
         inside(
-            "--precision",
-            "SHARE",
+            "--precision SHARE",
             "Predict as many labels as are right in this share of those of a new row.",
             highest=1.0,
         ),
@@ -85,25 +84,20 @@ def command(
     method_name: MethodName = "label-ranker",
     settings: Settings = None,
     output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Keep the model in this file, for predict."
-        ),
+        str | None, option("--output -o FILE", "Keep the model in this file, for predict.")
     ] = None,
     scale: Scale = "minmax",
     split: Annotated[
         str | None,
-        typer.Option(
-            "--split",
-            metavar="NAME",
-            help="Rows to fit: train where the data have it (default), test, or all.",
+        option(
+            "--split NAME", "Rows to fit: train where the data have it (default), test, or all."
         ),
     ] = None,
     meaning: Annotated[
         bool,
-        typer.Option(
+        option(
             "--meaning",
-            help="For tables: learn from the meaning of texts as well as their words, through "
+            "For tables: learn from the meaning of texts as well as their words, through "
             "the word vectors of the package wordllama.",
         ),
     ] = False,

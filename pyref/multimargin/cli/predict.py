@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli.data import check_all_scored
-from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of
+from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of, option
 from multimargin.cli.table_options import check_names
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ ModelFile = Annotated[
         metavar="MODEL",
         callback=existing_model,
         help="A file that multimargin fit wrote.",
-        show_default=False,
     ),
 ]
 
@@ -31,48 +30,44 @@ class Form:
     form: Annotated[
         str | None,
         one_of(
-            "--format",
-            ("all", "labels", "tags"),
+            "--format all|labels|tags",
             "Content of each row of the CSV file: 0 or 1 and a score for each label; 0 or 1 "
             "only; or the names of the predicted labels, the best first, and their scores. By "
             "default tags where the model learned from a column of tags, else all.",
-            show_default=False,
         ),
     ] = None
     top: Annotated[
         int | None,
-        typer.Option(
-            "--top",
+        option(
+            "--top K",
+            "Write the K best labels of each row, predicted or not (implies --format tags).",
             min=1,
-            metavar="K",
-            help="Write the K best labels of each row, predicted or not (implies --format tags).",
         ),
     ] = None
     probabilities: Annotated[
         bool,
-        typer.Option(
+        option(
             "--probabilities",
-            help="Write probabilities instead of scores (calibrated models, such as "
+            "Write probabilities instead of scores (calibrated models, such as "
             "label-ranker). With --top this is the default where the model has them.",
         ),
     ] = False
     as_is: Annotated[
         bool,
-        typer.Option(
+        option(
             "--as-is",
-            help="Write cells unchanged, even those that begin like formulas (=, +, -, @). "
+            "Write cells unchanged, even those that begin like formulas (=, +, -, @). "
             "Otherwise these get a leading apostrophe, so that no spreadsheet executes "
             "them.",
         ),
     ] = False
     why: Annotated[
         int | None,
-        typer.Option(
-            "--why",
-            min=1,
-            metavar="N",
-            help="For linear models: name the N features, such as words, that contribute most "
+        option(
+            "--why N",
+            "For linear models: name the N features, such as words, that contribute most "
             "for or against each label of the row (implies --format tags).",
+            min=1,
         ),
     ] = None
 
@@ -83,24 +78,17 @@ def command(
     source: Data,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Output file: CSV, or JSON with --json; standard output by default.",
+        option(
+            "--output -o FILE", "Output file: CSV, or JSON with --json; standard output by default."
         ),
     ] = None,
     split: Annotated[
-        str | None,
-        typer.Option("--split", metavar="NAME", help="Rows to predict: train, test or all."),
+        str | None, option("--split NAME", "Rows to predict: train, test or all.")
     ] = None,
     *,
     form: Form,
     keep: Annotated[
-        str | None,
-        typer.Option(
-            "--keep", metavar="COLUMN,...", help="Columns of a table to copy, such as an id."
-        ),
+        str | None, option("--keep COLUMN,...", "Columns of a table to copy, such as an id.")
     ] = None,
     as_json: Json = False,
 ) -> None:
