@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from multimargin.datasets.table_cells import (
     Cells,
+    amount,
     is_number,
     label_value,
-    number_of,
     numbers_of,
     plain_numbers,
     unit_of,
@@ -35,7 +35,7 @@ def test_columns_of_digits_are_read_as_others_are(rows):
         if found is not None:
             assert all(is_number(text, mark) for text in rows)
             assert zeros_in_front(rows) is None
-            np.testing.assert_array_equal(found, [number_of(text, mark) for text in rows])
+            np.testing.assert_array_equal(found, [amount(text, mark)[0] for text in rows])
 
 
 def test_columns_of_digits_are_found():
@@ -286,13 +286,14 @@ def test_numbers_of_two_units_are_refused_where_numbers_are_asked_for(cells):
     ],
 )
 def test_amounts(text, mark, expected):
-    assert number_of(text, mark) == expected
+    assert amount(text, mark)[0] == expected
 
 
 @pytest.mark.parametrize("text", ["1,23.5", "1,2345", "$", "%", "5 $ 6", "1,234,5", "(5", "5 kg"])
 def test_what_is_no_amount(text):
-    with pytest.raises(ValueError, match="is no number"):
-        number_of(text)
+    assert amount(text) is None
+    with pytest.raises(ValueError, match=r"'c' has something else than numbers: .* in row 1"):
+        numbers_of(Cells("c", pd.Series(["1", text], dtype=object)))
 
 
 @pytest.mark.parametrize("sign", ["?", "-", "--", ".", "NA", "n/a", "#N/A", "NULL", "none", "nan"])

@@ -42,16 +42,11 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 # What says that a label applies, or does not.
 _RELEVANT = {
     *("true", "yes", "y", "t", "on", "x", "ja", "oui", "si", "sì", "sí", "sim", "tak", "да", "是"),
-    *(
-        "\N{CHECK MARK}",
-        "\N{HEAVY CHECK MARK}",
-        "\N{WHITE HEAVY CHECK MARK}",
-        "\N{BALLOT BOX WITH CHECK}",
-    ),
+    *("✓", "✔", "✅", "☑"),
 }
 _IRRELEVANT = {
     *("false", "no", "n", "f", "off", "nein", "non", "nee", "nej", "não", "nie", "нет", "否"),
-    *("\N{BALLOT X}", "\N{CROSS MARK}", "\N{BALLOT BOX}"),
+    *("✗", "❌", "☐"),
 }
 # What programs write into a column of numbers where there is none.
 _NO_NUMBER = {
@@ -251,16 +246,8 @@ def label_value(text: str) -> float | None:
         return np.nan
     if word in _RELEVANT or word in _IRRELEVANT:
         return float(word in _RELEVANT)
-    found = number_of(word) if is_number(word) else None
-    return found if found in (0.0, 1.0, -1.0) else None
-
-
-def number_of(text: str | None, mark: str = ".") -> float:
-    """Return the number that a text is; NaN for a missing one. Raises ValueError."""
-    found = (np.nan, None) if text is None else amount(text, mark)
-    if found is None:
-        raise ValueError(f"{text!r} is no number")
-    return found[0]
+    number, unit = amount(word) or (np.nan, None)
+    return number if unit is None and number in (0.0, 1.0, -1.0) else None
 
 
 def numbers_of(cells: Cells, mark: str = ".") -> NDArray[np.float64]:
@@ -268,7 +255,17 @@ def numbers_of(cells: Cells, mark: str = ".") -> NDArray[np.float64]:
     if cells.values.dtype.kind in "buif":
         return np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
     plain = cells.plain_numbers(mark)
-    return cells.mapped(lambda text: number_of(text, mark)) if plain is None else plain
+    if plain is not None:
+        return plain
+    found = {text: amount(text, mark) for text in cells.texts}
+    wrong = next((text for text, number in found.items() if number is None), None)
+    if wrong is not None:
+        marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
+        raise ValueError(
+            f"the column {cells.name!r} has something else than numbers{marked}: {wrong!r:.40} in "
+            f"row {cells.row_of(wrong)}"
+        )
+    return cells.mapped(lambda text: (found.get(text) or (np.nan,))[0])
 
 
 def units_of(texts: Collection[str], mark: str) -> set[str] | None:

@@ -15,7 +15,6 @@ from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
-    amount,
     label_value,
     numbers_of,
     unit_of,
@@ -404,15 +403,7 @@ def _typed(values: Any, kind: Kind, mark: str) -> Any:
         names = np.array([*(text.strip() for text in cells.texts), np.nan], dtype=object)
         place = dict(zip(cells.texts, range(len(cells.texts)), strict=True))
         return names[cells.mapped(lambda text: place.get(text, -1)).astype(np.intp)]
-    try:
-        numbers = numbers_of(cells, mark)
-    except ValueError as error:
-        word = next(t for t in cells.texts if amount(t, mark) is None)
-        marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
-        raise ValueError(
-            f"the column {values.name!r} has something else than numbers{marked}: "
-            f"{word!r:.40} in row {cells.row_of(word)}"
-        ) from error
+    numbers = numbers_of(cells, mark)
     unit_of(cells, mark, kind.unit)
     infinite = np.isinf(numbers)
     if infinite.any():

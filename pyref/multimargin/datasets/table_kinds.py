@@ -24,7 +24,6 @@ from multimargin.datasets.table_cells import (
     amount,
     is_nothing,
     is_number,
-    number_of,
     units_of,
     zeros_in_front,
 )
@@ -131,30 +130,33 @@ def _some(texts: Sequence[str]) -> str:
 
 
 def _lists_or_objects(cells: Cells) -> Kind | None:
-    """Judge lists and objects, also lists of numbers in a text."""
-    as_lists = any(issubclass(type_, LISTING) for type_ in cells.types)
-    in_text = (
-        cells.types == {str}
-        and bool(cells.first)
-        and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.first))
-    )
-    if cells.types == {str} and cells.texts and all(map(_OBJECT.fullmatch, cells.texts)):
+    """Judge lists and objects, also objects and lists of numbers in a text."""
+    is_text = cells.types == {str}
+    if any(issubclass(type_, Mapping) for type_ in cells.types) or (
+        is_text and _all_are(_OBJECT, cells)
+    ):
         return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
-    if not as_lists and not (in_text and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.texts))):
+    if is_text and _all_are(_NUMBERS_IN_BRACKETS, cells):
+        filled: list[Any] = cells.texts
+    elif any(issubclass(type_, LISTING) for type_ in cells.types):
+        filled = cells.filled()
+    else:
         return None
-    filled = cells.filled() if as_lists else cells.texts
-    if any(issubclass(type_, Mapping) for type_ in cells.types):
-        return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
     try:
         lengths = {len(vector_of(cell)) for cell in filled}
     except (TypeError, ValueError):
         return Kind("lists", f"lists, {_some(cells.texts)}", ask="--drop")
     if len(lengths) > 1 or lengths == {0}:
         counts = f"of {min(lengths)} to {max(lengths)} numbers" if max(lengths) else "without items"
-        told = f"lists {counts}, {_some(cells.texts)}"
-        return Kind("lists", told, ask="--drop")
+        return Kind("lists", f"lists {counts}, {_some(cells.texts)}", ask="--drop")
     (length,) = lengths
     return Kind("vector", f"lists of {length} numbers, each a feature", length)
+
+
+def _all_are(pattern: re.Pattern[str], cells: Cells) -> bool:
+    """Return whether a pattern fits all cells; most often the first of them tell."""
+    fits = pattern.fullmatch
+    return bool(cells.first) and all(map(fits, cells.first)) and all(map(fits, cells.texts))
 
 
 def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
@@ -267,7 +269,7 @@ def _has_hours(cells: Cells) -> bool:
 
 def _versions(cells: Cells) -> Kind | None:
     texts = cells.texts
-    if texts and all(map(_VERSION.fullmatch, texts)) and any(map(_TWO_POINTS.match, texts)):
+    if _all_are(_VERSION, cells) and any(map(_TWO_POINTS.match, texts)):
         told = f"versions or addresses, {_some([t for t in texts if _TWO_POINTS.match(t)])}"
         return Kind("versions", told, ask="--nominal" if len(texts) <= _MANY_NAMES else "--drop")
     return None
@@ -358,7 +360,7 @@ def marks_of(cells: Cells) -> set[str]:
 def _is_in_doubt(cells: Cells) -> bool:
     """Return whether a comma may be either, as in "1,234"."""
     return cells.plain_numbers() is None and any(
-        "," in text and number_of(text) != number_of(text, ",") for text in cells.texts
+        "," in text and amount(text) != amount(text, ",") for text in cells.texts
     )
 
 

@@ -66,7 +66,7 @@ class Tags:
     names: list[str]  # The q tags, sorted, or those that were known
     Y: NDArray[Any]  # (n, q): Label indicator, as floats with NaN where it is unknown
     separator: str | None  # What stands between two tags; None for lists
-    unknown: Counter[str]  # Number of rows of each tag that is none of the known ones
+    unknown: Mapping[str, int]  # Number of rows of each tag that is none of the known ones
     n_rare: int = 0  # Number of tags that are left out, with fewer rows than asked for
 
 
@@ -108,21 +108,20 @@ def indicator_of_tags(
             f"tags_column: the column {column.name!r} has {len(names)} different tags in "
             f"{n_rows} rows, such as {listed(names[:3])}; was another separator meant?"
         )
-    Y, _ = listing.indicator(names)
+    Y: NDArray[Any] = listing.indicator(names)[0]
     missing = listing.codes < 0
-    unknown: Counter[str] = Counter()
-    if known is not None:
-        unknown.update({tag: count for tag, count in counts.items() if count and tag not in known})
-    if not missing.any():
-        return Tags(names, Y, separator, unknown, n_found - len(names))
-    if known is None:
-        warn(
-            f"tags_column: the column {column.name!r} has no value in {np.count_nonzero(missing)} "
-            f"of {n_rows} rows, first in row {int(missing.argmax())}: their labels are "
-            "unknown; write empty text or an empty list where a row has no tag"
-        )
-    Y = np.where(missing[:, None], np.nan, Y)
-    return Tags(names, Y, separator, unknown, n_found - len(names))
+    if missing.any():
+        Y = np.where(missing[:, None], np.nan, Y)
+        if known is None:
+            warn(
+                f"tags_column: the column {column.name!r} has no value in "
+                f"{np.count_nonzero(missing)} of {n_rows} rows, first in row "
+                f"{int(missing.argmax())}: their labels are unknown; write empty text or an empty "
+                "list where a row has no tag"
+            )
+    taken = set(names)
+    unknown = {tag: count for tag, count in counts.items() if count and tag not in taken}
+    return Tags(names, Y, separator, {} if known is None else unknown, n_found - len(names))
 
 
 def _one_column(columns: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multimargin.checks.names import listed, option
+from multimargin.checks.names import option, places_of
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
 from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
@@ -66,7 +66,7 @@ class Table:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What each feature is, one of `table_kinds.KINDS`."""
+        """Kind of each feature, one of `table_kinds.KINDS`."""
         return self.columns.features
 
     @property
@@ -218,12 +218,7 @@ def features_of(frame: Frame, columns: TableColumns, name: str) -> Frame:
 
     Their decimal mark is that of the fit, unless only the other one fits.
     """
-    missing = [column for column in columns.kinds if column not in frame.columns]
-    if missing:
-        raise ValueError(
-            f"{name} lacks {len(missing)} of the {len(columns.kinds)} columns of features: "
-            f"{listed(missing)}; it has {listed(list(frame.columns))}"
-        )
+    places_of(list(columns.kinds), frame.columns, name, "columns of features")
     columns = replace(columns, decimal=_mark_of_new_rows(frame, columns))
     return frame_of(features_of_columns(frame, columns), frame.index)
 
