@@ -278,13 +278,29 @@ def test_rows_without_anything_are_left_out_and_told(frame):
 
 def test_the_text_of_an_object_is_no_text(frame):
     rows = [
-        {"data": {"text": "red fish"}, "x": 1, "y": 0},
-        {"data": {"text": "sea"}, "x": 0, "y": 1},
+        {"content": {"text": "red fish"}, "x": 1, "y": 0},
+        {"content": {"text": "sea"}, "x": 0, "y": 1},
     ]
     with open("t.json", "w") as stream:
         json.dump(rows, stream)
-    with pytest.raises(ValueError, match="the column 'data' holds objects, such as"):
-        load("t.json", labels="x,y", text="data")
+    with pytest.raises(ValueError, match="the column 'content' holds objects, such as"):
+        load("t.json", labels="x,y", text="content")
+
+
+@pytest.mark.parametrize("key", ["data", "row"])
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_cells_in_an_object_of_each_row_are_cells(frame, key, ending):
+    """As Label Studio writes its tasks, and the viewer of Hugging Face its rows."""
+    rows = [
+        {"id": k, "total": 1, key: {"text": f"red {k}", "id": f"t{k}"}, "choices": ["a", "b"][k:]}
+        for k in range(2)
+    ]
+    lines = "\n".join(map(json.dumps, rows))
+    Path(f"t.{ending}").write_text(json.dumps(rows) if ending == "json" else lines)
+    found = read_frame(Path(f"t.{ending}"))
+    assert found.columns.tolist() == ["id", "total", "choices", "text", f"{key}.id"]
+    assert found["text"].tolist() == ["red 0", "red 1"]
+    assert found[f"{key}.id"].tolist() == ["t0", "t1"]
 
 
 def test_numbered_parts_of_train_and_test(frame):

@@ -391,6 +391,35 @@ def test_tags_that_are_likely_two_or_the_same_are_told(cells, told):
         indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), None)
 
 
+@pytest.mark.parametrize("form", ["{}|{}", "{}:{}", "{} = {}", "{} ({})", "{}^{}", "{} {:.0%}"])
+def test_tags_with_scores_are_told(form):
+    scored = [form.format(name, score) for name in ("red", "blue") for score in (0.25, 0.5)]
+    cells = [f"{one};{other}" for one in scored for other in scored]
+    with pytest.warns(UserWarning, match="a number after each, a score say, such as"):
+        indicator_of_tags(pd.Series(cells, name="tags", dtype=object), ";")
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["red|0.9", "blue|0.25", "red|.5"], "numbers from 0 to 1, scores say, such as"),
+        *((["red|sea", word, "sea"], "a word for nothing") for word in ("None", "N/A", "-", "nan")),
+        (["• red|• sea", "• sea", "• sea|• blue"], "a bullet in front, which is read as part"),
+    ],
+)
+def test_names_that_are_likely_none_are_told_and_kept(cells, told):
+    with pytest.warns(UserWarning, match=told):
+        tags = indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), "|")
+    assert set(tags.names) == {name for cell in cells for name in cell.split("|")}
+
+
+def test_names_with_numbers_are_told_of_no_scores():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cells in (["python 3.5|c++", "c++|c"], ["1.5|2.0", "2.0"], ["up 50% off|sea", "sea"]):
+            indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), "|")
+
+
 def test_commas_in_names_that_begin_as_other_names_are_not_told():
     cells = ["Diabetes; Diabetes, Type 2", "Humans; Diabetes", "Diabetes, Type 2", "Humans"]
     with warnings.catch_warnings():

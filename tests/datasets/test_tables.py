@@ -475,6 +475,42 @@ def test_objects_in_lines_or_in_a_list_are_the_same_table(tmp_path):
     assert table.label_names == ("x", "y")
 
 
+@pytest.mark.parametrize(
+    ("orient", "told"),
+    [
+        ("columns", "each entry is taken for a column"),
+        ("index", "each entry is taken for a row"),
+        ("split", "the list 'data' is taken for the rows"),
+        ("table", "the list 'data' is taken for the rows"),
+        ("list", "each entry is taken for a column"),
+        ("items", "the list 'items' is taken for the rows"),
+    ],
+)
+def test_one_object_of_a_whole_table_is_read_and_told(tmp_path, orient, told):
+    frame = pd.DataFrame(RECORDS, index=[7, 3, 12])
+    texts = {
+        "list": lambda: json.dumps({name: [row[name] for row in RECORDS] for name in RECORDS[0]}),
+        "items": lambda: json.dumps({"version": 2, "items": RECORDS, "tags": []}),
+    }
+    text = texts[orient]() if orient in texts else frame.to_json(orient=orient)
+    (tmp_path / "t.json").write_text(text)
+    with pytest.warns(UserWarning, match=f"t.json holds one JSON object: {told}"):
+        found = read_frame(tmp_path / "t.json")
+    (tmp_path / "u.json").write_text(json.dumps(RECORDS))
+    expected = read_frame(tmp_path / "u.json")
+    assert found.drop(columns="index", errors="ignore").columns.equals(expected.columns)
+    assert found[expected.columns].equals(expected)
+
+
+@pytest.mark.parametrize(
+    "held", [{"a": 1}, {"a": {"b": 1}}, {"1": {"2": 1}}, {"1": "red"}, {"a": [1], "b": []}, {}, 7]
+)
+def test_an_object_that_is_no_table_is_refused(tmp_path, held):
+    (tmp_path / "t.json").write_text(json.dumps(held))
+    with pytest.raises(ValueError, match=r"t\.json holds no JSON list; .*orient='records'"):
+        read_frame(tmp_path / "t.json")
+
+
 def test_what_is_no_list_of_objects_is_named(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS))
     for name, text, message in (

@@ -42,11 +42,13 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 # What says that a label applies, or does not.
 _RELEVANT = {
     *("true", "yes", "y", "t", "on", "x", "ja", "oui", "si", "sì", "sí", "sim", "tak", "да", "是"),
-    *("✓", "✔", "✅", "☑"),
+    *("wahr", "vrai", "vero", "verdadero", "verdadeiro", "waar", "sant", "prawda", "истина", "真"),
+    *("checked", "selected", "✓", "✔", "✅", "☑"),
 }
 _IRRELEVANT = {
     *("false", "no", "n", "f", "off", "nein", "non", "nee", "nej", "não", "nie", "нет", "否"),
-    *("✗", "❌", "☐"),
+    *("falsch", "faux", "falso", "onwaar", "falskt", "fałsz", "ложь", "假"),
+    *("unchecked", "not selected", "✗", "❌", "☐"),
 }
 # What programs write into a column of numbers where there is none.
 _NO_NUMBER = {

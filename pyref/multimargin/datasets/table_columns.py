@@ -27,6 +27,7 @@ from multimargin.datasets.table_kinds import (
     kind_of,
     vector_of,
     warn_of_keys,
+    warn_of_missing_numbers,
     warn_of_names,
 )
 from multimargin.notices import warn
@@ -306,6 +307,7 @@ def feature_kinds(
             warn_of_names(cells, mark)
         elif cells.name not in said and found[cells.name].name == "number":
             warn_of_keys(cells)
+            warn_of_missing_numbers(cells, mark)
     return found, mark
 
 

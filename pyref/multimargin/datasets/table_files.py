@@ -36,6 +36,9 @@ from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
 from multimargin.typing import Frame
 
+# In Label Studio's files, and in those of Hugging Face's viewer.
+_CELLS = ("data", "row")
+
 
 def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
     """Read a table; the names of its columns are texts, and so are cells of files without types.
@@ -195,7 +198,7 @@ def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[
             text = stream.read()
             as_lines = re.match(r"\s*\{.*\}[ \t]*\r?\n\s*\{", text)
             lines = _lines_of(shown, text.split("\n"), blank_rows)
-            rows = list(lines if as_lines else _list_of(shown, text))
+            rows = list(lines if as_lines else _rows_of(shown, text))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
@@ -212,22 +215,61 @@ def _lines_of(file: Path, lines: Any, blank_rows: bool) -> Iterator[Mapping[str,
             yield _object(_json(line, f"{file}, line {number}"), f"{file}, line {number}")
 
 
-def _list_of(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in a list."""
-    objects = _json(text, str(file))
-    if not isinstance(objects, list):
-        raise ValueError(
-            f"path: {file} holds no JSON list; expected one of objects, a row each, or an object "
-            "in each line"
-        )
-    for number, row in enumerate(objects, start=1):
+def _rows_of(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in a list, or the rows in an object."""
+    found = _json(text, str(file))
+    if not isinstance(found, list):
+        found, told = _rows_in(found) if isinstance(found, dict) else (None, "")
+        if found is None:
+            raise ValueError(
+                f"path: {file} holds no JSON list; expected one of objects, a row each, or an "
+                "object in each line (to_json(orient='records') of pandas)"
+            )
+        warn(f"{file} holds one JSON object: {told}")
+    for number, row in enumerate(found, start=1):
         yield _object(row, f"{file}, element {number}")
 
 
+def _rows_in(table: dict[str, Any]) -> tuple[list[Any] | None, str]:
+    """Return the rows in an object, as pandas and others write tables, and what they are.
+
+    A list of objects beside other entries; names and lists of cells; columns; numbered rows.
+    """
+    inside = list(table.values())
+    lists = [key for key, value in table.items() if _is_list_of(value, dict)]
+    if len(lists) == 1:
+        return table[lists[0]], f"the list {lists[0]!r} is taken for the rows"
+    if _is_list_of(table.get("columns"), str) and _is_list_of(table.get("data"), list):
+        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["data"]]
+        return rows, "the list 'data' is taken for the rows"
+    if _is_list_of(inside, dict):
+        keys = list(inside[0])
+        are_rows, are_columns = (all(map(str.isdecimal, names)) for names in (table, keys))
+        if are_rows and not are_columns:
+            return inside, "each entry is taken for a row"
+        if are_rows or not are_columns or any(list(column) != keys for column in inside):
+            return None, ""
+        inside = [list(column.values()) for column in inside]
+    if not _is_list_of(inside, list) or len({*map(len, inside)}) > 1:
+        return None, ""
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*inside, strict=True)]
+    return rows, "each entry is taken for a column"
+
+
+def _is_list_of(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, kind) for one in value)
+
+
 def _object(row: Any, where: str) -> Mapping[str, Any]:
+    """Return a row, with the entries of an object that holds the cells of it."""
     if not isinstance(row, dict):
         raise ValueError(f"path: {where} is no JSON object, a row, but {str(row)[:60]!r}")
-    return row
+    inner = next((key for key in _CELLS if isinstance(row.get(key), dict)), None)
+    if inner is None:
+        return row
+    rest = {name: cell for name, cell in row.items() if name != inner}
+    cells = row[inner].items()
+    return rest | {f"{inner}.{name}" if name in rest else name: cell for name, cell in cells}
 
 
 def _json(text: str, where: str) -> Any:

@@ -24,6 +24,7 @@ from multimargin.datasets.table_cells import (
     amount,
     is_nothing,
     is_number,
+    numbers_of,
     units_of,
     zeros_in_front,
 )
@@ -47,7 +48,7 @@ WORD = r"\b\w\w+\b"
 _WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,12}[²³]?|°[CF]?)\s*")
 _SEVERAL = re.compile(
     r"\s*(?:[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+"
-    r"|[+-]?[0-9.]+\s*(?:[/±]|\+/-)\s*[0-9.]+)\s*"
+    r"|(?:[0-9]+\s+)?[+-]?[0-9.]+\s*(?:[/±]|\+/-)\s*[0-9.]+|[0-9]+\s*['′]\s*[0-9.]+\s*[\"″]?)\s*"
 )
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
@@ -64,6 +65,10 @@ KINDS = ("number", "nominal", "text", "characters")
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 """Types of cells that list something."""
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
+# As whole numbers are written with points between thousands.
+_IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}|0)")
+# What surveys and instruments write for a missing number.
+_MISSING = [-1, -9, *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7))]
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 
@@ -200,7 +205,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
         told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
         return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
     if amounts:
-        return Kind("number", f"amounts, {_some(amounts)}, read without their signs")
+        return Kind("number", f"amounts, {_some(amounts)}, read as numbers")
     return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
 
 
@@ -331,22 +336,28 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
         return check_choice("decimal", given, (".", ","))
     fits = [(cells, marks_of(cells)) for cells in columns if cells.as_text]
     with_commas = [cells for cells, marks in fits if marks == {","}]
-    in_doubt = [cells for cells, marks in fits if len(marks) == 2 and _is_in_doubt(cells)]
-    if any(marks == {"."} for _, marks in fits) or not (with_commas or in_doubt):
+    in_doubt = [cells for cells, _ in fits if _is_in_doubt(cells)]
+    if any(marks == {"."} and cells not in in_doubt for cells, marks in fits):
         return "."
-    found = (with_commas or in_doubt)[0]
-    example = next(text for text in found.texts if "," in text)
     if with_commas:
+        found = with_commas[0]
+        example = next(text for text in found.texts if "," in text)
         warn(
             f"a comma is taken for the decimal mark, as in {example!r} of column {found.name!r}; "
             "decimal='.' (--decimal .) says that it is none"
         )
         return ","
-    raise ValueError(
-        f"decimal: the column {found.name!r} has numbers such as {example!r}, whose comma may "
-        "be the decimal mark or stand between thousands; expected decimal=',' (--decimal ,), "
-        "numbers without commas, or decimal='.' (--decimal .) for commas between thousands"
-    )
+    if in_doubt:
+        found = in_doubt[0]
+        example = next(text for text in found.texts if re.search("[.,]", text))
+        mark, noun = (",", "comma") if "," in example else (".", "point")
+        other = "." if mark == "," else ","
+        raise ValueError(
+            f"decimal: the column {found.name!r} has numbers such as {example!r}, whose {noun} may "
+            f"be the decimal mark or stand between thousands; expected decimal={mark!r} (--decimal "
+            f"{mark}), or decimal={other!r} (--decimal {other}) for {noun}s between thousands"
+        )
+    return "."
 
 
 def marks_of(cells: Cells) -> set[str]:
@@ -358,10 +369,15 @@ def marks_of(cells: Cells) -> set[str]:
 
 
 def _is_in_doubt(cells: Cells) -> bool:
-    """Return whether a comma may be either, as in "1,234"."""
-    return cells.plain_numbers() is None and any(
-        "," in text and amount(text) != amount(text, ",") for text in cells.texts
-    )
+    """Return whether "1,234", or "1.234" beside "950", may have more than a thousand."""
+    numbers = cells.plain_numbers()
+    if numbers is None:
+        return len(marks_of(cells)) == 2 and any(
+            "," in text and amount(text) != amount(text, ",") for text in cells.texts
+        )
+    # No program writes three decimals of some numbers and none of others.
+    has_point = np.any(numbers % 1.0 > 0.0) and _all_are(_IN_GROUPS, cells)
+    return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
 
 
 def is_called_a_key(name: str) -> bool:
@@ -375,6 +391,25 @@ def warn_of_keys(cells: Cells) -> None:
         warn(
             f"the column {cells.name!r} has another number in each row and is taken for a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"
+        )
+
+
+def warn_of_missing_numbers(cells: Cells, mark: str) -> None:
+    """Warn of numbers that recur far from all others and likely mean that one is missing."""
+    numbers, counts = np.unique(numbers_of(cells, mark), return_counts=True)
+    is_code = np.isin(numbers, _MISSING)
+    others = np.abs(numbers[~is_code & np.isfinite(numbers)])
+    if others.size < _A_FEW:
+        return
+    is_far = np.abs(numbers) >= 2.0 * others.max()
+    is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)
+    odd = np.flatnonzero(is_code & (counts > 1) & (is_far | is_negative))
+    if odd.size:
+        told = " and ".join(f"{numbers[k]:.0f} in {counts[k]} rows" for k in odd)
+        warn(
+            f"the column {cells.name!r} has {told}, unlike its other numbers; if that stands for a "
+            f"missing number, leave such cells empty ({option('--number', [cells.name])} says that "
+            "it does not)"
         )
 
 
@@ -396,8 +431,8 @@ def warn_of_names(cells: Cells, mark: str) -> None:
             "reads numbers"
         )
         return
-    words = np.array([not is_number(text, mark) for text in texts], dtype=bool)
-    others = np.array([not is_number(text, ",") for text in texts], dtype=bool) & words
+    words = np.array([amount(text, mark) is None for text in texts], dtype=bool)
+    others = np.array([amount(text, ",") is None for text in texts], dtype=bool) & words
     rows = cells.counts
     if words.any() and 2 * rows[others].sum() < rows.sum():
         # The first of them by row.

@@ -50,7 +50,18 @@ _KEYS_OF_NAMES = ("annotations", "result", "value", "choices", "labels", "label"
 _STRANGE = (
     (re.compile(r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)"), False, "character references of HTML"),
     (re.compile(r"<br ?/?>|</"), False, "elements of HTML"),
-    (re.compile(r"\S\s*[:=]\s*(?:[0-9]*\.[0-9]+|[01])$"), True, "a number after each, a score say"),
+    (
+        re.compile(r"\S\s*[:=|^(]\s*(?:[0-9]*\.[0-9]+|[01])\)?$|\s[0-9.]+\s?%\)?$"),
+        True,
+        "a number after each, a score say",
+    ),
+    (re.compile(r"^0?\.[0-9]+$"), False, "numbers from 0 to 1, scores say"),
+    (
+        re.compile(r"^(?:n/?a|nan|none|null|<na>|[-?]+)$", re.IGNORECASE),
+        False,
+        "a word for nothing, which is read as a name",
+    ),
+    (re.compile("^[•‣◦▪·*–-]\\s"), True, "a bullet in front, which is read as part of the name"),
     (re.compile("^'|'$"), True, "single quotes, which are read literally"),
     (re.compile("^[01]{2,}$"), True, "digits 0 and 1 alone, as the rows of an indicator have"),
     (re.compile(r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$"), False, "brackets that are not closed"),
