@@ -91,6 +91,19 @@ def test_amounts_with_something_else_in_some_rows_are_told(odd):
         warn_of_names(column, ".")
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["7M", "12M", "Varies with device", "3.5M"],
+        ["1,000+", "10,000+", "1,000,000+"],
+        ["0.1*", "0.25**", "0.4"],
+    ],
+)
+def test_numbers_with_units_in_most_cells_are_asked_about(cells):
+    kind = kind_of(Cells("n", pd.Series(cells * 4, dtype=object), as_text=True))
+    assert (kind.name, kind.ask) == ("numbers with units", "--nominal")
+
+
 @pytest.mark.parametrize("cells", [["1 1/2", "2 3/4", "0 1/8"], ["5'11\"", "6'0\"", "5' 4\""]])
 def test_several_numbers_in_a_cell_are_asked_about(cells):
     kind = kind_of(Cells("n", pd.Series(cells * 4, dtype=object), as_text=True))

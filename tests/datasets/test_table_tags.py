@@ -13,6 +13,7 @@ from multimargin.cli.spreadsheets import as_cell
 from multimargin.datasets import MultilabelData, load_table
 from multimargin.datasets.table_tags import indicator_of_tags, joined
 from multimargin.targets.reading import read_targets
+from tests.support.cases import case
 
 SPELLED = ["007", "1.10", "3", "3.0", "nan", "null", "NA", "TRUE", "1e5", "c++", "o'neil"]
 
@@ -411,6 +412,25 @@ def test_names_that_are_likely_none_are_told_and_kept(cells, told):
     with pytest.warns(UserWarning, match=told):
         tags = indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), "|")
     assert set(tags.names) == {name for cell in cells for name in cell.split("|")}
+
+
+@pytest.mark.parametrize("form", [list, json.dumps])
+def test_names_in_lists_that_are_likely_none_are_told_and_kept(form):
+    for rows, told in (
+        ([["None"], ["red", "sea"], ["red"]], "a word for nothing"),
+        ([["red:0.9", "sea:0.2"], ["red:0.1", "sea:0.7"]], "a number after each, a score say"),
+    ):
+        with case(told), pytest.warns(UserWarning, match=told):
+            tags = indicator_of_tags(pd.Series(map(form, rows), name="tags", dtype=object), None)
+        assert set(tags.names) == {name for row in rows for name in row}
+
+
+@pytest.mark.parametrize("score", [90, 1.5, -0.2])
+def test_scores_that_are_no_probabilities_are_refused(score):
+    """Of percents and of logarithms, all or none would be from 0.5 on."""
+    cells = [[{"label": "red", "score": score}, {"label": "sea", "score": 0.5}], []]
+    with pytest.raises(ValueError, match="whose score is not from 0 to 1, in row 0"):
+        indicator_of_tags(pd.Series(cells, name="tags"), None)
 
 
 def test_names_with_numbers_are_told_of_no_scores():

@@ -503,12 +503,29 @@ def test_one_object_of_a_whole_table_is_read_and_told(tmp_path, orient, told):
 
 
 @pytest.mark.parametrize(
-    "held", [{"a": 1}, {"a": {"b": 1}}, {"1": {"2": 1}}, {"1": "red"}, {"a": [1], "b": []}, {}, 7]
+    "held",
+    [
+        {"a": 1},
+        {"a": {"b": 1}},
+        {"1": {"2": 1}},
+        {"1": "red"},
+        {"a": [1], "b": []},
+        {"a": [1], "b": 2},
+        {},
+        7,
+    ],
 )
 def test_an_object_that_is_no_table_is_refused(tmp_path, held):
     (tmp_path / "t.json").write_text(json.dumps(held))
     with pytest.raises(ValueError, match=r"t\.json holds no JSON list; .*orient='records'"):
         read_frame(tmp_path / "t.json")
+
+
+def test_numbers_of_json_are_shown_as_they_are_written(tmp_path):
+    rows = [{"n": k, "tags": [["red", 0.90], ["sea", 0.5]]} for k in range(3)]
+    (tmp_path / "t.json").write_text(json.dumps(rows))
+    with pytest.raises(ValueError, match=r"lists \['red', 0\.9\] in row 0; expected names"):
+        load_table(tmp_path / "t.json", tags_column="tags")
 
 
 def test_what_is_no_list_of_objects_is_named(tmp_path):

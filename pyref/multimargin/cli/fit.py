@@ -196,6 +196,7 @@ def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None
     from multimargin.cli.output import counted
     from multimargin.cli.table_options import groups_of, load_table_or_data, rows_of
     from multimargin.interrupts import Interrupts
+    from multimargin.model_files import save_model
 
     method, estimator = wanted.make()
     data = load_table_or_data(wanted.source, columns, holdout=holdout)
@@ -214,7 +215,8 @@ def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None
     with interrupts.held():
         interrupted, seconds = _run(interrupts, method, pipeline, lambda: pipeline.fit(X, Y, **own))
         info = _info(method.name, data, split, X)
-        _keep(pipeline, info, wanted.output)
+        if wanted.output is not None:
+            save_model(pipeline, wanted.output, info=info)
         size: dict[str, Any] = {"n_rows": rows.size}
         if holdout is not None:
             size |= _held_out_measures(pipeline, data)
@@ -242,13 +244,6 @@ def _run(
             raise
         return True, perf_counter() - start
     return False, perf_counter() - start
-
-
-def _keep(pipeline: Any, info: Any, output: str | None) -> None:
-    from multimargin.model_files import save_model
-
-    if output is not None:
-        save_model(pipeline, output, info=info)
 
 
 def _end(interrupted: bool, output: str | None) -> None:

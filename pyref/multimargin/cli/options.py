@@ -87,9 +87,10 @@ def inside(typed: str, text: str, highest: float | None = None) -> "ParameterInf
     return option(typed, text, callback=check)
 
 
-def _known_method(name: str) -> str:
+def known_method(name: str | None) -> str | None:
+    """Refuse a name that no method has."""
     try:
-        find_method(name)
+        find_method(name or "label-ranker")
     except ValueError as error:
         raise WrongUsage(str(error)) from error
     return name
@@ -134,7 +135,7 @@ MethodName = Annotated[
     option(
         "--method -m METHOD",
         f"One of {', '.join(METHODS)}; or a baseline. multimargin methods lists and explains all.",
-        callback=_known_method,
+        callback=known_method,
     ),
 ]
 Settings = Annotated[

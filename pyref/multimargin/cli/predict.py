@@ -144,10 +144,9 @@ def command(
     )
     if form.why is not None:
         found = replace(found, reasons=found.reasons_of(model, X, form.why))
-    if output is None:
-        _print(found, as_json)
-        return
     _write(found, output, as_json)
+    if output is None:
+        return
     if as_json:
         print_json({"output": output, "n_rows": len(rows)})
         return
@@ -187,27 +186,23 @@ def _scores_of(model: Any, X: Any, with_probabilities: bool) -> tuple[Any, Any]:
     return decision, probabilities
 
 
-def _print(found: "Predictions", as_json: bool) -> None:
+def _write(found: "Predictions", path: str | None, as_json: bool) -> None:
+    import json
     import sys
+    from contextlib import nullcontext
 
     from multimargin.cli.output import print_json
-
-    if as_json:
-        print_json(found.as_json())
-    else:
-        found.write_csv(sys.stdout)
-
-
-def _write(found: "Predictions", path: str, as_json: bool) -> None:
-    import json
-
     from multimargin.files import replacing
 
-    with replacing(path, streams=True, newline=None if as_json else "") as stream:
-        if as_json:
+    newline = None if as_json else ""
+    to = replacing(path, streams=True, newline=newline) if path else nullcontext(sys.stdout)
+    with to as stream:
+        if not as_json:
+            found.write_csv(stream)
+        elif path:
             json.dump(found.as_json(), stream, ensure_ascii=False)
         else:
-            found.write_csv(stream)
+            print_json(found.as_json())
 
 
 def _rows_and_features(

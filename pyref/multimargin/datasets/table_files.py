@@ -219,45 +219,41 @@ def _rows_of(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
     """Yield the objects in a list, or the rows in an object."""
     found = _json(text, str(file))
     if not isinstance(found, list):
-        found, told = _rows_in(found) if isinstance(found, dict) else (None, "")
-        if found is None:
+        try:
+            found, told = _rows_in(found)
+        except (ValueError, TypeError, AttributeError) as error:
             raise ValueError(
                 f"path: {file} holds no JSON list; expected one of objects, a row each, or an "
                 "object in each line (to_json(orient='records') of pandas)"
-            )
+            ) from error
         warn(f"{file} holds one JSON object: {told}")
     for number, row in enumerate(found, start=1):
         yield _object(row, f"{file}, element {number}")
 
 
-def _rows_in(table: dict[str, Any]) -> tuple[list[Any] | None, str]:
-    """Return the rows in an object, as pandas and others write tables, and what they are.
+def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
+    """Return the rows of a table in one object, as pandas and others write it, and what they are.
 
-    A list of objects beside other entries; names and lists of cells; columns; numbered rows.
+    Raises an error for an object that is none.
     """
-    inside = list(table.values())
-    lists = [key for key, value in table.items() if _is_list_of(value, dict)]
-    if len(lists) == 1:
-        return table[lists[0]], f"the list {lists[0]!r} is taken for the rows"
-    if _is_list_of(table.get("columns"), str) and _is_list_of(table.get("data"), list):
-        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["data"]]
-        return rows, "the list 'data' is taken for the rows"
-    if _is_list_of(inside, dict):
-        keys = list(inside[0])
-        are_rows, are_columns = (all(map(str.isdecimal, names)) for names in (table, keys))
-        if are_rows and not are_columns:
-            return inside, "each entry is taken for a row"
-        if are_rows or not are_columns or any(list(column) != keys for column in inside):
-            return None, ""
-        inside = [list(column.values()) for column in inside]
-    if not _is_list_of(inside, list) or len({*map(len, inside)}) > 1:
-        return None, ""
-    rows = [dict(zip(table, row, strict=True)) for row in zip(*inside, strict=True)]
-    return rows, "each entry is taken for a column"
-
-
-def _is_list_of(value: Any, kind: type) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, kind) for one in value)
+    lists = [key for key, value in table.items() if isinstance(value, list) and value]
+    of_rows = [key for key in lists if all(isinstance(row, dict) for row in table[key])]
+    if len(of_rows) == 1:
+        return table[of_rows[0]], f"the list {of_rows[0]!r} is taken for the rows"
+    pandas = import_pandas("tables")
+    if {"columns", "data"} <= {*lists}:
+        frame = pandas.DataFrame(table["data"], columns=table["columns"], dtype=object)
+        return frame.to_dict("records"), "the list 'data' is taken for the rows"
+    if {*map(type, table.values())} not in ({list}, {dict}):
+        raise ValueError("neither rows nor columns")
+    frame = pandas.DataFrame(table, dtype=object)
+    # Of columns and rows, the latter are numbered.
+    is_numbered = [all(map(str.isdecimal, map(str, names))) for names in (frame.index, frame)]
+    if is_numbered == [False, True]:
+        return frame.T.to_dict("records"), "each entry is taken for a row"
+    if is_numbered != [True, False]:
+        raise ValueError("rows or columns")
+    return frame.to_dict("records"), "each entry is taken for a column"
 
 
 def _object(row: Any, where: str) -> Mapping[str, Any]:
@@ -272,11 +268,17 @@ def _object(row: Any, where: str) -> Mapping[str, Any]:
     return rest | {f"{inner}.{name}" if name in rest else name: cell for name, cell in cells}
 
 
+class _Written(Decimal):
+    """A number of JSON with all of its digits."""
+
+    __repr__ = Decimal.__str__
+
+
 def _json(text: str, where: str) -> Any:
-    """Parse a text, the numbers with all of their digits."""
+    """Parse a text; an error shows it."""
     try:
         return json.loads(
-            text, parse_float=Decimal, parse_constant=float, object_pairs_hook=unique_names
+            text, parse_float=_Written, parse_constant=float, object_pairs_hook=unique_names
         )
     except ValueError as error:
         held = " ".join(text.split())

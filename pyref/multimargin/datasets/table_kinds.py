@@ -44,8 +44,10 @@ _SOME = 0.4
 _FEW_WORDS = 3
 # What `TfidfVectorizer` takes for one.
 WORD = r"\b\w\w+\b"
-# "12 kg"; "52.52, 13.40".
-_WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,12}[²³]?|°[CF]?)\s*")
+# "12 kg", "1,000+"; "52.52, 13.40".
+_WITH_UNIT = re.compile(
+    r"\s*[+-]?[0-9]+(?:[.,][0-9]+)*\s*(?P<unit>[^\W\d_]{1,12}[²³]?|°[CF]?|[+*]+)\s*"
+)
 _SEVERAL = re.compile(
     r"\s*(?:[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+"
     r"|(?:[0-9]+\s+)?[+-]?[0-9.]+\s*(?:[/±]|\+/-)\s*[0-9.]+|[0-9]+\s*['′]\s*[0-9.]+\s*[\"″]?)\s*"
@@ -308,7 +310,8 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
         return Kind("several numbers", f"several numbers in a cell, {_some(texts)}", ask="--drop")
     units = [found["unit"] for text in filled if (found := _WITH_UNIT.fullmatch(text))]
     others = [text for text in filled if not is_number(text, mark)]
-    if len(units) == len(filled) > len(set(units)) or (others and all(map(_is_numeral, filled))):
+    are_measured = len(set(units)) < len(units) and 2 * len(units) > len(filled)
+    if are_measured or (others and all(map(_is_numeral, filled))):
         told = f"numbers with units, or in other digits, {_some(texts)}"
         return Kind("numbers with units", told, ask="--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")

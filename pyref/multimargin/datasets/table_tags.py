@@ -5,7 +5,7 @@ import re
 import warnings
 from ast import literal_eval
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Number
@@ -230,37 +230,41 @@ def joined(tags: Sequence[str], separator: str) -> str:
 
 def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None]:
     """Return the tags of each row, and what separates them; None for lists."""
-    codes, different = factorized(column)
+    codes, cells = factorized(column)
     name = str(column.name)
-    is_plain = _are_plain(different)
-    texts = different
-    if not is_plain:
-        cells = [_parsed(cell) for cell in different]
-        if any(isinstance(cell, LISTING) for cell in cells):
-            found = _of_lists(codes, [_items_of(cell) for cell in cells], name)
-            _warn_of_second_separator(found.names, None, name)
-            return found, None
-        texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
-        bodies = _bodies_of_lists(texts, separator, codes, name)
-        if bodies is not None:
+    is_plain = _are_plain(cells)
+    cells = cells if is_plain else [_parsed(cell) for cell in cells]
+    if any(isinstance(cell, LISTING) for cell in cells):
+        found, separator = _of_lists(codes, [_items_of(cell) for cell in cells], name), None
+    else:
+        texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
+        bodies = None if is_plain else _bodies_of_lists(texts, separator, codes, name)
+        if bodies is None:
+            separator = _separator_of(texts, separator, name)
+            found = _of_texts(texts, separator, codes, is_plain=is_plain)
+        else:
             rows = [_of_body(body, text, name) for body, text in zip(bodies, texts, strict=True)]
             _refuse_indicator(rows, name)
-            return Listing.of(rows, codes), None
-    separator = _separator_of(texts, separator, name)
-    if is_plain and len(separator) == 1:
-        pieces = separator.join(texts).split(separator) if texts else []
-        found = Listing.of_flat(pieces, [text.count(separator) + 1 for text in texts], codes)
-    else:
-        rows = [_split(text, separator) for text in texts]
-        # Where some need the quotes, those around others are no part of a name, either.
-        if any(separator in piece for row in rows for piece in row):
-            rows = [_split(text, separator, unquote=True) for text in texts]
-        found = Listing.of(rows, codes)
-    if len(texts) > 1:
-        is_used = any(separator in text for text in texts)
+            found, separator = Listing.of(rows, codes), None
+    if len(cells) > 1:
+        is_used = separator is None or any(separator in text for text in texts)
         _warn_of_second_separator(found.names, separator, name, is_used=is_used)
     _warn_of_strange_names(found.names, name)
     return found, separator
+
+
+def _of_texts(
+    texts: Sequence[str], separator: str, codes: NDArray[np.intp], *, is_plain: bool
+) -> Listing:
+    """Return the tags of texts with a separator between; plain ones are without quotes."""
+    if is_plain and len(separator) == 1:
+        pieces = separator.join(texts).split(separator) if texts else []
+        return Listing.of_flat(pieces, [text.count(separator) + 1 for text in texts], codes)
+    rows = [_split(text, separator) for text in texts]
+    # Where some need the quotes, those around others are no part of a name, either.
+    if any(separator in piece for row in rows for piece in row):
+        rows = [_split(text, separator, unquote=True) for text in texts]
+    return Listing.of(rows, codes)
 
 
 def _warn_of_strange_names(names: Collection[str], column: str) -> None:
@@ -323,9 +327,9 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
     if isinstance(cell, Mapping):
         marks = {key: value for key, value in cell.items() if not is_missing(value)}
         key = next((key for key in _KEYS_OF_NAMES if key in marks), None)
-        if key is not None and not ({"label", "name"} & {key} and _are_marks(marks)):
+        if key is not None and not ({"label", "name"} & {key} and _are_marks(marks.values())):
             return _names_in(marks[key], others)
-        if not _are_marks(marks):
+        if not _are_marks(marks.values()):
             raise TypeError(f"{cell!r:.60}")
         others |= set(marks)
         return [key for key, value in marks.items() if float(value) >= 0.5]
@@ -341,6 +345,8 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
                 continue
             names = _names_in(_annotation(item), others)
             scores = [item[key] for key in _SCORES if isinstance(item.get(key), Number)]
+            if not _are_marks(scores):
+                raise TypeError(f"{item!r:.60}, whose score is not from 0 to 1,")
             if scores and float(scores[0]) < 0.5:
                 others |= set(map(as_written, names))
             else:
@@ -354,8 +360,8 @@ def _annotation(item: Mapping[str, Any]) -> Any:
     return next((item[key] for key in _KEYS_OF_NAMES if key in item), item)
 
 
-def _are_marks(marks: Mapping[str, Any]) -> bool:
-    return all(isinstance(v, Number) and 0 <= float(v) <= 1 for v in marks.values())  # type: ignore[arg-type]
+def _are_marks(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Number) and 0 <= float(value) <= 1 for value in values)  # type: ignore[arg-type]
 
 
 def _bodies_of_lists(
@@ -541,7 +547,7 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
 
 
 def _warn_of_second_separator(
-    names: Collection[str], separator: str | None, column: str, *, is_used: bool = True
+    names: Collection[str], separator: str | None, column: str, *, is_used: bool
 ) -> None:
     """Warn of tags that are made of other tags, with another separator between them."""
     known = set(names)
