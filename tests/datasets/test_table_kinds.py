@@ -96,7 +96,7 @@ def test_amounts_with_something_else_in_some_rows_are_told(odd):
     [
         ["7M", "12M", "Varies with device", "3.5M"],
         ["1,000+", "10,000+", "1,000,000+"],
-        ["0.1*", "0.25**", "0.4"],
+        ["0.1*", "0.25*", "0.5**", "0.4"],
     ],
 )
 def test_numbers_with_units_in_most_cells_are_asked_about(cells):

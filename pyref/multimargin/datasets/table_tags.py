@@ -234,18 +234,17 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     name = str(column.name)
     is_plain = _are_plain(cells)
     cells = cells if is_plain else [_parsed(cell) for cell in cells]
+    texts: list[str] = []
     if any(isinstance(cell, LISTING) for cell in cells):
-        found, separator = _of_lists(codes, [_items_of(cell) for cell in cells], name), None
+        lists = [_items_of(cell) for cell in cells]
     else:
         texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
-        bodies = None if is_plain else _bodies_of_lists(texts, separator, codes, name)
-        if bodies is None:
-            separator = _separator_of(texts, separator, name)
-            found = _of_texts(texts, separator, codes, is_plain=is_plain)
-        else:
-            rows = [_of_body(body, text, name) for body, text in zip(bodies, texts, strict=True)]
-            _refuse_indicator(rows, name)
-            found, separator = Listing.of(rows, codes), None
+        lists = [] if is_plain else _lists_in(texts, separator, codes, name)
+    if lists:
+        found, separator = _of_lists(codes, lists, name), None
+    else:
+        separator = _separator_of(texts, separator, name)
+        found = _of_texts(texts, separator, codes, is_plain=is_plain)
     if len(cells) > 1:
         is_used = separator is None or any(separator in text for text in texts)
         _warn_of_second_separator(found.names, separator, name, is_used=is_used)
@@ -364,10 +363,10 @@ def _are_marks(values: Iterable[Any]) -> bool:
     return all(isinstance(value, Number) and 0 <= float(value) <= 1 for value in values)  # type: ignore[arg-type]
 
 
-def _bodies_of_lists(
+def _lists_in(
     texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
-) -> list[str | None] | None:
-    """Return what is between the brackets of each text; None if the column holds no lists."""
+) -> list[list[str]]:
+    """Return the names in the brackets of each text; none if the column holds no lists."""
     bodies = [
         body_of_list(text) if text.rstrip()[-1:] in ("]", ")", "}") else None for text in texts
     ]
@@ -375,7 +374,7 @@ def _bodies_of_lists(
     inside = {k for k in filled if bodies[k] is not None}
     quoted = [k for k in filled if has_quotes(bodies[k] or "")]
     if not inside or (not quoted and (len(inside) < len(filled) or separator is not None)):
-        return None
+        return []
     others = [k for k in filled if k not in inside]
     if others:
         raise ValueError(
@@ -389,16 +388,12 @@ def _bodies_of_lists(
             f"tags_column: the column {name!r} has texts in brackets, such as "
             f"{texts[bare[0]]!r:.60}, which are read as lists of names with commas between"
         )
-    return [body if k in inside else None for k, body in enumerate(bodies)]
-
-
-def _of_body(body: str | None, text: str, name: str) -> list[str]:
     try:
-        return [label_name(item) for item in items_of(body or "")]
+        return [items_of((bodies[k] if k in inside else None) or "") for k in range(len(texts))]
     except ValueError as error:
         raise ValueError(
-            f"tags_column: the column {name!r} has {text!r:.60}, which is no list of "
-            f'names ({error}); expected a list such as ["red", "blue"]'
+            f"tags_column: the column {name!r} has a text in brackets that is no list of names: "
+            f'{error}; expected a list such as ["red", "blue"]'
         ) from error
 
 
