@@ -399,7 +399,10 @@ def warn_of_keys(cells: Cells) -> None:
 
 def warn_of_missing_numbers(cells: Cells, mark: str) -> None:
     """Warn of numbers that recur far from all others and likely mean that one is missing."""
-    numbers, counts = np.unique(numbers_of(cells, mark), return_counts=True)
+    numbers = numbers_of(cells, mark)
+    if not np.isin([np.fmin.reduce(numbers), np.fmax.reduce(numbers)], _MISSING).any():
+        return
+    numbers, counts = np.unique(numbers, return_counts=True)
     is_code = np.isin(numbers, _MISSING)
     others = np.abs(numbers[~is_code & np.isfinite(numbers)])
     if others.size < _A_FEW:

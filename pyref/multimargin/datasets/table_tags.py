@@ -269,9 +269,9 @@ def _of_texts(
 def _warn_of_strange_names(names: Collection[str], column: str) -> None:
     """Warn of names that are likely more than names: HTML, scores or quotes."""
     for pattern, all_of_them, what in _STRANGE:
-        found = [name for name in names if pattern.search(name)]
-        if found and (not all_of_them or len(found) == len(names)):
-            warn(f"tags_column: the column {column!r} has names with {what}, such as {found[0]!r}")
+        found = next(filter(pattern.search, names), None)
+        if found is not None and (not all_of_them or all(map(pattern.search, names))):
+            warn(f"tags_column: the column {column!r} has names with {what}, such as {found!r}")
 
 
 def _are_plain(cells: Sequence[Any]) -> bool:
