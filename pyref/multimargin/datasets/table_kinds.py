@@ -400,7 +400,7 @@ def warn_of_keys(cells: Cells) -> None:
 def warn_of_missing_numbers(cells: Cells, mark: str) -> None:
     """Warn of numbers that recur far from all others and likely mean that one is missing."""
     numbers = numbers_of(cells, mark)
-    if not np.isin([np.fmin.reduce(numbers), np.fmax.reduce(numbers)], _MISSING).any():
+    if not np.isin([f.reduce(numbers, initial=np.nan) for f in (np.fmin, np.fmax)], _MISSING).any():
         return
     numbers, counts = np.unique(numbers, return_counts=True)
     is_code = np.isin(numbers, _MISSING)
