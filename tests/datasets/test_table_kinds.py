@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from multimargin.datasets.table_cells import Cells
 from multimargin.datasets.table_columns import TableColumns
 from multimargin.datasets.table_kinds import kind_of, warn_of_names
-from multimargin.datasets.tables import table_of
+from multimargin.datasets.tables import features_of, table_of
 
 AS_WRITTEN = st.sampled_from(["{}", "{}.0", "${}", "{} €"])
 CODES = st.sampled_from([-1, -9, -99, -999, -9999, 99, 999, 9999, 99999])
@@ -55,6 +55,32 @@ def test_numbers_among_others_like_them_are_no_codes(code, others, scale):
     around = [scale * code, -scale * code]
     cells = [str(number) for number in [*others, *around, code, code] * 2]
     assert "unlike its other numbers" not in read(cells)[1]
+
+
+COLUMNS = {
+    "amounts": ["$1,234.50", "$7", "", "$-3.25", "n/a"],
+    "commas": ["1.234,5", "0,5", "12", "-7,25", "?"],
+    "percent": ["45%", "7 %", "", "0.5%", "100%"],
+    "dates": ["2024-01-31", "2023-12-01", "", "2024-02-29", "NULL"],
+    "times": ["2024-01-31 10:00", "2023-12-01 00:00", "", "2024-02-29 23:59", "2024-03-01 07:30"],
+    "vectors": ["[1, 2.5]", "[0, -1e3]", "", "[3, 4]", "[5,6]"],
+    "names": ["red", " sea ", "NA", "", "red"],
+    "digits": ["1", "0", "", "17", "3"],
+    "codes": ["007", "010", "", "099", "007"],
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("as_text", [True, False])
+def test_each_row_is_read_alone_as_among_others(name, as_text):
+    """The kind, the unit and the decimal mark of a column are those of the fit."""
+    frame = pd.DataFrame({"c": COLUMNS[name], "n": range(5), "x": [0, 1] * 2 + [1], "y": 1})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = table_of(frame, TableColumns(labels="x,y"), as_text=as_text)
+    for row in range(5):
+        alone = features_of(frame[row : row + 1], table.columns, "new")
+        pd.testing.assert_frame_equal(alone, table.X[row : row + 1])
 
 
 def test_a_column_of_signs_has_no_code():

@@ -376,9 +376,9 @@ def _labels_by_default(file: Path, relation: str) -> Path | int:
     if len(every) == 1:
         return every[0]
     raise ValueError(
-        f"labels is None, the relation {relation!r} of {file} has no '-C k', and {len(every)} XML "
-        "files are beside it; expected the XML file that names the labels, or a number: k for the "
-        "first k attributes, -k for the last k"
+        f"labels is not given, the relation {relation!r} of {file} has no '-C k', and {len(every)} "
+        "XML files are beside it; expected the XML file that names the labels, or a number: k for "
+        "the first k attributes, -k for the last k"
     )
 
 

@@ -14,7 +14,13 @@ from multimargin.datasets.table_columns import (
     labels_at_the_end,
     options_for,
 )
-from multimargin.datasets.table_kinds import Kind, decimal_mark, is_wordy, kind_of
+from multimargin.datasets.table_kinds import (
+    Kind,
+    decimal_mark,
+    is_wordy,
+    kind_of,
+    warn_of_missing_numbers,
+)
 from multimargin.datasets.table_tags import recurring_tags
 from multimargin.typing import Frame
 
@@ -98,6 +104,7 @@ def _column(cells: Cells, mark: str) -> tuple[ColumnOverview, Kind]:
     elif len(cells.texts) == 1:
         name, kind = "one value", Kind("one value", "the same in all rows", ask="--drop")
     elif kind.name == "number":
+        warn_of_missing_numbers(cells, mark)
         numbers = numbers_of(cells, mark)
         if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
             name = "0 and 1"
