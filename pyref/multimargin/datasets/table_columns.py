@@ -303,11 +303,14 @@ def feature_kinds(
         if kind.name == of_text:
             _check_words(features[column], columns.analyzer)
     for cells in open_:
-        if cells.name not in said and found[cells.name].name == "nominal":
+        kind = Kind("", "") if cells.name in said else found[cells.name]
+        if kind.name == "nominal":
             warn_of_names(cells, mark)
-        elif cells.name not in said and found[cells.name].name == "number":
+        elif kind.name == "date":
+            warn_of_missing_numbers(cells.name, date_parts(cells.values)[:, 0])
+        elif kind.name == "number":
             warn_of_keys(cells)
-            warn_of_missing_numbers(cells, mark)
+            warn_of_missing_numbers(cells.name, numbers_of(cells, mark))
     return found, mark
 
 

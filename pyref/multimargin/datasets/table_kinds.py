@@ -24,7 +24,6 @@ from multimargin.datasets.table_cells import (
     amount,
     is_nothing,
     is_number,
-    numbers_of,
     units_of,
     zeros_in_front,
 )
@@ -266,7 +265,7 @@ def _kind_of_objects(cells: Cells) -> str | None:
 def _are_clear(cells: Cells) -> bool:
     """Return whether the days and months of dates can be told apart."""
     if kind_of_type(cells.values.dtype) is not None:
-        return str(cells.values.dtype).startswith("date")
+        return str(cells.values.dtype).startswith(("date", "timestamp"))
     return all(is_clear(text) or is_nothing(text) for text in cells.texts)
 
 
@@ -397,10 +396,10 @@ def warn_of_keys(cells: Cells) -> None:
         )
 
 
-def warn_of_missing_numbers(cells: Cells, mark: str) -> None:
-    """Warn of numbers that recur far from all others and likely mean that one is missing."""
-    numbers = numbers_of(cells, mark)
-    if not np.isin([f.reduce(numbers, initial=np.nan) for f in (np.fmin, np.fmax)], _MISSING).any():
+def warn_of_missing_numbers(column: str, numbers: NDArray[np.float64]) -> None:
+    """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
+    ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
+    if not np.isin(ends, _MISSING).any():
         return
     numbers, counts = np.unique(numbers, return_counts=True)
     is_code = np.isin(numbers, _MISSING)
@@ -413,9 +412,8 @@ def warn_of_missing_numbers(cells: Cells, mark: str) -> None:
     if odd.size:
         told = " and ".join(f"{numbers[k]:.0f} in {counts[k]} rows" for k in odd)
         warn(
-            f"the column {cells.name!r} has {told}, unlike its other numbers; if that stands for a "
-            f"missing number, leave such cells empty ({option('--number', [cells.name])} says that "
-            "it does not)"
+            f"the column {column!r} has {told}, unlike its others; if that stands for a missing "
+            "one, leave such cells empty"
         )
 
 

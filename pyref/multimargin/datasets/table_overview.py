@@ -104,8 +104,8 @@ def _column(cells: Cells, mark: str) -> tuple[ColumnOverview, Kind]:
     elif len(cells.texts) == 1:
         name, kind = "one value", Kind("one value", "the same in all rows", ask="--drop")
     elif kind.name == "number":
-        warn_of_missing_numbers(cells, mark)
         numbers = numbers_of(cells, mark)
+        warn_of_missing_numbers(cells.name, numbers)
         if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
             name = "0 and 1"
         elif rise_by_one(numbers):
