@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from multimargin.datasets.table_cells import (
     Cells,
     amount,
+    amounts_of,
     is_number,
     label_value,
-    numbers_of,
     plain_numbers,
-    unit_of,
     zeros_in_front,
 )
 from multimargin.datasets.table_dates import date_parts
@@ -238,7 +237,7 @@ def test_amounts_of_two_units_are_asked_about():
     values = pd.Series(["$5.99", "5.00", "-$3", "", "n/a"], dtype=object)
     assert kind_of(Cells("c", values, as_text=True)).name == "number"
     expected = [5.99, 5.0, -3.0, np.nan, np.nan]
-    np.testing.assert_array_equal(numbers_of(Cells("c", values)), expected)
+    np.testing.assert_array_equal(amounts_of(Cells("c", values))[0], expected)
 
 
 UNITS = [
@@ -256,21 +255,21 @@ UNITS = [
 def test_numbers_have_one_unit_in_all_parts_of_a_column(cells, unit):
     """As percents are a hundred times as large, and an amount in yen is another one in euros."""
     values = pd.Series(cells, dtype=None if isinstance(cells[0], float) else object)
-    assert unit_of(Cells("c", values, as_text=True), ".") == unit
+    assert amounts_of(Cells("c", values, as_text=True), ".")[1] == unit
     for _, known in UNITS:
         # A currency may be left out.
         fits = unit == known or not {unit, known} & {"%", "‰"} or cells == ["", "n/a"]
         if fits:
-            assert unit_of(Cells("c", values), ".", known) in (unit, known)
+            assert amounts_of(Cells("c", values), ".", known)[1] in (unit, known)
         else:
             with pytest.raises(ValueError, match=r"column 'c' has .* in row 0, with.*one unit"):
-                unit_of(Cells("c", values), ".", known)
+                amounts_of(Cells("c", values), ".", known)
 
 
 @pytest.mark.parametrize("cells", [["45%", ".45"], ["0.45", "45%"], ["€5", "$5"], ["7", "3‰"]])
 def test_numbers_of_two_units_are_refused_where_numbers_are_asked_for(cells):
     with pytest.raises(ValueError, match=r"the column 'c' has .* in row 1, with.*of one unit"):
-        unit_of(Cells("c", pd.Series(cells, dtype=object)), ".")
+        amounts_of(Cells("c", pd.Series(cells, dtype=object)), ".")
 
 
 @pytest.mark.parametrize(
@@ -296,7 +295,7 @@ def test_amounts(text, mark, expected):
 def test_what_is_no_amount(text):
     assert amount(text) is None
     with pytest.raises(ValueError, match=r"'c' has something else than numbers: .* in row 1"):
-        numbers_of(Cells("c", pd.Series(["1", text], dtype=object)))
+        amounts_of(Cells("c", pd.Series(["1", text], dtype=object)))
 
 
 @pytest.mark.parametrize("sign", ["?", "-", "--", ".", "NA", "n/a", "#N/A", "NULL", "none", "nan"])
@@ -304,7 +303,7 @@ def test_signs_for_nothing_among_numbers_are_no_numbers(sign):
     values = pd.Series(["1.5", sign, "", "-2"], dtype=object)
     cells = Cells("c", values, as_text=True)
     assert kind_of(cells).name == "number"
-    np.testing.assert_array_equal(numbers_of(cells), [1.5, np.nan, np.nan, -2.0])
+    np.testing.assert_array_equal(amounts_of(cells)[0], [1.5, np.nan, np.nan, -2.0])
 
 
 def test_a_question_mark_is_an_unknown_label_and_a_dash_is_none():

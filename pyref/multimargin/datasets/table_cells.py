@@ -252,24 +252,6 @@ def label_value(text: str) -> float | None:
     return number if unit is None and number in (0.0, 1.0, -1.0) else None
 
 
-def numbers_of(cells: Cells, mark: str = ".") -> NDArray[np.float64]:
-    """Return a column as numbers; raise ValueError where one is none."""
-    if cells.values.dtype.kind in "buif":
-        return np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
-    plain = cells.plain_numbers(mark)
-    if plain is not None:
-        return plain
-    found = {text: amount(text, mark) for text in cells.texts}
-    wrong = next((text for text, number in found.items() if number is None), None)
-    if wrong is not None:
-        marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
-        raise ValueError(
-            f"the column {cells.name!r} has something else than numbers{marked}: {wrong!r:.40} in "
-            f"row {cells.row_of(wrong)}"
-        )
-    return cells.mapped(lambda text: (found.get(text) or (np.nan,))[0])
-
-
 def units_of(texts: Collection[str], mark: str) -> set[str] | None:
     """Return the units of texts that are numbers or amounts, "" for none; else None.
 
@@ -288,31 +270,40 @@ def _apart(units: Iterable[str]) -> list[str]:
     return units if _SHARES & {*units} else [unit for unit in units if unit]
 
 
-def unit_of(cells: Cells, mark: str, known: str | None = None) -> str:
-    """Return the currency or the percent sign of a column of numbers, empty where there is none.
+def amounts_of(
+    cells: Cells, mark: str = ".", known: str | None = None
+) -> tuple[NDArray[np.float64], str]:
+    """Return a column as numbers, and their currency or percent sign, empty where there is none.
 
-    `known` is that of other rows of the column. Raises ValueError where the numbers differ in it; a
-    currency may be left out, a percent sign may not.
+    `known` is the sign of other rows. Raises ValueError where one is no number, or they differ in
+    the sign; a currency may be left out, a percent sign may not.
     """
-    is_plain = cells.values.dtype.kind in "buif" or cells.plain_numbers(mark) is not None
+    is_typed = cells.values.dtype.kind in "buif"
+    plain = None if is_typed else cells.plain_numbers(mark)
+    numbers: dict[str | None, float] = {None: np.nan}
     first: dict[str, str] = {}
-    for text in cells.first[:1] if is_plain else cells.texts:
-        number, unit = amount(text, mark) or (np.nan, None)
-        if not np.isnan(number):
+    for text in cells.texts if not is_typed and plain is None else cells.first[:1]:
+        found = amount(text, mark)
+        if found is None:
+            marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
+            raise ValueError(
+                f"the column {cells.name!r} has something else than numbers{marked}: {text!r:.40} "
+                f"in row {cells.row_of(text)}"
+            )
+        numbers[text], unit = found
+        if not np.isnan(found[0]):
             first.setdefault(unit or "", text)
     units = _apart(first if known is None else [known, *first])
     if len(units) > 1:
-        usual, other = units[:2]
+        usual, other = (f"with {unit!r}" if unit else "without a sign" for unit in units[:2])
+        text = first[units[1]]
         raise ValueError(
-            f"the column {cells.name!r} has {first[other]!r:.40} in row "
-            f"{cells.row_of(first[other])}, {_with(other)}, and others {_with(usual)}; expected "
-            "numbers of one unit"
+            f"the column {cells.name!r} has {text!r:.40} in row {cells.row_of(text)}, {other}, and "
+            f"others {usual}; expected numbers of one unit"
         )
-    return units[0] if units else ""
-
-
-def _with(unit: str) -> str:
-    return f"with {unit!r}" if unit else "without a sign"
+    if is_typed:
+        plain = np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
+    return cells.mapped(numbers.__getitem__) if plain is None else plain, "".join(units)
 
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:

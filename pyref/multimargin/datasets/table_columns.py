@@ -15,9 +15,8 @@ from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
+    amounts_of,
     label_value,
-    numbers_of,
-    unit_of,
 )
 from multimargin.datasets.table_dates import date_parts
 from multimargin.datasets.table_kinds import (
@@ -291,11 +290,12 @@ def feature_kinds(
         if column not in said or said[column].name == "number"
     ]
     mark = decimal_mark(open_, columns.decimal)
-    found = said | {cells.name: kind_of(cells, mark) for cells in open_ if cells.name not in said}
-    found = {column: found[column] for column in features.columns}
+    found = dict.fromkeys(features.columns, Kind("", "")) | said
     for cells in open_:
-        if found[cells.name].name == "number":
-            found[cells.name] = replace(found[cells.name], unit=unit_of(cells, mark))
+        if cells.name in said:
+            found[cells.name] = replace(said[cells.name], unit=amounts_of(cells, mark)[1])
+        else:
+            found[cells.name] = kind_of(cells, mark)
     # All at once: none of them waits for the next try.
     if asked := {column: kind for column, kind in found.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
@@ -310,7 +310,7 @@ def feature_kinds(
             warn_of_missing_numbers(cells.name, date_parts(cells.values)[:, 0])
         elif kind.name == "number":
             warn_of_keys(cells)
-            warn_of_missing_numbers(cells.name, numbers_of(cells, mark))
+            warn_of_missing_numbers(cells.name, amounts_of(cells, mark)[0])
     return found, mark
 
 
@@ -408,8 +408,7 @@ def _typed(values: Any, kind: Kind, mark: str) -> Any:
         names = np.array([*(text.strip() for text in cells.texts), np.nan], dtype=object)
         place = dict(zip(cells.texts, range(len(cells.texts)), strict=True))
         return names[cells.mapped(lambda text: place.get(text, -1)).astype(np.intp)]
-    numbers = numbers_of(cells, mark)
-    unit_of(cells, mark, kind.unit)
+    numbers, _ = amounts_of(cells, mark, kind.unit)
     infinite = np.isinf(numbers)
     if infinite.any():
         raise ValueError(

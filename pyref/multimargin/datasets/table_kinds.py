@@ -206,7 +206,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
         told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
         return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
     if amounts:
-        return Kind("number", f"amounts, {_some(amounts)}, read as numbers")
+        return Kind("number", f"amounts, {_some(amounts)}, read as numbers", unit="".join(units))
     return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
 
 
@@ -339,27 +339,23 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     fits = [(cells, marks_of(cells)) for cells in columns if cells.as_text]
     with_commas = [cells for cells, marks in fits if marks == {","}]
     in_doubt = [cells for cells, _ in fits if _is_in_doubt(cells)]
-    if any(marks == {"."} and cells not in in_doubt for cells, marks in fits):
+    is_point = any(marks == {"."} and cells not in in_doubt for cells, marks in fits)
+    if is_point or not (with_commas or in_doubt):
         return "."
+    found = (with_commas or in_doubt)[0]
+    example = next(text for text in found.texts if re.search("," if with_commas else "[.,]", text))
     if with_commas:
-        found = with_commas[0]
-        example = next(text for text in found.texts if "," in text)
         warn(
             f"a comma is taken for the decimal mark, as in {example!r} of column {found.name!r}; "
             "decimal='.' (--decimal .) says that it is none"
         )
         return ","
-    if in_doubt:
-        found = in_doubt[0]
-        example = next(text for text in found.texts if re.search("[.,]", text))
-        mark, noun = (",", "comma") if "," in example else (".", "point")
-        other = "." if mark == "," else ","
-        raise ValueError(
-            f"decimal: the column {found.name!r} has numbers such as {example!r}, whose {noun} may "
-            f"be the decimal mark or stand between thousands; expected decimal={mark!r} (--decimal "
-            f"{mark}), or decimal={other!r} (--decimal {other}) for {noun}s between thousands"
-        )
-    return "."
+    mark, noun, other = (",", "comma", ".") if "," in example else (".", "point", ",")
+    raise ValueError(
+        f"decimal: the column {found.name!r} has numbers such as {example!r}, whose {noun} may be "
+        f"the decimal mark or stand between thousands; expected decimal={mark!r} (--decimal "
+        f"{mark}), or decimal={other!r} (--decimal {other}) for {noun}s between thousands"
+    )
 
 
 def marks_of(cells: Cells) -> set[str]:
