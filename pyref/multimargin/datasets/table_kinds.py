@@ -181,18 +181,20 @@ def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _numbers(cells: Cells, mark: str) -> Kind | None:
-    values = cells.values
-    if values.dtype.kind in "buif" or (cells.as_text and cells.plain_numbers(mark) is not None):
-        return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
-    if hasattr(values.dtype, "categories") or kind_of_type(values.dtype) is not None:
+    dtype = cells.values.dtype
+    if hasattr(dtype, "categories") or kind_of_type(dtype) is not None:
         return None
-    if not cells.as_text and all(issubclass(t, Real | Decimal | np.bool_) for t in cells.types):
+    if cells.as_text:
+        is_plain = cells.plain_numbers(mark) is not None
+    else:
+        is_plain = all(issubclass(type_, Real | Decimal | np.bool_) for type_ in cells.types)
+    if is_plain:
         return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     texts = cells.texts
     units = units_of(texts, mark)
     if units is None:
         other = "," if mark == "." else "."
-        if cells.as_text and units_of(texts, other) is not None and zeros_in_front(texts) is None:
+        if cells.as_text and units_of(texts, other) is not None:
             told = f"numbers with {other!r} for the decimal mark, {_some(texts)}, unlike others"
             return Kind("other numbers", told, ask="--nominal")
         return None
@@ -236,7 +238,8 @@ def _dates(cells: Cells) -> Kind | None:
     if found is None:
         return None
     if found == DATES and _are_clear(cells):
-        count = 5 if _has_hours(cells) else 4
+        hours = date_parts(cells.values)[:, 4]
+        count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
         told = f"dates, {_some(cells.texts)}: {', '.join(DATE_PARTS[:count])}"
         return Kind("date", told, count)
     doubt = ""
@@ -248,16 +251,12 @@ def _dates(cells: Cells) -> Kind | None:
 def _kind_of_objects(cells: Cells) -> str | None:
     """Return which of the kinds of no numbers all cells are, as objects or as text."""
     kinds = {kind_of_type(type_.__name__) for type_ in cells.types if type_ is not str}
-    if str in cells.types:
-        for text in cells.texts:
-            if is_nothing(text):
-                continue
+    for text in cells.texts if str in cells.types else ():
+        if not is_nothing(text):
             kinds.add(kind_of_text(text))
-            if len(kinds) > 1:
-                return None
-    if len(kinds) != 1:
-        return None
-    (found,) = kinds
+        if len(kinds) > 1:
+            return None
+    found = kinds.pop() if len(kinds) == 1 else None
     # Intervals as categories are bins, each a name.
     return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
 
@@ -267,10 +266,6 @@ def _are_clear(cells: Cells) -> bool:
     if kind_of_type(cells.values.dtype) is not None:
         return str(cells.values.dtype).startswith(("date", "timestamp"))
     return all(is_clear(text) or is_nothing(text) for text in cells.texts)
-
-
-def _has_hours(cells: Cells) -> bool:
-    return bool(np.nanmax(date_parts(cells.values)[:, 4], initial=0.0) > 0)
 
 
 def _versions(cells: Cells) -> Kind | None:
