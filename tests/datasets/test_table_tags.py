@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections import deque
 
 import numpy as np
 import pandas as pd
@@ -251,7 +252,7 @@ def test_a_mark_before_every_tag_separates_them():
         (["a<br>b,c", "c,d"], "elements of HTML"),
         (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
         (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
-        (["'red, dark','b'", "'b'"], "single quotes, which are read literally"),
+        (["'red, dark','b'", "'b'"], "quotes, which are read literally"),
     ],
 )
 def test_names_that_are_more_than_names_are_told(cells, told):
@@ -405,7 +406,9 @@ def test_tags_with_scores_are_told(form):
     [
         (["red|0.9", "blue|0.25", "red|.5"], "numbers from 0 to 1, scores say, such as"),
         *((["red|sea", word, "sea"], "a word for nothing") for word in ("None", "N/A", "-", "nan")),
-        (["• red|• sea", "• sea", "• sea|• blue"], "a bullet in front, which is read as part"),
+        (["“red”|“sea”", "“sea”", "“sea”|“blue”"], "quotes, which are read literally"),
+        (["#red|#sea", "#sea", "#sea|#blue"], "a mark in front, a part of the name"),
+        (["• red|• sea", "• sea", "• sea|• blue"], "a mark in front, a part of the name"),
     ],
 )
 def test_names_that_are_likely_none_are_told_and_kept(cells, told):
@@ -446,6 +449,30 @@ def test_commas_in_names_that_begin_as_other_names_are_not_told():
         warnings.simplefilter("error")
         tags = indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), ";")
     assert tags.names == ["Diabetes", "Diabetes, Type 2", "Humans"]
+
+
+ROWS = [["blue", "red sea"], ["sky"], ["blue", "new york", "sky"], ["new york", "red sea"]] * 5
+SHOWN = {
+    "JSON within JSON": lambda row: json.dumps(json.dumps(row)),
+    "objects within": lambda row: json.dumps(json.dumps([{"name": name} for name in row])),
+    "an index of pandas": lambda row: repr(pd.Index(row, dtype=object)),
+    "keys of Python": lambda row: repr(dict.fromkeys(row).keys()),
+    "a deque": lambda row: repr(deque(row)),
+    "a vector of R": lambda row: f"c({json.dumps(row)[1:-1]})",
+    "a list of R": lambda row: f"list({json.dumps(row)[1:-1]})",
+    "an array of Scala": lambda row: f"WrappedArray({', '.join(row)})",
+    "and": " and ".join,
+    "a dot": " · ".join,
+}
+
+
+@pytest.mark.parametrize("form", SHOWN)
+def test_lists_as_programs_show_them(form):
+    cells = pd.Series(map(SHOWN[form], ROWS), name="tags", dtype=object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tags = indicator_of_tags(cells, None)
+    assert [[tags.names[k] for k in np.flatnonzero(row)] for row in tags.Y] == ROWS
 
 
 def test_lists_as_python_2_wrote_them():

@@ -6,6 +6,7 @@ import warnings
 from ast import literal_eval
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from numbers import Number
@@ -33,7 +34,7 @@ _SEPARATORS = {
     ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
     "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, "::": False, " / ": False,
     " & ": False, " + ": False, " - ": False, " > ": False, "><": True, "/": False, "&": False,
-    "+": False, " ": False,
+    "+": False, " and ": False, " ": False,
 }  # fmt: skip
 # Punctuation of names; any other is a separator where it stands in most cells.
 _OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
@@ -61,8 +62,8 @@ _STRANGE = (
         False,
         "a word for nothing, which is read as a name",
     ),
-    (re.compile("^[•‣◦▪·*–-]\\s"), True, "a bullet in front, which is read as part of the name"),
-    (re.compile("^'|'$"), True, "single quotes, which are read literally"),
+    (re.compile(r"^(?:[•‣◦▪·*–-]\s|[#@])"), True, "a mark in front, a part of the name"),
+    (re.compile("^['`‘“„«]|['`’”»]$"), True, "quotes, which are read literally"),
     (re.compile("^[01]{2,}$"), True, "digits 0 and 1 alone, as the rows of an indicator have"),
     (re.compile(r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$"), False, "brackets that are not closed"),
 )
@@ -285,6 +286,10 @@ def _are_plain(cells: Sequence[Any]) -> bool:
 
 def _parsed(cell: Any) -> Any:
     """Return the object that stands in a text, or the objects; another cell as it is."""
+    if type(cell) is str and re.fullmatch(r'\s*"\s*[\[{].*\\".*[\]}]\s*"\s*', cell, re.DOTALL):
+        # Written twice: a text of JSON in another.
+        with suppress(ValueError):
+            cell = json.loads(cell)
     if type(cell) is str and ":" in cell and re.match(r"\s*[{\[]\s*[{'\"]", cell):
         for read in (partial(json.loads, object_pairs_hook=unique_names), literal_eval):
             try:
@@ -546,7 +551,7 @@ def _warn_of_second_separator(
 ) -> None:
     """Warn of tags that are made of other tags, with another separator between them."""
     known = set(names)
-    for other, is_strong in {**_SEPARATORS, " and ": False}.items():
+    for other, is_strong in _SEPARATORS.items():
         found = {name: _pieces(name, other) for name in names if other in name}
         # Names may have several words.
         if other == separator or (other == " " and not all(of <= known for of in found.values())):
