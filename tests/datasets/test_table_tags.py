@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections import deque
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -451,7 +452,8 @@ def test_commas_in_names_that_begin_as_other_names_are_not_told():
     assert tags.names == ["Diabetes", "Diabetes, Type 2", "Humans"]
 
 
-ROWS = [["blue", "red sea"], ["sky"], ["blue", "new york", "sky"], ["new york", "red sea"]] * 5
+NAMES = ("blue", "new york", "red sea", "sky", "x")
+ROWS = [list(row) for size in (1, 2, 3) for row in combinations(NAMES, size)]
 SHOWN = {
     "JSON within JSON": lambda row: json.dumps(json.dumps(row)),
     "objects within": lambda row: json.dumps(json.dumps([{"name": name} for name in row])),
