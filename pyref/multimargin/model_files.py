@@ -88,7 +88,7 @@ class ModelInfo:
         Training data; empty if unknown.
     version : str, default=that of multimargin
         Version of multimargin that wrote the file.
-    table : TableColumns or None, default=None
+    table : object or None, default=None
         Of a model that takes the columns of a table: `kinds`, what each of them holds and why,
         `decimal`, the mark of their numbers, `tags_column`, `one_tag_a_row` and `separator`, how
         the labels were listed, and `blank`, what an empty cell of a label is.

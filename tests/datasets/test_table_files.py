@@ -191,6 +191,48 @@ def test_workbooks(frame):
     np.testing.assert_array_equal(data.Y, [[1, 1], [0, 1]])
 
 
+def write_open_workbook(name, *sheets):
+    """A workbook of LibreOffice, with a sheet for each list of rows."""
+
+    def cell(value):
+        if value is None:
+            return "<table:table-cell/>"
+        told = 'string"' if isinstance(value, str) else f'float" office:value="{value}"'
+        shown = f"<text:p>{value}</text:p></table:table-cell>"
+        return f'<table:table-cell office:value-type="{told}>{shown}'
+
+    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    spaces = " ".join(f'xmlns:{of}="{space}{of}:1.0"' for of in ("office", "table", "text"))
+    tables = [
+        f'<table:table table:name="s{number}">'
+        + "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+        + "</table:table>"
+        for number, rows in enumerate(sheets)
+    ]
+    with zipfile.ZipFile(name, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}manifest:1.0"/>')
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content {spaces}><office:body><office:spreadsheet>{''.join(tables)}"
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
+
+
+def test_workbooks_of_libreoffice_and_their_sheets(tmp_path, monkeypatch):
+    pytest.importorskip("python_calamine")
+    monkeypatch.chdir(tmp_path)
+    rows = [["size", "tags"], [1.5, "a; b"], [None, "b"]]
+    write_open_workbook("t.ods", rows)
+    data = load("t.ods", tags_column="tags", separator=";")
+    np.testing.assert_array_equal(data.Y, [[1, 1], [0, 1]])
+    np.testing.assert_array_equal(data.X, [[1.5], [np.nan]])
+    write_open_workbook("t.ods", rows, rows[::-1])
+    with pytest.warns(UserWarning, match=r"t\.ods has the sheets 's0', 's1', of which the first"):
+        found = load("t.ods", tags_column="tags", separator=";")
+    np.testing.assert_array_equal(found.Y, data.Y)
+
+
 def test_the_first_row_of_a_workbook_may_be_no_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_workbook("t.xlsx", [[5.5, 0, 1], [6.1, 1, 0], [7.2, 1, 1]])
@@ -253,7 +295,8 @@ def test_files_of_another_kind_are_named(frame):
         "b.csv": (frame.to_parquet(), "begins like a file of Parquet"),
         "c.csv": (TEXT.encode("utf-16-le"), r"\(byte 1\); .* iconv -f UTF-16"),
         "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), r"no text in UTF-8 \(byte"),
-        "e.xls": (b"<html>", "no table, which ends in .csv"),
+        "e.html": (b"<html>", "ends in '.html'; expected one of"),
+        "f.xls": (b"<html>", r"f\.xls: the file is damaged"),
     }
     pack_zip("f.csv", TEXT)
     content["f.csv"] = (Path("f.csv").read_bytes(), "begins like a file of zip or Excel")
@@ -261,7 +304,7 @@ def test_files_of_another_kind_are_named(frame):
         with open(name, "wb") as stream:
             stream.write(written)
         with case(name), pytest.raises(ValueError, match=message):
-            load_table(name, labels="x,y")
+            load(name, labels="x,y")
 
 
 def test_rows_without_anything_are_left_out_and_told(frame):

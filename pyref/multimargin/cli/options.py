@@ -113,8 +113,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         callback=existing,
-        help="A file (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx, .arff, .npz, .svm, "
-        ".svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the "
+        help="A file (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx, .xls, .ods, .arff, .npz, "
+        ".svm, .svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the "
         "parts of a table, a pattern of file names, - for standard input, or debian-tags or "
         "digits, which need no file.",
         show_default=False,

@@ -204,7 +204,7 @@ def load_table_or_data(
             if name != "labels" and getattr(columns, name) != default:
                 raise WrongUsage(
                     f"--{name.replace('_', '-')} is for tables (.csv, .tsv, .txt, .json, "
-                    f".jsonl, .parquet, .xlsx), not for {source}"
+                    f".jsonl, .parquet, .xlsx, .xls, .ods), not for {source}"
                 )
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)

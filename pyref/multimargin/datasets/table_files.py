@@ -30,7 +30,7 @@ from multimargin.datasets.delimited import (
     read_delimited,
 )
 from multimargin.datasets.parquet import read_parquet
-from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, tables_at
+from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
@@ -124,7 +124,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     what = f"tables such as {file.name}"
     pandas = import_pandas(what)
     with reading(file, "path"), unpacked(file) as plain:
-        if kind == ".xlsx":
+        if kind in WORKBOOKS:
             _imported("python_calamine", what)
             frame = _read_workbook(plain, pandas)
         elif kind == ".parquet":
@@ -179,7 +179,10 @@ def _read_workbook(file: Path, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
     from python_calamine import CalamineWorkbook
 
-    rows = CalamineWorkbook.from_path(file).get_sheet_by_index(0).to_python() or [[]]
+    book = CalamineWorkbook.from_path(file)
+    if len(book.sheet_names) > 1:
+        warn(f"{file.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
+    rows = book.get_sheet_by_index(0).to_python() or [[]]
     names, *head = [[as_written(cell) for cell in row] for row in rows[:HEAD_ROWS]]
     numbered = numbered_names(names, head)
     cells = [[None if cell == "" else cell for cell in row] for row in rows[numbered is None :]]
