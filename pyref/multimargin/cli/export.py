@@ -8,10 +8,7 @@ from multimargin.cli.predict import ModelFile
 
 def command(
     model_file: ModelFile,
-    output: Annotated[
-        str,
-        option("--output -o FILE.onnx", "The ONNX file."),
-    ],
+    output: Annotated[str, option("--output -o FILE.onnx", "The ONNX file.")],
     float32: Annotated[
         bool, option("--float32", "Take input in single precision; compute in double.")
     ] = False,

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 ModelFile = Annotated[
     str,
     typer.Argument(
-        metavar="MODEL",
-        callback=existing_model,
-        help="A file that multimargin fit wrote.",
+        metavar="MODEL", callback=existing_model, help="A file that multimargin fit wrote."
     ),
 ]
 

@@ -119,10 +119,7 @@ class ColumnOptions:
     ] = None
     decimal: Annotated[
         str | None,
-        one_of(
-            "--decimal .|,",
-            "The decimal mark of the numbers of a table; found by default.",
-        ),
+        one_of("--decimal .|,", "The decimal mark of the numbers of a table; found by default."),
     ] = None
     min_count: Annotated[
         int,

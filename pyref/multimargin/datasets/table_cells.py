@@ -32,7 +32,7 @@ _AMOUNT = {
         rf"\s*(?P<owed>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[+\-−])?"
         rf"(?P<whole>[1-9][0-9]{{0,2}}(?P<t>[{other}'’ \u00a0\u202f])(?:[0-9]{{2,3}}(?P=t))*"
         rf"[0-9]{{3}}|[0-9]+)?"
-        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>[%％‰]|{_CURRENCY})?\s*\)?\s*",
+        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>[%％‰]|{_CURRENCY})?\s*\)?\s*"
     )
     for mark, other in ((".", ","), (",", "."))
 }

@@ -13,11 +13,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
-from multimargin.datasets.table_cells import (
-    Cells,
-    amounts_of,
-    label_value,
-)
+from multimargin.datasets.table_cells import Cells, amounts_of, label_value
 from multimargin.datasets.table_dates import date_parts
 from multimargin.datasets.table_kinds import (
     WORD,

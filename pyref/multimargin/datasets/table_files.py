@@ -17,18 +17,8 @@ from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
-from multimargin.datasets._reading import (
-    as_utf8,
-    reading,
-    uncompressed,
-    unpacked,
-)
-from multimargin.datasets.delimited import (
-    HEAD_ROWS,
-    column_name,
-    numbered_names,
-    read_delimited,
-)
+from multimargin.datasets._reading import as_utf8, reading, uncompressed, unpacked
+from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
 from multimargin.notices import warn

@@ -10,11 +10,7 @@ import numpy as np
 
 from multimargin.checks.names import option
 from multimargin.datasets.table_cells import Cells, amounts_of, rise_by_one
-from multimargin.datasets.table_columns import (
-    indicator_of_columns,
-    labels_at_the_end,
-    options_for,
-)
+from multimargin.datasets.table_columns import indicator_of_columns, labels_at_the_end, options_for
 from multimargin.datasets.table_kinds import (
     Kind,
     decimal_mark,

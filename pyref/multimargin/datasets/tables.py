@@ -140,10 +140,7 @@ def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
 
 
 def read_parts(
-    parts: Mapping[str, Path],
-    columns: TableColumns | None = None,
-    *,
-    blank_rows: bool = False,
+    parts: Mapping[str, Path], columns: TableColumns | None = None, *, blank_rows: bool = False
 ) -> tuple[Frame, dict[str, NDArray[np.intp]]]:
     """Read tables with the same columns into one, and the rows of each part of several."""
     frames = {part: read_frame(file, blank_rows=blank_rows) for part, file in parts.items()}
