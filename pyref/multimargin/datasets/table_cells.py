@@ -124,8 +124,8 @@ class Cells:
         """Return the first row with a cell."""
         return int(np.argmax(self.codes == self._found[1].index(text)))
 
-    def mapped(self, value_of: Callable[..., float]) -> NDArray[np.float64]:
-        """Return numbers of the rows by a function of their text, which is None where blank."""
+    def mapped(self, value_of: Callable[..., float | list[float]]) -> NDArray[np.float64]:
+        """Return a number, or several, of each row by its text, which is None where blank."""
         codes, different = self._found
         values = [value_of(text) for text in different]
         return np.array([*values, value_of(None)], dtype=np.float64)[codes]
