@@ -410,31 +410,30 @@ def warn_of_missing_numbers(column: str, numbers: NDArray[np.float64]) -> None:
 
 def warn_of_names(cells: Cells, mark: str) -> None:
     """Warn of a column of names that are codes of digits, or most of which are numbers."""
-    texts = cells.texts
-    example = zeros_in_front(texts) if cells.as_text else None
-    if example is not None and all(is_number(text, mark) for text in texts):
-        warn(
-            f"the column {cells.name!r} has zeros in front, as in {example!r}, and is taken for "
-            "names, each a feature of its own; numbers have none"
-        )
-        return
-    stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    if stored and texts and cells.types == {str} and units_of(texts, mark) is not None:
-        warn(
-            f"the column {cells.name!r} has numbers that are stored as text, {_some(texts)}, which "
-            f"are taken for names, each a feature of its own; {option('--number', [cells.name])} "
-            "reads numbers"
-        )
-        return
+    texts, rows = cells.texts, cells.counts
     words = np.array([amount(text, mark) is None for text in texts], dtype=bool)
     others = np.array([amount(text, ",") is None for text in texts], dtype=bool) & words
-    rows = cells.counts
-    if words.any() and 2 * rows[others].sum() < rows.sum():
+    zeros = zeros_in_front(texts) if cells.as_text else None
+    stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
+    if zeros is not None and not words.any():
+        told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
+    elif stored and texts and cells.types == {str} and units_of(texts, mark) is not None:
+        told = f"numbers that are stored as text, {_some(texts)}"
+        advice = f"{option('--number', [cells.name])} reads numbers"
+    elif words.any() and 2 * rows[others].sum() < rows.sum():
         # The first of them by row.
         word = texts[int(np.argmax(words))]
-        warn(
-            f"the column {cells.name!r} has something else than a number in {rows[words].sum()} of "
-            f"{len(cells.values)} rows, first {word!r:.40} in row {cells.row_of(word)}, and is "
-            "taken for names, each a feature of its own; if numbers are meant, correct such cells "
-            f"or leave them empty, or drop the column ({option('--drop', [cells.name])})"
+        told = (
+            f"something else than a number in {rows[words].sum()} of {len(cells.values)} rows, "
+            f"first {word!r:.40} in row {cells.row_of(word)}"
         )
+        advice = (
+            "if numbers are meant, correct such cells or leave them empty, or drop the column "
+            f"({option('--drop', [cells.name])})"
+        )
+    else:
+        return
+    warn(
+        f"the column {cells.name!r} has {told}, and is taken for names, each a feature of its own; "
+        f"{advice}"
+    )
