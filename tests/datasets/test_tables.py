@@ -502,6 +502,22 @@ def test_one_object_of_a_whole_table_is_read_and_told(tmp_path, orient, told):
     assert found[expected.columns].equals(expected)
 
 
+@pytest.mark.parametrize("orient", ["columns", "index"])
+def test_entries_by_name_are_rows_where_there_are_more_of_them(tmp_path, orient):
+    rows = {f"r{k}": {"size": k * 0.5, "tags": ["x", "y"][: k % 3]} for k in range(4)}
+    pd.DataFrame(rows).T.to_json(tmp_path / "t.json", orient=orient)
+    told = "column" if orient == "columns" else "row"
+    with pytest.warns(UserWarning, match=f"each entry is taken for a {told}"):
+        found = read_frame(tmp_path / "t.json")
+    assert found.astype({"size": float}).to_dict("records") == list(rows.values())
+
+
+def test_lists_are_columns_whatever_they_are_called(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps({"0": [1, 2], "1": [0, 1], "2": [1, 0]}))
+    with pytest.warns(UserWarning, match="each entry is taken for a column"):
+        assert read_frame(tmp_path / "t.json").shape == (2, 3)
+
+
 @pytest.mark.parametrize(
     "held",
     [

@@ -237,15 +237,17 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
     if {"columns", "data"} <= {*lists}:
         frame = pandas.DataFrame(table["data"], columns=table["columns"], dtype=object)
         return frame.to_dict("records"), "the list 'data' is taken for the rows"
-    if {*map(type, table.values())} not in ({list}, {dict}):
+    kinds = {*map(type, table.values())}
+    if kinds not in ({list}, {dict}):
         raise ValueError("neither rows nor columns")
     frame = pandas.DataFrame(table, dtype=object)
-    # Of columns and rows, the latter are numbered.
-    is_numbered = [all(map(str.isdecimal, map(str, names))) for names in (frame.index, frame)]
-    if is_numbered == [False, True]:
-        return frame.T.to_dict("records"), "each entry is taken for a row"
-    if is_numbered != [True, False]:
+    n_inside, n_entries = frame.shape
+    # Of columns and rows, the latter are numbered, or more.
+    inside, entries = (all(map(str.isdecimal, map(str, names))) for names in (frame.index, frame))
+    if kinds == {dict} and inside == entries and n_inside == n_entries:
         raise ValueError("rows or columns")
+    if kinds == {dict} and (entries if inside != entries else n_entries > n_inside):
+        return frame.T.to_dict("records"), "each entry is taken for a row"
     return frame.to_dict("records"), "each entry is taken for a column"
 
 
