@@ -233,6 +233,28 @@ def test_workbooks_of_libreoffice_and_their_sheets(tmp_path, monkeypatch):
     np.testing.assert_array_equal(found.Y, data.Y)
 
 
+@pytest.mark.parametrize("kind", ["csv", "ods", "jsonl"])
+def test_a_note_below_a_table_is_told(tmp_path, kind):
+    def write(*rows):
+        rows = [["t", "x", "y"], *rows]
+        if kind == "ods":
+            write_open_workbook(tmp_path / "t.ods", rows)
+        elif kind == "csv":
+            lines = (",".join("" if cell is None else str(cell) for cell in row) for row in rows)
+            (tmp_path / "t.csv").write_text("\n".join(lines))
+        else:
+            objects = (dict(zip(rows[0], row, strict=True)) for row in rows[1:])
+            (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, objects)))
+        return read_frame(tmp_path / f"t.{kind}")
+
+    rows = [["red", 1, 0], ["sea", 0, None], ["red", None, 1]]
+    with pytest.warns(UserWarning, match="the last row has 'Source: us' and nothing else"):
+        assert len(write(*rows, ["Source: us", None, None])) == 4
+    # Others have no more, either.
+    write(*rows, ["sky", None, None], ["sea", None, None])
+    write(*rows, ["sky", None, 1])
+
+
 def test_the_first_row_of_a_workbook_may_be_no_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_workbook("t.xlsx", [[5.5, 0, 1], [6.1, 1, 0], [7.2, 1, 1]])

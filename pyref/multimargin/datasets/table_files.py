@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from importlib import import_module
 from itertools import repeat
@@ -51,7 +51,22 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
+    _warn_of_note(frame)
     return frame
+
+
+def _warn_of_note(frame: Any) -> None:
+    """Warn of a last row that has one cell alone, unlike all others."""
+
+    def filled(row: Iterable[Any]) -> list[Any]:
+        return [cell for cell in row if not is_blank(cell)]
+
+    found = filled(frame.iloc[-1].tolist()) if frame.shape[1] > 2 < len(frame) else ()
+    if len(found) == 1 and all(len(filled(row)) > 1 for row in frame[:-1].itertuples(index=False)):
+        warn(
+            f"the last row has {found[0]!r:.60} and nothing else, unlike all others; if it is a "
+            "note below the table, remove it"
+        )
 
 
 def _without_blank_rows(frame: Any) -> Any:
