@@ -47,26 +47,20 @@ _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 # Where objects that are no names keep them, the innermost last.
 _KEYS_OF_NAMES = ("annotations", "result", "value", "choices", "labels", "label", "name", "id")
-# What names hardly have, whether only that of all is strange, and what it is.
-_STRANGE = (
-    (re.compile(r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)"), False, "character references of HTML"),
-    (re.compile(r"<br ?/?>|</"), False, "elements of HTML"),
-    (
-        re.compile(r"\S\s*[:=|^(]\s*(?:[0-9]*\.[0-9]+|[01])\)?$|\s[0-9.]+\s?%\)?$"),
-        True,
-        "a number after each, a score say",
-    ),
-    (re.compile(r"^0?\.[0-9]+$"), False, "numbers from 0 to 1, scores say"),
-    (
-        re.compile(r"^(?:n/?a|nan|none|null|<na>|[-?]+)$", re.IGNORECASE),
-        False,
-        "a word for nothing, which is read as a name",
-    ),
-    (re.compile(r"^(?:[•‣◦▪·*–-]\s|[#@])"), True, "a mark in front, a part of the name"),
-    (re.compile("^['`‘“„«]|['`’”»]$"), True, "quotes, which are read literally"),
-    (re.compile("^[01]{2,}$"), True, "digits 0 and 1 alone, as the rows of an indicator have"),
-    (re.compile(r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$"), False, "brackets that are not closed"),
-)
+# What names hardly have, and what is strange where all have it.
+_STRANGE = {
+    "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
+    "elements of HTML": r"<br ?/?>|</",
+    "brackets that are not closed": r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$",
+    "numbers from 0 to 1, scores say": r"^0?\.[0-9]+$",
+    "a word for nothing, which is read as a name": r"(?i)^(?:n/?a|nan|none|null|<na>|[-?]+)$",
+}
+_STRANGE_IF_ALL = {
+    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|[01])\)?$|\s[\d.]+\s?%\)?$",
+    "quotes, which are read literally": r"^['`‘“„«]|['`’”»]$",
+    "digits 0 and 1 alone, as the rows of an indicator have": r"^[01]{2,}$",
+    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@])",
+}
 _SCORES = ("score", "confidence", "probability")
 _INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
 
@@ -269,9 +263,10 @@ def _of_texts(
 
 def _warn_of_strange_names(names: Collection[str], column: str) -> None:
     """Warn of names that are likely more than names: HTML, scores or quotes."""
-    for pattern, all_of_them, what in _STRANGE:
-        found = next(filter(pattern.search, names), None)
-        if found is not None and (not all_of_them or all(map(pattern.search, names))):
+    for what, pattern in {**_STRANGE, **_STRANGE_IF_ALL}.items():
+        has_it = re.compile(pattern).search
+        found = next(filter(has_it, names), None)
+        if found is not None and (what in _STRANGE or all(map(has_it, names))):
             warn(f"tags_column: the column {column!r} has names with {what}, such as {found!r}")
 
 
