@@ -216,6 +216,8 @@ def test_a_damaged_header(file: Path) -> None:
         {"table": {"kinds": {"a": "number"}}},
         {"table": {"kinds": {"a": {"name": "picture", "reason": ""}}}},
         {"table": {"kinds": {"a": {**NUMBER, "unit": 3}}}},
+        {"table": {"kinds": {"a": {**NUMBER, "name": "vector", "n_parts": 10**12}}}},
+        {"table": {"kinds": {"a": {**NUMBER, "name": "vector", "n_parts": "2"}}}},
         {"table": {"kinds": {"a": {**NUMBER, "of": "x"}}}},
         {"label_names": []},
         {"label_names": ["a", 2]},

@@ -478,15 +478,16 @@ def _info(header: dict[str, Any]) -> ModelInfo:
     if not isinstance(header["sha256"], str):
         raise TypeError(f"sha256 is {header['sha256']!r}")
     if values["table"] is not None:
-        values["table"] = _table(values["table"])
+        values["table"] = _table(values["table"], len(values["feature_names"]))
     return ModelInfo(**values)
 
 
-def _table(table: dict[str, Any]) -> TableColumns:
+def _table(table: dict[str, Any], n_features: int) -> TableColumns:
     """Return what a header says about the columns of a table."""
     kinds = {column: Kind(**kind) for column, kind in table["kinds"].items()}
     for kind in kinds.values():
-        if kind.name not in (*KINDS, "date", "vector") or not isinstance(kind.unit, str):
+        known = kind.name in (*KINDS, "date", "vector") and isinstance(kind.unit, str)
+        if not (known and isinstance(kind.n_parts, int) and 0 <= kind.n_parts <= n_features):
             raise ValueError(f"{kind} is none of a table")
     names = ("tags_column", "one_tag_a_row", "separator", "blank", "decimal")
     told: dict[str, Any] = {name: table.get(name) for name in names}
