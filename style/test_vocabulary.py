@@ -45,7 +45,7 @@ def test_the_program_has_it_as_top() -> None:
     options = {
         option
         for file in Path(multimargin.__file__).parent.joinpath("cli").rglob("*.py")
-        for option in re.findall(r'"--([a-z][a-z-]*)"', file.read_text(encoding="utf-8"))
+        for option in re.findall(r'"--([a-z][a-z-]*)[" ]', file.read_text(encoding="utf-8"))
     }
     assert "top" in options
     assert not options & {"k", "top-k", *(name.replace("_", "-") for name in OTHER_NAMES - {"top"})}

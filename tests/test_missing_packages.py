@@ -47,7 +47,7 @@ class Missing:
         ("onnx", "onnx", r"the export needs onnx, .*'multimargin\[onnx\]'"),
         ("skops.io", "save", r"model files need skops, .*'multimargin\[models\]'"),
         ("matplotlib", "draw", r"plots need matplotlib, .*'multimargin\[plots\]'"),
-        ("pandas", "frame", r"as_frame=True needs pandas, .*'multimargin\[stats\]'"),
+        ("pandas", "frame", r"as_frame=True\) need pandas, .*'multimargin\[tables\]'"),
     ],
 )
 def test_it_is_named(

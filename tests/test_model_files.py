@@ -26,7 +26,9 @@ from sklearn.pipeline import make_pipeline
 from multimargin import RankSVM, ThresholdedClassifier, __version__, model_files, predict_names
 from multimargin.cli.model_data import features_of, labels_of
 from multimargin.datasets import MultilabelData, load_digit_attributes
+from multimargin.datasets.table_columns import TableColumns
 from multimargin.datasets.table_encoder import make_encoder
+from multimargin.datasets.table_kinds import Kind
 from multimargin.datasets.tables import Table
 from multimargin.methods import BASELINES, METHODS, make_method
 from multimargin.model_files import ModelInfo, _is_known_type, load_model, read_info, save_model
@@ -49,6 +51,13 @@ INFO = ModelInfo(
     split="train",
     version=__version__,
 )
+TABLE = TableColumns(
+    tags_column="tags",
+    separator=";",
+    decimal=",",
+    kinds={"a": Kind("number", "amounts", unit="$"), "b": Kind("date", "dates", 4)},
+)
+NUMBER = {"name": "number", "reason": "numbers"}
 
 
 def comes_back(model: Any, X: Any, Y: Any, X_test: Any, file: Path, **named: Any) -> None:
@@ -72,6 +81,12 @@ def test_every_method_comes_back(tmp_path: Path, name: str) -> None:
     if name in METHODS:
         model = with_scaler(make_method(name), "minmax", sparse=True)
         comes_back(model, sparse.csr_array(X[:60]), Y[:60], sparse.csr_array(X_test[:20]), file)
+
+
+def test_the_columns_of_a_table_come_back(tmp_path: Path) -> None:
+    info = replace(INFO, table=TABLE)
+    save_model(RankSVM().fit(*DATA.split("train")), tmp_path / "a", info=info)
+    assert read_info(tmp_path / "a") == info
 
 
 def test_every_threshold_comes_back(tmp_path: Path) -> None:
@@ -175,7 +190,7 @@ def change_header(file: Path, **changes: Any) -> None:
 
 def test_a_later_format(file: Path) -> None:
     change_header(file, format=3, version="9.9")
-    with pytest.raises(ValueError, match=r"has format 3; expected 1: .* by multimargin 9"):
+    with pytest.raises(ValueError, match=r"has format 3; expected 2: .* by multimargin 9"):
         load_model(file)
 
 
@@ -191,24 +206,29 @@ def test_a_damaged_header(file: Path) -> None:
     magic, header, rest = content.split(b"\n", 2)
     unsigned = header.replace(b'"sha256": "', b'"sha256": 1, "sha": "')
     without = header.replace(b'"sparse"', b'"dense"')
-    for broken in (b"[]", b"{}", b'{"format": 1}', without, unsigned):
+    for broken in (b"[]", b"{}", b'{"format": 2}', without, unsigned):
         file.write_bytes(b"\n".join([magic, broken, rest]))
         with case(broken), pytest.raises(ValueError, match=r"the header of .* is damaged"):
             load_model(file)
     for changes in (
         {"feature_names": "abc"},
         {"table": {"kinds": ["number"]}},
-        {"table": {"kinds": {"a": "picture"}}},
+        {"table": {"kinds": {"a": "number"}}},
+        {"table": {"kinds": {"a": {"name": "picture", "reason": ""}}}},
+        {"table": {"kinds": {"a": {**NUMBER, "unit": 3}}}},
+        {"table": {"kinds": {"a": {**NUMBER, "name": "vector", "n_parts": 10**12}}}},
+        {"table": {"kinds": {"a": {**NUMBER, "name": "vector", "n_parts": "2"}}}},
+        {"table": {"kinds": {"a": {**NUMBER, "of": "x"}}}},
         {"label_names": []},
         {"label_names": ["a", 2]},
         {"sparse": "yes"},
         {"sparse": 0},
         {"method": None},
         {"split": ["train"]},
-        {"table": {"kinds": {"a": "number"}, "separator": 3}},
-        {"table": {"kinds": {"a": "number"}, "tags_column": ["tags"]}},
-        {"table": {"kinds": {"a": "number"}, "decimal": 0}},
-        {"table": {"kinds": {"a": "number"}, "blank": {}}},
+        {"table": {"kinds": {"a": NUMBER}, "separator": 3}},
+        {"table": {"kinds": {"a": NUMBER}, "tags_column": ["tags"]}},
+        {"table": {"kinds": {"a": NUMBER}, "decimal": 0}},
+        {"table": {"kinds": {"a": NUMBER}, "blank": {}}},
         {"table": ["a"]},
     ):
         file.write_bytes(content)
@@ -366,10 +386,10 @@ def test_nothing_is_unpacked_that_the_file_cannot_need(
 
 def test_tables_and_other_files_are_told_apart() -> None:
     Y = np.zeros((1, 2), dtype=np.uint8)
-    table = Table(np.zeros((1, 1)), Y, ("b", "c"), {"a": "number"}, "new")
+    table = Table(np.zeros((1, 1)), Y, ("b", "c"), TABLE, "new")
     with pytest.raises(ValueError, match="new is a table; expected the kind of file that the mod"):
         features_of(INFO, table)
-    info = replace(INFO, table={"kinds": {"a": "number"}})
+    info = replace(INFO, table=TABLE)
     with pytest.raises(ValueError, match="is another kind of file; expected a table, as the mode"):
         features_of(info, DATA)
 

@@ -25,7 +25,9 @@ from multimargin import __version__
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.paths import MAGIC, check_model, existing_file
 from multimargin.datasets.npz import check_size_of_array
-from multimargin.datasets.table_encoder import KINDS, Places
+from multimargin.datasets.table_columns import TableColumns
+from multimargin.datasets.table_encoder import Places
+from multimargin.datasets.table_kinds import KINDS, Kind
 from multimargin.estimators import MajorityClass
 from multimargin.files import path_to_write, replacing
 from multimargin.inspection.names import label_names_of_model
@@ -35,7 +37,7 @@ from multimargin.methods import METHODS
 from multimargin.notices import silenced, warn
 from multimargin.thresholds import Threshold
 
-_FORMAT = 1
+_FORMAT = 2
 # Trees: their arrays are indices that scikit-learn follows without a check, so that a forged one
 # reads memory that is not its own. skops leaves all but the last to the caller.
 _REFUSED_TYPES = frozenset(
@@ -86,11 +88,10 @@ class ModelInfo:
         Training data; empty if unknown.
     version : str, default=that of multimargin
         Version of multimargin that wrote the file.
-    table : mapping of str to object or None, default=None
-        Of a model that takes the columns of a table: "kinds", what each feature is ("number",
-        "nominal", "text" or "characters"), "tags_column" and "separator", how the labels were
-        listed, "blank", what an empty cell of a label is, "decimal", the mark of numbers, and
-        "units", the currency or percent sign of columns of amounts.
+    table : object or None, default=None
+        Of a model that takes the columns of a table: `kinds`, what each of them holds and why,
+        `decimal`, the mark of their numbers, `tags_column`, `one_tag_a_row` and `separator`, how
+        the labels were listed, and `blank`, what an empty cell of a label is.
     row_hashes : tuple of int, default=()
         The smallest hashes of the rows that it was fitted to.
     """
@@ -102,7 +103,7 @@ class ModelInfo:
     data_name: str = ""
     split: str = ""
     version: str = __version__
-    table: Mapping[str, Any] | None = None
+    table: TableColumns | None = None
     row_hashes: tuple[int, ...] = ()
 
 
@@ -477,17 +478,20 @@ def _info(header: dict[str, Any]) -> ModelInfo:
     if not isinstance(header["sha256"], str):
         raise TypeError(f"sha256 is {header['sha256']!r}")
     if values["table"] is not None:
-        _check_table(values["table"])
+        values["table"] = _table(values["table"], len(values["feature_names"]))
     return ModelInfo(**values)
 
 
-def _check_table(table: dict[str, Any]) -> None:
-    """Check what a header says about the columns of a table."""
-    if not set(table["kinds"].values()) <= set(KINDS):
-        raise ValueError("kinds are none of tables")
-    for name in ("tags_column", "one_tag_a_row", "separator", "blank", "decimal"):
-        if not isinstance(table.get(name), str | None):
-            raise TypeError(f"{name} is {table[name]!r}")
-    units = table.get("units", {})
-    if not (isinstance(units, dict) and all(isinstance(unit, str) for unit in units.values())):
-        raise TypeError(f"units is {units!r}")
+def _table(table: dict[str, Any], n_features: int) -> TableColumns:
+    """Return what a header says about the columns of a table."""
+    kinds = {column: Kind(**kind) for column, kind in table["kinds"].items()}
+    for kind in kinds.values():
+        known = kind.name in (*KINDS, "date", "vector") and isinstance(kind.unit, str)
+        if not (known and isinstance(kind.n_parts, int) and 0 <= kind.n_parts <= n_features):
+            raise ValueError(f"{kind} is none of a table")
+    names = ("tags_column", "one_tag_a_row", "separator", "blank", "decimal")
+    told: dict[str, Any] = {name: table.get(name) for name in names}
+    for name, value in told.items():
+        if not isinstance(value, str | None):
+            raise TypeError(f"{name} is {value!r}")
+    return TableColumns(kinds=kinds, **told)

@@ -13,7 +13,7 @@ PLACES = [
     ("multimargin.estimators.bases.pairwise", "make_threshold"),
     ("multimargin.estimators.bases.pairwise", "_status"),
     ("multimargin.cli.fit", "_info"),
-    ("multimargin.cli.fit", "_keep"),
+    ("multimargin.model_files", "save_model"),
     ("multimargin.model_files", "path_to_write"),
     ("multimargin.model_files", "_skops_content"),
     ("multimargin.files", "_create_beside"),

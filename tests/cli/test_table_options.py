@@ -104,7 +104,7 @@ def test_a_model_keeps_the_separator_that_its_table_had(command, tmp_path):
     assert answer.code == 0, answer.err
     line = "warning: --tags-column: no cell of 'tags' has the separator ','; ' ' is taken to be it"
     assert line in answer.err
-    assert read_info(model).table["separator"] == " "
+    assert read_info(model).table.separator == " "
     pd.DataFrame({"x": [1, 2], "tags": ["a", "b"]}).to_csv(file, index=False)
     assert command("evaluate", model, file, "--json").code == 0
 

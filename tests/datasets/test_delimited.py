@@ -202,6 +202,7 @@ def test_names_of_columns_have_nothing_invisible(tmp_path):
             r"line 2: a line that only draws a rule.*'\|---\|:-:\|'",
         ),
         (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a line that only draws a rule"),
+        (".txt", "+---+---+\n| a | b |\n+---+---+\n", "line 1: a line that only draws a rule"),
     ],
 )
 def test_lines_that_are_no_rows_are_refused(tmp_path, ending, text, message):

@@ -105,7 +105,7 @@ def test_labels_of_an_arff_file(tmp_path):
     xml.rename(tmp_path / "other name.xml")
     assert load(file).label_names == ("p", "q")  # the only XML file
     (tmp_path / "third.xml").write_text("<labels/>")
-    with pytest.raises(ValueError, match=r"labels is None.* -k for the last k"):
+    with pytest.raises(ValueError, match=r"labels is not given.* -k for the last k"):
         load(file)
     assert load(file, labels=tmp_path / "other name.xml").label_names == ("p", "q")
     # The header goes before a stray XML file.

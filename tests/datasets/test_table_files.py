@@ -191,6 +191,70 @@ def test_workbooks(frame):
     np.testing.assert_array_equal(data.Y, [[1, 1], [0, 1]])
 
 
+def write_open_workbook(name, *sheets):
+    """A workbook of LibreOffice, with a sheet for each list of rows."""
+
+    def cell(value):
+        if value is None:
+            return "<table:table-cell/>"
+        told = 'string"' if isinstance(value, str) else f'float" office:value="{value}"'
+        shown = f"<text:p>{value}</text:p></table:table-cell>"
+        return f'<table:table-cell office:value-type="{told}>{shown}'
+
+    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    spaces = " ".join(f'xmlns:{of}="{space}{of}:1.0"' for of in ("office", "table", "text"))
+    tables = [
+        f'<table:table table:name="s{number}">'
+        + "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+        + "</table:table>"
+        for number, rows in enumerate(sheets)
+    ]
+    with zipfile.ZipFile(name, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}manifest:1.0"/>')
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content {spaces}><office:body><office:spreadsheet>{''.join(tables)}"
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
+
+
+def test_workbooks_of_libreoffice_and_their_sheets(tmp_path, monkeypatch):
+    pytest.importorskip("python_calamine")
+    monkeypatch.chdir(tmp_path)
+    rows = [["size", "tags"], [1.5, "a; b"], [None, "b"]]
+    write_open_workbook("t.ods", rows)
+    data = load("t.ods", tags_column="tags", separator=";")
+    np.testing.assert_array_equal(data.Y, [[1, 1], [0, 1]])
+    np.testing.assert_array_equal(data.X, [[1.5], [np.nan]])
+    write_open_workbook("t.ods", rows, rows[::-1])
+    with pytest.warns(UserWarning, match=r"t\.ods has the sheets 's0', 's1', of which the first"):
+        found = load("t.ods", tags_column="tags", separator=";")
+    np.testing.assert_array_equal(found.Y, data.Y)
+
+
+@pytest.mark.parametrize("kind", ["csv", "ods", "jsonl"])
+def test_a_note_below_a_table_is_told(tmp_path, kind):
+    def write(*rows):
+        rows = [["t", "x", "y"], *rows]
+        if kind == "ods":
+            write_open_workbook(tmp_path / "t.ods", rows)
+        elif kind == "csv":
+            lines = (",".join("" if cell is None else str(cell) for cell in row) for row in rows)
+            (tmp_path / "t.csv").write_text("\n".join(lines))
+        else:
+            objects = (dict(zip(rows[0], row, strict=True)) for row in rows[1:])
+            (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, objects)))
+        return read_frame(tmp_path / f"t.{kind}")
+
+    rows = [["red", 1, 0], ["sea", 0, None], ["red", None, 1]]
+    with pytest.warns(UserWarning, match="the last row has 'Source: us' and nothing else"):
+        assert len(write(*rows, ["Source: us", None, None])) == 4
+    # Others have no more, either.
+    write(*rows, ["sky", None, None], ["sea", None, None])
+    write(*rows, ["sky", None, 1])
+
+
 def test_the_first_row_of_a_workbook_may_be_no_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_workbook("t.xlsx", [[5.5, 0, 1], [6.1, 1, 0], [7.2, 1, 1]])
@@ -253,7 +317,8 @@ def test_files_of_another_kind_are_named(frame):
         "b.csv": (frame.to_parquet(), "begins like a file of Parquet"),
         "c.csv": (TEXT.encode("utf-16-le"), r"\(byte 1\); .* iconv -f UTF-16"),
         "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), r"no text in UTF-8 \(byte"),
-        "e.xls": (b"<html>", "no table, which ends in .csv"),
+        "e.html": (b"<html>", "ends in '.html'; expected one of"),
+        "f.xls": (b"<html>", r"f\.xls: the file is damaged"),
     }
     pack_zip("f.csv", TEXT)
     content["f.csv"] = (Path("f.csv").read_bytes(), "begins like a file of zip or Excel")
@@ -261,7 +326,7 @@ def test_files_of_another_kind_are_named(frame):
         with open(name, "wb") as stream:
             stream.write(written)
         with case(name), pytest.raises(ValueError, match=message):
-            load_table(name, labels="x,y")
+            load(name, labels="x,y")
 
 
 def test_rows_without_anything_are_left_out_and_told(frame):
@@ -278,13 +343,29 @@ def test_rows_without_anything_are_left_out_and_told(frame):
 
 def test_the_text_of_an_object_is_no_text(frame):
     rows = [
-        {"data": {"text": "red fish"}, "x": 1, "y": 0},
-        {"data": {"text": "sea"}, "x": 0, "y": 1},
+        {"content": {"text": "red fish"}, "x": 1, "y": 0},
+        {"content": {"text": "sea"}, "x": 0, "y": 1},
     ]
     with open("t.json", "w") as stream:
         json.dump(rows, stream)
-    with pytest.raises(ValueError, match="the column 'data' holds objects, such as"):
-        load("t.json", labels="x,y", text="data")
+    with pytest.raises(ValueError, match="the column 'content' holds objects, such as"):
+        load("t.json", labels="x,y", text="content")
+
+
+@pytest.mark.parametrize("key", ["data", "row"])
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_cells_in_an_object_of_each_row_are_cells(frame, key, ending):
+    """As Label Studio writes its tasks, and the viewer of Hugging Face its rows."""
+    rows = [
+        {"id": k, "total": 1, key: {"text": f"red {k}", "id": f"t{k}"}, "choices": ["a", "b"][k:]}
+        for k in range(2)
+    ]
+    lines = "\n".join(map(json.dumps, rows))
+    Path(f"t.{ending}").write_text(json.dumps(rows) if ending == "json" else lines)
+    found = read_frame(Path(f"t.{ending}"))
+    assert found.columns.tolist() == ["id", "total", "choices", "text", f"{key}.id"]
+    assert found["text"].tolist() == ["red 0", "red 1"]
+    assert found[f"{key}.id"].tolist() == ["t0", "t1"]
 
 
 def test_numbered_parts_of_train_and_test(frame):

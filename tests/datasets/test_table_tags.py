@@ -2,6 +2,8 @@
 
 import json
 import warnings
+from collections import deque
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from multimargin.cli.spreadsheets import as_cell
 from multimargin.datasets import MultilabelData, load_table
 from multimargin.datasets.table_tags import indicator_of_tags, joined
 from multimargin.targets.reading import read_targets
+from tests.support.cases import case
 
 SPELLED = ["007", "1.10", "3", "3.0", "nan", "null", "NA", "TRUE", "1e5", "c++", "o'neil"]
 
@@ -250,7 +253,7 @@ def test_a_mark_before_every_tag_separates_them():
         (["a<br>b,c", "c,d"], "elements of HTML"),
         (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
         (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
-        (["'red, dark','b'", "'b'"], "single quotes, which are read literally"),
+        (["'red, dark','b'", "'b'"], "quotes, which are read literally"),
     ],
 )
 def test_names_that_are_more_than_names_are_told(cells, told):
@@ -391,12 +394,87 @@ def test_tags_that_are_likely_two_or_the_same_are_told(cells, told):
         indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), None)
 
 
+@pytest.mark.parametrize("form", ["{}|{}", "{}:{}", "{} = {}", "{} ({})", "{}^{}", "{} {:.0%}"])
+def test_tags_with_scores_are_told(form):
+    scored = [form.format(name, score) for name in ("red", "blue") for score in (0.25, 0.5)]
+    cells = [f"{one};{other}" for one in scored for other in scored]
+    with pytest.warns(UserWarning, match="a number after each, a score say, such as"):
+        indicator_of_tags(pd.Series(cells, name="tags", dtype=object), ";")
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["red|0.9", "blue|0.25", "red|.5"], "numbers from 0 to 1, scores say, such as"),
+        *((["red|sea", word, "sea"], "a word for nothing") for word in ("None", "N/A", "-", "nan")),
+        (["“red”|“sea”", "“sea”", "“sea”|“blue”"], "quotes, which are read literally"),
+        (["#red|#sea", "#sea", "#sea|#blue"], "a mark in front, a part of the name"),
+        (["• red|• sea", "• sea", "• sea|• blue"], "a mark in front, a part of the name"),
+    ],
+)
+def test_names_that_are_likely_none_are_told_and_kept(cells, told):
+    with pytest.warns(UserWarning, match=told):
+        tags = indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), "|")
+    assert set(tags.names) == {name for cell in cells for name in cell.split("|")}
+
+
+@pytest.mark.parametrize("form", [list, json.dumps])
+def test_names_in_lists_that_are_likely_none_are_told_and_kept(form):
+    for rows, told in (
+        ([["None"], ["red", "sea"], ["red"]], "a word for nothing"),
+        ([["red:0.9", "sea:0.2"], ["red:0.1", "sea:0.7"]], "a number after each, a score say"),
+    ):
+        with case(told), pytest.warns(UserWarning, match=told):
+            tags = indicator_of_tags(pd.Series(map(form, rows), name="tags", dtype=object), None)
+        assert set(tags.names) == {name for row in rows for name in row}
+
+
+@pytest.mark.parametrize("score", [90, 1.5, -0.2])
+def test_scores_that_are_no_probabilities_are_refused(score):
+    """Of percents and of logarithms, all or none would be from 0.5 on."""
+    cells = [[{"label": "red", "score": score}, {"label": "sea", "score": 0.5}], []]
+    with pytest.raises(ValueError, match="whose score is not from 0 to 1, in row 0"):
+        indicator_of_tags(pd.Series(cells, name="tags"), None)
+
+
+def test_names_with_numbers_are_told_of_no_scores():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cells in (["python 3.5|c++", "c++|c"], ["1.5|2.0", "2.0"], ["up 50% off|sea", "sea"]):
+            indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), "|")
+
+
 def test_commas_in_names_that_begin_as_other_names_are_not_told():
     cells = ["Diabetes; Diabetes, Type 2", "Humans; Diabetes", "Diabetes, Type 2", "Humans"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tags = indicator_of_tags(pd.Series(cells * 3, name="tags", dtype=object), ";")
     assert tags.names == ["Diabetes", "Diabetes, Type 2", "Humans"]
+
+
+NAMES = ("blue", "new york", "red sea", "sky", "x")
+ROWS = [list(row) for size in (1, 2, 3) for row in combinations(NAMES, size)]
+SHOWN = {
+    "JSON within JSON": lambda row: json.dumps(json.dumps(row)),
+    "objects within": lambda row: json.dumps(json.dumps([{"name": name} for name in row])),
+    "an index of pandas": lambda row: repr(pd.Index(row, dtype=object)),
+    "keys of Python": lambda row: repr(dict.fromkeys(row).keys()),
+    "a deque": lambda row: repr(deque(row)),
+    "a vector of R": lambda row: f"c({json.dumps(row)[1:-1]})",
+    "a list of R": lambda row: f"list({json.dumps(row)[1:-1]})",
+    "an array of Scala": lambda row: f"WrappedArray({', '.join(row)})",
+    "and": " and ".join,
+    "a dot": " · ".join,
+}
+
+
+@pytest.mark.parametrize("form", SHOWN)
+def test_lists_as_programs_show_them(form):
+    cells = pd.Series(map(SHOWN[form], ROWS), name="tags", dtype=object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tags = indicator_of_tags(cells, None)
+    assert [[tags.names[k] for k in np.flatnonzero(row)] for row in tags.Y] == ROWS
 
 
 def test_lists_as_python_2_wrote_them():

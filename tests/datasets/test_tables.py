@@ -475,6 +475,75 @@ def test_objects_in_lines_or_in_a_list_are_the_same_table(tmp_path):
     assert table.label_names == ("x", "y")
 
 
+@pytest.mark.parametrize(
+    ("orient", "told"),
+    [
+        ("columns", "each entry is taken for a column"),
+        ("index", "each entry is taken for a row"),
+        ("split", "the list 'data' is taken for the rows"),
+        ("table", "the list 'data' is taken for the rows"),
+        ("list", "each entry is taken for a column"),
+        ("items", "the list 'items' is taken for the rows"),
+    ],
+)
+def test_one_object_of_a_whole_table_is_read_and_told(tmp_path, orient, told):
+    frame = pd.DataFrame(RECORDS, index=[7, 3, 12])
+    texts = {
+        "list": lambda: json.dumps({name: [row[name] for row in RECORDS] for name in RECORDS[0]}),
+        "items": lambda: json.dumps({"version": 2, "items": RECORDS, "tags": []}),
+    }
+    text = texts[orient]() if orient in texts else frame.to_json(orient=orient)
+    (tmp_path / "t.json").write_text(text)
+    with pytest.warns(UserWarning, match=f"t.json holds one JSON object: {told}"):
+        found = read_frame(tmp_path / "t.json")
+    (tmp_path / "u.json").write_text(json.dumps(RECORDS))
+    expected = read_frame(tmp_path / "u.json")
+    assert found.drop(columns="index", errors="ignore").columns.equals(expected.columns)
+    assert found[expected.columns].equals(expected)
+
+
+@pytest.mark.parametrize("orient", ["columns", "index"])
+def test_entries_by_name_are_rows_where_there_are_more_of_them(tmp_path, orient):
+    rows = {f"r{k}": {"size": k * 0.5, "tags": ["x", "y"][: k % 3]} for k in range(4)}
+    pd.DataFrame(rows).T.to_json(tmp_path / "t.json", orient=orient)
+    told = "column" if orient == "columns" else "row"
+    with pytest.warns(UserWarning, match=f"each entry is taken for a {told}"):
+        found = read_frame(tmp_path / "t.json")
+    assert found.astype({"size": float}).to_dict("records") == list(rows.values())
+
+
+def test_lists_are_columns_whatever_they_are_called(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps({"0": [1, 2], "1": [0, 1], "2": [1, 0]}))
+    with pytest.warns(UserWarning, match="each entry is taken for a column"):
+        assert read_frame(tmp_path / "t.json").shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"a": 1},
+        {"a": {"b": 1}},
+        {"1": {"2": 1}},
+        {"1": "red"},
+        {"a": [1], "b": []},
+        {"a": [1], "b": 2},
+        {},
+        7,
+    ],
+)
+def test_an_object_that_is_no_table_is_refused(tmp_path, held):
+    (tmp_path / "t.json").write_text(json.dumps(held))
+    with pytest.raises(ValueError, match=r"t\.json holds no JSON list; .*orient='records'"):
+        read_frame(tmp_path / "t.json")
+
+
+def test_numbers_of_json_are_shown_as_they_are_written(tmp_path):
+    rows = [{"n": k, "tags": [["red", 0.90], ["sea", 0.5]]} for k in range(3)]
+    (tmp_path / "t.json").write_text(json.dumps(rows))
+    with pytest.raises(ValueError, match=r"lists \['red', 0\.9\] in row 0; expected names"):
+        load_table(tmp_path / "t.json", tags_column="tags")
+
+
 def test_what_is_no_list_of_objects_is_named(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS))
     for name, text, message in (
@@ -520,13 +589,13 @@ def test_a_frame_as_scikit_learn_fetches_it_from_openml():
 def test_a_list_of_another_length_than_the_others_is_refused(wrong):
     """One number alone would become all numbers of its row."""
     frame = pd.DataFrame({"v": ["[1, 2, 3]", "[4, 5, 6]"], "x": [0, 1], "y": [1, 0]})
-    kinds = table_of(frame, TableColumns(labels="x,y"), as_text=True).kinds
-    assert list(kinds) == ["v[0]", "v[1]", "v[2]"]
+    columns = table_of(frame, TableColumns(labels="x,y"), as_text=True).columns
+    assert list(columns.features) == ["v[0]", "v[1]", "v[2]"]
     new = pd.DataFrame({"v": ["[7, 8, 9]", "", wrong]})
     message = r"the column 'v' has .* in row 2; expected a list of 3 numbers"
     with pytest.raises(ValueError, match=message):
-        features_of(new, kinds, "new")
-    X = features_of(new[:2], kinds, "new")
+        features_of(new, columns, "new")
+    X = features_of(new[:2], columns, "new")
     assert_array_equal(X.to_numpy(), [[7, 8, 9], [np.nan] * 3])
 
 
@@ -544,10 +613,8 @@ def test_another_unit_in_a_later_part_or_in_new_rows_is_refused(tmp_path, train,
     table = read_table({"train": tmp_path / "train.csv"}, columns)
     new = pd.read_csv(tmp_path / "test.csv", dtype=str)
     with pytest.raises(ValueError, match=r"'rate' has .* in row 0, with.*of one unit"):
-        features_of(new, table.kinds, "new", units=table.units)
-    X = features_of(
-        new.assign(rate=["", "na", train, train]), table.kinds, "new", units=table.units
-    )
+        features_of(new, table.columns, "new")
+    X = features_of(new.assign(rate=["", "na", train, train]), table.columns, "new")
     assert X["rate"].isna().tolist() == [True, True, False, False]
 
 
@@ -566,10 +633,10 @@ def test_names_that_no_fitted_row_has_are_told():
 
 def test_cells_with_commas_are_no_lists():
     frame = pd.DataFrame({"v": ["[1, 2]", "[3, 4]"], "x": [0, 1], "y": [1, 0]})
-    kinds = table_of(frame, TableColumns(labels="x,y"), as_text=True).kinds
+    columns = table_of(frame, TableColumns(labels="x,y"), as_text=True).columns
     for cell in ("2,234", "3 4", "[3, 4"):
         with pytest.raises(ValueError, match=r"'v' has .* in row 0; expected a list of 2 numbers"):
-            features_of(pd.DataFrame({"v": [cell]}), kinds, "new")
+            features_of(pd.DataFrame({"v": [cell]}), columns, "new")
 
 
 def test_points_between_thousands_are_read_as_in_the_fitted_rows():
@@ -578,11 +645,11 @@ def test_points_between_thousands_are_read_as_in_the_fitted_rows():
     columns = TableColumns(labels="a,b", decimal=",")
     table = table_of(pd.DataFrame(price), columns, as_text=True)
     new = pd.DataFrame({"price": ["1.234", "2.500"]})
-    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1234, 2500]
+    assert features_of(new, table.columns, "new")["price"].tolist() == [1234, 2500]
     new = pd.DataFrame({"price": ["1.234", "2.5"]})
-    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 2.5]
+    assert features_of(new, table.columns, "new")["price"].tolist() == [1.234, 2.5]
     new = pd.DataFrame({"price": ["1.234", "0.500"]})
-    assert features_of(new, table.kinds, "new", model_mark=",")["price"].tolist() == [1.234, 0.5]
+    assert features_of(new, table.columns, "new")["price"].tolist() == [1.234, 0.5]
 
 
 def test_blanks_of_a_label_without_0_beside_others_are_told():

@@ -33,7 +33,8 @@ def places_of(
     missing = [name for name in wanted if name not in place]
     if missing:
         raise ValueError(
-            f"{source} lacks {len(missing)} of the {len(wanted)} {kind}: {listed(missing)}"
+            f"{source} lacks {len(missing)} of the {len(wanted)} {kind}: {listed(missing)}; it has "
+            f"{listed(list(place))}"
         )
     return [place[name] for name in wanted]
 

@@ -38,12 +38,7 @@ def _options(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option(
-            "--version",
-            callback=_show_version,
-            is_eager=True,
-            help="Print the version.",
-        ),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
     versions: Annotated[
         bool,

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Json, Scale, TimeLimit, WrongUsage, by_subject, existing, one_of
+from multimargin.cli.options import (
+    Json,
+    Scale,
+    TimeLimit,
+    WrongUsage,
+    by_subject,
+    existing,
+    one_of,
+    option,
+)
 from multimargin.cli.table_options import ColumnOptions, Group, Holdout
 
 if TYPE_CHECKING:
@@ -52,24 +61,21 @@ class Tuning:
 
     tune: Annotated[
         bool,
-        typer.Option(
+        option(
             "--tune",
-            help="Choose the parameters of every method, baselines too, within each split, on its "
+            "Choose the parameters of every method, baselines too, within each split, on its "
             "training rows alone: one after the other, over the values of the method's paper "
             "(multimargin methods METHOD) or those given after colons.",
         ),
     ] = False
-    tune_folds: Annotated[
-        int, typer.Option("--tune-folds", min=2, metavar="N", help="Folds of the training rows.")
-    ] = 3
+    tune_folds: Annotated[int, option("--tune-folds N", "Folds of the training rows.", min=2)] = 3
     tune_score: Annotated[
         str,
-        typer.Option(
-            "--tune-score",
-            metavar="MEASURE",
-            callback=_known_score,
-            help=f"What to tune by: {', '.join(TUNE_SCORES)}; ranking_hamming is the mean of "
+        option(
+            "--tune-score MEASURE",
+            f"What to tune by: {', '.join(TUNE_SCORES)}; ranking_hamming is the mean of "
             "ranking loss and Hamming loss.",
+            callback=_known_score,
         ),
     ] = "ranking_average_precision"
 
@@ -80,21 +86,16 @@ class Splits:
 
     cv: Annotated[
         int | None,
-        typer.Option(
-            "--cv",
-            metavar="FOLDS",
-            help="Folds of a cross-validation that keeps the label frequencies; 10 by default.",
-            show_default=False,
+        option(
+            "--cv FOLDS",
+            "Folds of a cross-validation that keeps the label frequencies; 10 by default.",
         ),
     ] = None
     official_split: Annotated[
-        bool, typer.Option("--official-split", help="Fit to train, measure on test, once.")
+        bool, option("--official-split", "Fit to train, measure on test, once.")
     ] = False
     scale: Scale = "minmax"
-    seed: Annotated[
-        int,
-        typer.Option("--seed", min=0, metavar="N", help="Seed of the folds and of the methods."),
-    ] = 0
+    seed: Annotated[int, option("--seed N", "Seed of the folds and of the methods.", min=0)] = 0
     holdout: Holdout = None
     group: Group = None
 
@@ -120,31 +121,26 @@ class Shown:
 
     measures: Annotated[
         str,
-        typer.Option(
-            "--measures",
-            metavar="MEASURE,...|all",
-            callback=_known_measures,
-            help="What tables and reports show.",
+        option(
+            "--measures MEASURE,...|all", "What tables and reports show.", callback=_known_measures
         ),
     ] = _SHOWN_MEASURES
     reference: Annotated[
         str | None,
-        typer.Option(
-            "--reference",
-            metavar="METHOD",
-            help="Method whose wins, ties and losses are counted; the first by default.",
+        option(
+            "--reference METHOD",
+            "Method whose wins, ties and losses are counted; the first by default.",
         ),
     ] = None
     test: Annotated[
         str,
         one_of(
-            "--test",
-            ("corrected", "paired", "none"),
+            "--test corrected|paired|none",
             "Paired t-test over the folds: with the correction for overlapping training "
             "parts, without it (as in many papers), or no test.",
         ),
     ] = "corrected"
-    alpha: Annotated[float, typer.Option("--alpha", metavar="P", help="Level of all tests.")] = 0.05
+    alpha: Annotated[float, option("--alpha P", "Level of all tests.")] = 0.05
 
     def check(self) -> None:
         """Raise WrongUsage for a level that is none."""
@@ -182,14 +178,9 @@ class Files:
     """Files written beside the standard output."""
 
     report: Annotated[
-        str | None,
-        typer.Option(
-            "--report", metavar="FILE", help="Write tables, tests and conditions in Markdown."
-        ),
+        str | None, option("--report FILE", "Write tables, tests and conditions in Markdown.")
     ] = None
-    csv: Annotated[
-        str | None, typer.Option("--csv", metavar="FILE", help="Write every result as a CSV row.")
-    ] = None
+    csv: Annotated[str | None, option("--csv FILE", "Write every result as a CSV row.")] = None
 
     def write(self, results: "Sequence[Result]", shown: Shown, typed: str) -> None:
         """Write the files; `typed` is the command line."""
@@ -212,25 +203,18 @@ class Running:
 
     results_file: Annotated[
         str | None,
-        typer.Option(
-            "--results",
-            metavar="FILE",
-            help="Store each result in this file (.jsonl) at once; stored results are reused, so "
+        option(
+            "--results FILE",
+            "Store each result in this file (.jsonl) at once; stored results are reused, so "
             "that the same command resumes after an interruption.",
         ),
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            help="Number of fits at a time; -1 for one per processor. 1 by default.",
-            show_default=False,
-        ),
+        option("--jobs -j N", "Number of fits at a time; -1 for one per processor. 1 by default."),
     ] = None
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Retry what failed in an earlier run.")
+        bool, option("--retry-failed", "Retry what failed in an earlier run.")
     ] = False
     time_limit: TimeLimit = None
 
@@ -244,16 +228,13 @@ def command(
             metavar="DATA...",
             callback=existing,
             help="Data sets: files, folders or names, as for multimargin info.",
-            show_default=False,
         ),
     ],
     methods: Annotated[
         str,
-        typer.Option(
-            "--methods",
-            "-m",
-            metavar="METHOD,...",
-            help="Methods (multimargin methods lists them) and baselines: ovr-svc, ovr-linear-svc, "
+        option(
+            "--methods -m METHOD,...",
+            "Methods (multimargin methods lists them) and baselines: ovr-svc, ovr-linear-svc, "
             "ovr-logistic, ovr-boosting, classifier-chain, knn, random-forest, dummy. "
             "Parameters follow after colons: rank-svm:C=8:gamma=2^-3; with --tune, values to try: "
             "rank-svm:C=1/8/64.",

@@ -129,7 +129,7 @@ def say_what_is_missing(table: "Table", rows: "NDArray[np.intp]") -> None:
         "characters": "read as no characters",
     }
     for column, count in table.missing(rows).items():
-        way = ways[table.kinds.get(column, "number")]
+        way = ways[table.columns.kinds[column].of_features]
         if count == len(rows):
             advice = option("--drop", [column])
             tell(f"{column}: no values, {way}; a fit can leave the column out ({advice})")

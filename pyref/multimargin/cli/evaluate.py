@@ -2,10 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 from multimargin.cli.data import check_all_scored
-from multimargin.cli.options import Data, Json, Labels
+from multimargin.cli.options import Data, Json, Labels, option
 from multimargin.cli.predict import ModelFile
 
 
@@ -14,33 +12,29 @@ def command(
     source: Data,
     split: Annotated[
         str | None,
-        typer.Option(
-            "--split",
-            metavar="NAME",
-            help="Rows to evaluate on: test where the data have it (default), train, or all.",
+        option(
+            "--split NAME",
+            "Rows to evaluate on: test where the data have it (default), train, or all.",
         ),
     ] = None,
     labels: Labels = None,
     per_label: Annotated[
         bool,
-        typer.Option(
+        option(
             "--per-label",
-            help="Show support, errors, precision, recall, F1 and AUC of the labels with most "
+            "Show support, errors, precision, recall, F1 and AUC of the labels with most "
             "errors; of all labels with --json.",
         ),
     ] = False,
     per_row: Annotated[
         bool,
-        typer.Option(
+        option(
             "--per-row",
-            help="Show the rows with most errors: which labels are missed, which are predicted "
+            "Show the rows with most errors: which labels are missed, which are predicted "
             "wrongly; all rows with --json.",
         ),
     ] = False,
-    shown: Annotated[
-        int,
-        typer.Option("--show", metavar="K", min=1, help="Number of labels and rows to show."),
-    ] = 30,
+    shown: Annotated[int, option("--show K", "Number of labels and rows to show.", min=1)] = 30,
     as_json: Json = False,
 ) -> None:
     """Measure how well a model predicts labels that are known.
@@ -55,16 +49,8 @@ def command(
       multimargin evaluate tags.model new.csv --per-label --per-row --show 10
     """
     from multimargin.checks.names import listed
+    from multimargin.cli import measuring
     from multimargin.cli.data import check_complete, choose_split, say_what_is_unknown
-    from multimargin.cli.measuring import (
-        labels_table,
-        measurable_rows,
-        measured_by_label,
-        measured_by_row,
-        measured_on,
-        measures_table,
-        rows_table,
-    )
     from multimargin.cli.model_data import features_of, labels_of
     from multimargin.cli.output import console, counted, print_json, tell
     from multimargin.cli.table_options import is_table, load_for_model, rows_of
@@ -84,13 +70,13 @@ def command(
     split, rows = choose_split(data, split, "test")
     labels_known = labels_of(info, data)
     say_what_is_unknown(data, rows, "and are not measured")
-    rows = measurable_rows(data, labels_known, rows)
+    rows = measuring.measurable_rows(data, labels_known, rows)
     X, Y = rows_of(features_of(info, data), rows), labels_known[rows]
     check_complete(data, rows)
     scores = model.decision_function(X)
-    measures = measured_on(scores, Y)
-    by_label = measured_by_label(scores, Y, info.label_names) if per_label else None
-    by_row = measured_by_row(scores, Y, rows, info.label_names) if per_row else None
+    measures = measuring.measured_on(scores, Y)
+    by_label = measuring.measured_by_label(scores, Y, info.label_names) if per_label else None
+    by_row = measuring.measured_by_row(scores, Y, rows, info.label_names) if per_row else None
     seen = share_among(info.row_hashes, X)
     if seen is None:
         seen = float((data.name, split) == (info.data_name, info.split))
@@ -111,13 +97,13 @@ def command(
     out = console()
     title = f"{info.method} on {data.name}, {split}: {counted(rows.size, 'row')}\n"
     out.print(title, style="bold", markup=False)
-    out.print(measures_table(measures))
+    out.print(measuring.measures_table(measures))
     if by_label is not None:
         out.print()
-        out.print(labels_table(by_label, shown))
+        out.print(measuring.labels_table(by_label, shown))
     if by_row is not None:
         out.print()
-        out.print(rows_table(by_row, shown))
+        out.print(measuring.rows_table(by_row, shown))
     if seen:
         share = "all" if seen == 1.0 else f"{max(seen, 0.01):.0%}"
         tell(

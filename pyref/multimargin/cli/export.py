@@ -2,23 +2,15 @@
 
 from typing import Annotated, Any
 
-import typer
-
-from multimargin.cli.options import Json
+from multimargin.cli.options import Json, option
 from multimargin.cli.predict import ModelFile
 
 
 def command(
     model_file: ModelFile,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="FILE.onnx", help="The ONNX file.", show_default=False
-        ),
-    ],
+    output: Annotated[str, option("--output -o FILE.onnx", "The ONNX file.")],
     float32: Annotated[
-        bool,
-        typer.Option("--float32", help="Take input in single precision; compute in double."),
+        bool, option("--float32", "Take input in single precision; compute in double.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -18,6 +18,7 @@ from multimargin.cli.options import (
     by_subject,
     check_settings,
     inside,
+    option,
 )
 from multimargin.cli.table_options import ColumnOptions, PartsOfData
 from multimargin.methods import find_method
@@ -25,9 +26,7 @@ from multimargin.methods import find_method
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from multimargin.datasets.table_columns import TableColumns
     from multimargin.interrupts import Interrupts
-    from multimargin.methods.method import Method
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,7 @@ class Promise:
     recall: Annotated[
         float | None,
         inside(
-            "--recall",
-            "SHARE",
+            "--recall SHARE",
             "Predict as few labels as find this share of the relevant ones of a new row.",
             highest=1.0,
         ),
@@ -46,8 +44,7 @@ class Promise:
     precision: Annotated[
         float | None,
         inside(
-            "--precision",
-            "SHARE",
+            "--precision SHARE",
             "Predict as many labels as are right in this share of those of a new row.",
             highest=1.0,
         ),
@@ -85,25 +82,20 @@ def command(
     method_name: MethodName = "label-ranker",
     settings: Settings = None,
     output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Keep the model in this file, for predict."
-        ),
+        str | None, option("--output -o FILE", "Keep the model in this file, for predict.")
     ] = None,
     scale: Scale = "minmax",
     split: Annotated[
         str | None,
-        typer.Option(
-            "--split",
-            metavar="NAME",
-            help="Rows to fit: train where the data have it (default), test, or all.",
+        option(
+            "--split NAME", "Rows to fit: train where the data have it (default), test, or all."
         ),
     ] = None,
     meaning: Annotated[
         bool,
-        typer.Option(
+        option(
             "--meaning",
-            help="For tables: learn from the meaning of texts as well as their words, through "
+            "For tables: learn from the meaning of texts as well as their words, through "
             "the word vectors of the package wordllama.",
         ),
     ] = False,
@@ -132,9 +124,6 @@ def command(
     """
     from multimargin.cli.output import check_ending, check_outputs
 
-    wanted = Wanted(
-        source, method_name, settings, promise, time_limit, scale, split, output, as_json, meaning
-    )
     promise.check(method_name, settings)
     check_settings(method_name, settings)
     _check_meaning(meaning, method_name, settings)
@@ -142,32 +131,50 @@ def command(
     columns.check_names(source, put_aside.group)
     check_outputs({"--output": output}, [source], columns.labels, streams=False)
     check_ending("--output", output, "a model", "one such as tags.model")
-    _fit(wanted, columns.columns(put_aside.group), put_aside.holdout)
+    # What takes its time is imported when the command line is known to be right.
+    from multimargin.cli.data import (
+        check_complete,
+        check_room_for_scores,
+        choose_split,
+        hint_at_linear,
+        make_pipeline,
+        say_what_is_unknown,
+        warn_of_one_value,
+    )
+    from multimargin.cli.options import limit_time, make_named_method, method_parameters
+    from multimargin.cli.output import counted
+    from multimargin.cli.table_options import groups_of, load_table_or_data, rows_of
+    from multimargin.interrupts import Interrupts
+    from multimargin.model_files import save_model
 
-
-@dataclass(frozen=True)
-class Wanted:
-    """Options of a fit."""
-
-    source: str
-    method: str
-    settings: list[str] | None  # Parameters of the method
-    promise: "Promise"
-    time_limit: float | None
-    scale: str
-    split: str | None
-    output: str | None
-    as_json: bool
-    meaning: bool
-
-    def make(self) -> "tuple[Method, BaseEstimator]":
-        """Return the method and its estimator."""
-        from multimargin.cli.options import limit_time, make_named_method
-
-        method, estimator = make_named_method(self.method, self.settings)
-        self.promise.give(estimator)
-        limit_time(method, estimator, self.time_limit)
-        return method, estimator
+    method, estimator = make_named_method(method_name, settings)
+    promise.give(estimator)
+    limit_time(method, estimator, time_limit)
+    data = load_table_or_data(source, columns.columns(put_aside.group), put_aside.holdout)
+    split, rows = choose_split(data, split, "train")
+    X, Y = rows_of(data.X, rows), data.Y[rows]
+    check_complete(data, rows)
+    say_what_is_unknown(data, rows, "and their loss is left out")
+    warn_of_one_value(data, rows)
+    check_room_for_scores(method.name, Y)
+    hint_at_linear(estimator, method_parameters(method, settings), data)
+    pipeline = make_pipeline(estimator, scale, data, meaning=meaning)
+    groups = groups_of(data, rows)
+    # Folds of its own, if the method has some, keep groups together.
+    own = {} if groups is None or method.name != "label-ranker" else {"method__groups": groups}
+    interrupts = Interrupts()
+    with interrupts.held():
+        interrupted, seconds = _run(interrupts, method, pipeline, lambda: pipeline.fit(X, Y, **own))
+        info = _info(method.name, data, split, X)
+        if output is not None:
+            save_model(pipeline, output, info=info)
+        size: dict[str, Any] = {"n_rows": rows.size}
+        if put_aside.holdout is not None:
+            size |= _held_out_measures(pipeline, data)
+        described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
+        told = {"scale": scale, "seconds": seconds, "model": output}
+        _report(pipeline, info, described, size, told, as_json=as_json)
+        _end(interrupted, output)
 
 
 def _check_meaning(meaning: bool, method_name: str, settings: list[str] | None) -> None:
@@ -185,48 +192,6 @@ def _check_meaning(meaning: bool, method_name: str, settings: list[str] | None) 
         raise WrongUsage(
             "--meaning needs wordllama, which is not installed: pip install 'multimargin[meaning]'"
         )
-
-
-def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None:
-    """Fit the rows of a data set."""
-    from multimargin.cli.data import (
-        check_complete,
-        check_room_for_scores,
-        choose_split,
-        hint_at_linear,
-        make_pipeline,
-        say_what_is_unknown,
-        warn_of_one_value,
-    )
-    from multimargin.cli.options import method_parameters
-    from multimargin.cli.output import counted
-    from multimargin.cli.table_options import groups_of, load_table_or_data, rows_of
-    from multimargin.interrupts import Interrupts
-
-    method, estimator = wanted.make()
-    data = load_table_or_data(wanted.source, columns, holdout=holdout)
-    split, rows = choose_split(data, wanted.split, "train")
-    X, Y = rows_of(data.X, rows), data.Y[rows]
-    check_complete(data, rows)
-    say_what_is_unknown(data, rows, "and their loss is left out")
-    warn_of_one_value(data, rows)
-    check_room_for_scores(method.name, Y)
-    hint_at_linear(estimator, method_parameters(method, wanted.settings), data)
-    pipeline = make_pipeline(estimator, wanted.scale, data, meaning=wanted.meaning)
-    groups = groups_of(data, rows)
-    # Folds of its own, if the method has some, keep groups together.
-    own = {} if groups is None or method.name != "label-ranker" else {"method__groups": groups}
-    interrupts = Interrupts()
-    with interrupts.held():
-        interrupted, seconds = _run(interrupts, method, pipeline, lambda: pipeline.fit(X, Y, **own))
-        info = _info(method.name, data, split, columns, X)
-        _keep(pipeline, info, wanted.output)
-        size: dict[str, Any] = {"n_rows": rows.size}
-        if holdout is not None:
-            size |= _held_out_measures(pipeline, data)
-        described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
-        _report(wanted, pipeline, info, described, size, seconds)
-        _end(interrupted, wanted.output)
 
 
 def _run(
@@ -250,13 +215,6 @@ def _run(
     return False, perf_counter() - start
 
 
-def _keep(pipeline: Any, info: Any, output: str | None) -> None:
-    from multimargin.model_files import save_model
-
-    if output is not None:
-        save_model(pipeline, output, info=info)
-
-
 def _end(interrupted: bool, output: str | None) -> None:
     from multimargin.cli.output import tell
 
@@ -277,12 +235,12 @@ def _held_out_measures(pipeline: Any, data: Any) -> dict[str, Any]:
     return {"n_held_out": rows.size, "measures": measures}
 
 
-def _info(method: str, data: Any, split: str, columns: Any, X: Any) -> Any:
+def _info(method: str, data: Any, split: str, X: Any) -> Any:
     from importlib.metadata import version
 
     from scipy import sparse
 
-    from multimargin.cli.table_options import table_of_model
+    from multimargin.cli.table_options import is_table
     from multimargin.datasets.row_hashes import smallest_hashes
     from multimargin.model_files import ModelInfo
 
@@ -294,7 +252,7 @@ def _info(method: str, data: Any, split: str, columns: Any, X: Any) -> Any:
         data_name=data.name,
         split=split,
         version=version("multimargin"),
-        table=table_of_model(data, columns),
+        table=data.columns if is_table(data) else None,
         row_hashes=smallest_hashes(X),
     )
 
@@ -315,7 +273,13 @@ def _not_for_onnx(method_name: str, pipeline: Any) -> str:
 
 
 def _report(
-    wanted: Wanted, pipeline: Any, info: Any, described: str, size: dict[str, Any], seconds: float
+    pipeline: Any,
+    info: Any,
+    described: str,
+    size: dict[str, Any],
+    told: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     from multimargin.cli.measuring import measures_table
     from multimargin.cli.output import console, counted, pairs_table, print_json
@@ -327,7 +291,7 @@ def _report(
     # A column of text or names becomes many features.
     is_table = info.table is not None and "table" in pipeline.named_steps
     n_features = len(pipeline[0].get_feature_names_out()) if is_table else n_columns
-    if wanted.as_json:
+    if as_json:
         parameters = estimator.get_params(deep=True).items()
         print_json(
             {
@@ -339,10 +303,8 @@ def _report(
                 "n_labels": n_labels,
                 "method": info.method,
                 "parameters": {k: v for k, v in parameters if not hasattr(v, "get_params")},
-                "scale": wanted.scale,
-                "seconds": seconds,
                 "certificate": found,
-                "model": wanted.output,
+                **told,
             }
         )
         return
@@ -352,7 +314,7 @@ def _report(
     head = [
         ("data", f"{described}, {features}, {counted(n_labels, 'label')}"),
         ("method", _described(estimator)),
-        ("scale", wanted.scale),
+        ("scale", told["scale"]),
     ]
     out = console()
     out.print(pairs_table(head))
@@ -361,13 +323,13 @@ def _report(
         out.print(measures_table(size["measures"]))
     rest: list[tuple[str, ...]] = []
     if found is None:
-        rest.append(("fitted in", f"{seconds:.2f} s"))
+        rest.append(("fitted in", f"{told['seconds']:.2f} s"))
     else:
         of_llsf = " of the feature selection (LLSF)" if hasattr(estimator, "selector_") else ""
         out.print(f"\nCertificate{of_llsf}")
-        out.print(pairs_table(_certificate_rows(found, seconds)))
+        out.print(pairs_table(_certificate_rows(found, told["seconds"])))
     out.print()
-    kept = wanted.output or "not kept; give -o FILE to keep it"
+    kept = told["model"] or "not kept; give -o FILE to keep it"
     out.print(pairs_table([*rest, ("model", kept, _not_for_onnx(info.method, pipeline))]))
 
 

@@ -54,7 +54,7 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
         _show_columns(source, tables or {}, as_json=as_json)
         return
     description = describe_table(data) if is_table(data) else describe(data)
-    decisions = data.decisions if is_table(data) else {}
+    decisions = data.columns.kinds if is_table(data) else {}
     if as_json:
         held = [
             {"name": name, "taken_for": kind.name, "reason": kind.reason}

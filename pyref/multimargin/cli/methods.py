@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Json, WrongUsage
+from multimargin.cli.options import Json, known_method
+from multimargin.methods import find_method
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -17,7 +18,7 @@ def command(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="METHOD", help="The method whose parameters to show.", show_default=False
+            metavar="METHOD", callback=known_method, help="The method whose parameters to show."
         ),
     ] = None,
     as_json: Json = False,
@@ -35,20 +36,12 @@ def command(
     if name is None:
         _list(as_json)
         return
-    from multimargin.methods import find_method
-
-    try:
-        method = find_method(name)
-    except ValueError as error:
-        raise WrongUsage(str(error)) from error
+    method = find_method(name)
     if as_json:
         print_json(
             {
-                "name": method.name,
-                "title": method.title,
-                "summary": method.summary,
-                "parameters": method.parameters,
-                "grid": method.grid,
+                name: getattr(method, name)
+                for name in ("name", "title", "summary", "parameters", "grid")
             }
         )
         return

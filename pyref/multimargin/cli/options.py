@@ -49,22 +49,32 @@ def existing_model(path: str) -> str:
     return path
 
 
-def one_of(name: str, choices: Sequence[str], text: str, **options: Any) -> "ParameterInfo":
-    """Return an option that takes one of a few words."""
+def option(typed: str, text: str, **others: Any) -> "ParameterInfo":
+    """Return an option as it is typed, such as "--output -o FILE", with its help."""
+    *names, last = typed.split()
+    metavar = None if last.startswith("-") else last
+    found: ParameterInfo = typer.Option(
+        *names, *([] if metavar else [last]), metavar=metavar, help=text, **others
+    )
+    return found
+
+
+def one_of(typed: str, text: str) -> "ParameterInfo":
+    """Return an option that takes one of a few words, typed as "--form a|b"."""
+    name, words = typed.split()
 
     def check(value: str | None) -> str | None:
-        if value is not None and value not in choices:
-            raise WrongUsage(f"{name} is {value!r}; expected one of {', '.join(choices)}")
+        if value is not None and value not in words.split("|"):
+            expected = words.replace("|", ", ")
+            raise WrongUsage(f"{name} is {value!r}; expected one of {expected}")
         return value
 
-    option: ParameterInfo = typer.Option(
-        name, metavar="|".join(choices), help=text, callback=check, **options
-    )
-    return option
+    return option(typed, text, callback=check)
 
 
-def inside(name: str, metavar: str, text: str, highest: float | None = None) -> "ParameterInfo":
+def inside(typed: str, text: str, highest: float | None = None) -> "ParameterInfo":
     """Return an option that takes a number above 0, and below another if there is one."""
+    name = typed.split()[0]
 
     def check(value: float | None) -> float | None:
         if value is not None and not (value > 0.0 and (highest is None or value < highest)):
@@ -74,15 +84,13 @@ def inside(name: str, metavar: str, text: str, highest: float | None = None) -> 
             raise WrongUsage(f"{name} is {value:g}; expected {expected}")
         return value
 
-    option: ParameterInfo = typer.Option(
-        name, metavar=metavar, help=text, callback=check, show_default=False
-    )
-    return option
+    return option(typed, text, callback=check)
 
 
-def _known_method(name: str) -> str:
+def known_method(name: str | None) -> str | None:
+    """Refuse a name that no method has."""
     try:
-        find_method(name)
+        find_method(name or "label-ranker")
     except ValueError as error:
         raise WrongUsage(str(error)) from error
     return name
@@ -105,8 +113,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         callback=existing,
-        help="A file (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx, .arff, .npz, .svm, "
-        ".svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the "
+        help="A file (.csv, .tsv, .txt, .json, .jsonl, .parquet, .xlsx, .xls, .ods, .arff, .npz, "
+        ".svm, .svmlight, .libsvm), a folder with NAME-train and NAME-test files or with the "
         "parts of a table, a pattern of file names, - for standard input, or debian-tags or "
         "digits, which need no file.",
         show_default=False,
@@ -114,42 +122,35 @@ Data = Annotated[
 ]
 Labels = Annotated[
     str | None,
-    typer.Option(
-        "--labels",
-        metavar="COLUMN,...|FILE|N",
-        help="Which columns of a table are labels: names, patterns ('tag:*'), first:N or last:N. "
+    option(
+        "--labels COLUMN,...|FILE|N",
+        "Which columns of a table are labels: names, patterns ('tag:*'), first:N or last:N. "
         "Which attributes of an ARFF file are: the XML file that names them, N for the first N, or "
         "-N for the last N; not needed where the XML file is beside the ARFF file.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Json = Annotated[bool, option("--json", "Print one JSON object and nothing else.")]
 MethodName = Annotated[
     str,
-    typer.Option(
-        "--method",
-        "-m",
-        metavar="METHOD",
-        callback=_known_method,
-        help=f"One of {', '.join(METHODS)}; or a baseline. multimargin methods lists and explains "
-        "all.",
+    option(
+        "--method -m METHOD",
+        f"One of {', '.join(METHODS)}; or a baseline. multimargin methods lists and explains all.",
+        callback=known_method,
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        callback=_assignments,
-        help="A parameter of the method (multimargin methods METHOD lists them); repeatable. "
+    option(
+        "--set NAME=VALUE",
+        "A parameter of the method (multimargin methods METHOD lists them); repeatable. "
         "Powers are written C=2^-3.",
-        show_default=False,
+        callback=_assignments,
     ),
 ]
 Scale = Annotated[
     str,
     one_of(
-        "--scale",
-        ("minmax", "standard", "unit", "none"),
+        "--scale minmax|standard|unit|none",
         "Scaling, learned from the fitted rows: each feature to [0, 1] (sparse ones by their "
         "largest value), to mean 0 and variance 1, each row to length 1 (numbers beside text or "
         "names to [0, 1] before), or none.",
@@ -158,8 +159,7 @@ Scale = Annotated[
 TimeLimit = Annotated[
     float | None,
     inside(
-        "--time-limit",
-        "SECONDS",
+        "--time-limit SECONDS",
         "End each fit of a method after so many seconds, with the model reached and its "
         "certificate. Baselines have no limit.",
     ),

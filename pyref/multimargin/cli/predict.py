@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli.data import check_all_scored
-from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of
+from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of, option
 from multimargin.cli.table_options import check_names
 
 if TYPE_CHECKING:
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 ModelFile = Annotated[
     str,
     typer.Argument(
-        metavar="MODEL",
-        callback=existing_model,
-        help="A file that multimargin fit wrote.",
-        show_default=False,
+        metavar="MODEL", callback=existing_model, help="A file that multimargin fit wrote."
     ),
 ]
 
@@ -31,48 +28,44 @@ class Form:
     form: Annotated[
         str | None,
         one_of(
-            "--format",
-            ("all", "labels", "tags"),
+            "--format all|labels|tags",
             "Content of each row of the CSV file: 0 or 1 and a score for each label; 0 or 1 "
             "only; or the names of the predicted labels, the best first, and their scores. By "
             "default tags where the model learned from a column of tags, else all.",
-            show_default=False,
         ),
     ] = None
     top: Annotated[
         int | None,
-        typer.Option(
-            "--top",
+        option(
+            "--top K",
+            "Write the K best labels of each row, predicted or not (implies --format tags).",
             min=1,
-            metavar="K",
-            help="Write the K best labels of each row, predicted or not (implies --format tags).",
         ),
     ] = None
     probabilities: Annotated[
         bool,
-        typer.Option(
+        option(
             "--probabilities",
-            help="Write probabilities instead of scores (calibrated models, such as "
+            "Write probabilities instead of scores (calibrated models, such as "
             "label-ranker). With --top this is the default where the model has them.",
         ),
     ] = False
     as_is: Annotated[
         bool,
-        typer.Option(
+        option(
             "--as-is",
-            help="Write cells unchanged, even those that begin like formulas (=, +, -, @). "
+            "Write cells unchanged, even those that begin like formulas (=, +, -, @). "
             "Otherwise these get a leading apostrophe, so that no spreadsheet executes "
             "them.",
         ),
     ] = False
     why: Annotated[
         int | None,
-        typer.Option(
-            "--why",
-            min=1,
-            metavar="N",
-            help="For linear models: name the N features, such as words, that contribute most "
+        option(
+            "--why N",
+            "For linear models: name the N features, such as words, that contribute most "
             "for or against each label of the row (implies --format tags).",
+            min=1,
         ),
     ] = None
 
@@ -83,24 +76,17 @@ def command(
     source: Data,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Output file: CSV, or JSON with --json; standard output by default.",
+        option(
+            "--output -o FILE", "Output file: CSV, or JSON with --json; standard output by default."
         ),
     ] = None,
     split: Annotated[
-        str | None,
-        typer.Option("--split", metavar="NAME", help="Rows to predict: train, test or all."),
+        str | None, option("--split NAME", "Rows to predict: train, test or all.")
     ] = None,
     *,
     form: Form,
     keep: Annotated[
-        str | None,
-        typer.Option(
-            "--keep", metavar="COLUMN,...", help="Columns of a table to copy, such as an id."
-        ),
+        str | None, option("--keep COLUMN,...", "Columns of a table to copy, such as an id.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -139,10 +125,10 @@ def command(
         _tell_of_formulas(kept)
     wanted = form.probabilities or (form.top is not None and hasattr(model, "predict_proba"))
     scores, probabilities = _scores_of(model, X, wanted)
-    listed = info.table is not None and info.table.get("tags_column") is not None
+    listed = info.table is not None and info.table.tags_column is not None
     kind = form.form or ("tags" if listed else "all")
     kind = "tags" if form.top or form.why else kind
-    between = info.table.get("separator", ",") if listed and info.table is not None else ","
+    between = info.table.separator if listed and info.table is not None else ","
     found = Predictions(
         info.label_names,
         rows,
@@ -156,10 +142,9 @@ def command(
     )
     if form.why is not None:
         found = replace(found, reasons=found.reasons_of(model, X, form.why))
-    if output is None:
-        _print(found, as_json)
-        return
     _write(found, output, as_json)
+    if output is None:
+        return
     if as_json:
         print_json({"output": output, "n_rows": len(rows)})
         return
@@ -199,27 +184,23 @@ def _scores_of(model: Any, X: Any, with_probabilities: bool) -> tuple[Any, Any]:
     return decision, probabilities
 
 
-def _print(found: "Predictions", as_json: bool) -> None:
+def _write(found: "Predictions", path: str | None, as_json: bool) -> None:
+    import json
     import sys
+    from contextlib import nullcontext
 
     from multimargin.cli.output import print_json
-
-    if as_json:
-        print_json(found.as_json())
-    else:
-        found.write_csv(sys.stdout)
-
-
-def _write(found: "Predictions", path: str, as_json: bool) -> None:
-    import json
-
     from multimargin.files import replacing
 
-    with replacing(path, streams=True, newline=None if as_json else "") as stream:
-        if as_json:
+    newline = None if as_json else ""
+    to = replacing(path, streams=True, newline=newline) if path else nullcontext(sys.stdout)
+    with to as stream:
+        if not as_json:
+            found.write_csv(stream)
+        elif path:
             json.dump(found.as_json(), stream, ensure_ascii=False)
         else:
-            found.write_csv(stream)
+            print_json(found.as_json())
 
 
 def _rows_and_features(
@@ -273,15 +254,13 @@ def _unlabelled_table(
             raise FileNotFoundError(f"there is no file or folder {source!r}")
         raise ValueError(f"{source} is no table; expected one, as the model was fitted to one")
     assert info.table is not None
-    kinds = info.table["kinds"]
     name = Path(source).name
     with naming_parts(parts):
         # A row for each line.
         frame, splits = read_parts(parts, blank_rows=True)
-        mark, units = info.table.get("decimal", "."), info.table.get("units")
-        X = features_of(frame, kinds, name, model_mark=mark, units=units)
+        X = features_of(frame, info.table, name)
         names = chosen_columns(frame, keep, "keep")
     # The labels are made up: they may be missing in the file.
     nothing = np.zeros((len(frame), 1), dtype=np.int64)
     kept = {name: as_text_column(frame[name]) for name in names}
-    return Table(X, nothing, ("",), kinds, name, splits), kept
+    return Table(X, nothing, ("",), info.table, name, splits), kept

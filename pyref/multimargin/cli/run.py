@@ -13,22 +13,10 @@ import typer
 
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
+from multimargin.cli.table_options import ColumnOptions
 
 # Arguments of functions that are options here, with dashes for underscores.
-_ARGUMENTS = (
-    "labels",
-    "tags_column",
-    "separator",
-    "drop",
-    "text",
-    "keep",
-    "group",
-    "nominal",
-    "blank",
-    "decimal",
-    "analyzer",
-    "min_count",
-)
+_ARGUMENTS = {*ColumnOptions.__dataclass_fields__, "group", "keep"}
 
 
 def run(arguments: Sequence[str]) -> int:

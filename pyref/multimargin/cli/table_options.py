@@ -1,13 +1,11 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeGuard
 
-import typer
-
-from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_of
+from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_of, option
 from multimargin.datasets.sources import DELIMITERS
 
 if TYPE_CHECKING:
@@ -22,108 +20,10 @@ if TYPE_CHECKING:
 
 Data: TypeAlias = "MultilabelData | Table"
 
-TagsColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--tags-column",
-        metavar="COLUMN,...",
-        help="For tables: the column that lists the labels of each row, instead of --labels, or "
-        "columns with a label each (tag1,tag2 or 'tag*').",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        "--separator",
-        metavar="TEXT",
-        help="Separator of the tags in that column; by default a comma, or whatever else "
-        "separates recurring tags.",
-        show_default=False,
-    ),
-]
-Drop = Annotated[
-    str | None,
-    typer.Option(
-        "--drop",
-        metavar="COLUMN,...",
-        help="For tables: columns that are neither features nor labels, such as an id, even if "
-        "the pattern of another option matches them.",
-    ),
-]
-Text = Annotated[
-    str | None,
-    typer.Option(
-        "--text",
-        metavar="COLUMN,...",
-        help="For tables: columns of text, whose words become features (tf-idf).",
-    ),
-]
-Number = Annotated[
-    str | None,
-    typer.Option(
-        "--number",
-        metavar="COLUMN,...",
-        help="For tables: columns of numbers, even if these look like codes.",
-    ),
-]
-OneTagARow = Annotated[
-    str | None,
-    typer.Option(
-        "--one-tag-a-row",
-        metavar="COLUMN",
-        help="For tables with a row for each tag: rows with the same value in this column are "
-        "merged, and --tags-column has one tag of each.",
-        show_default=False,
-    ),
-]
-Nominal = Annotated[
-    str | None,
-    typer.Option(
-        "--nominal",
-        metavar="COLUMN,...",
-        help="For tables: columns of names, even if these look like numbers.",
-    ),
-]
-Analyzer = Annotated[
-    str,
-    one_of(
-        "--analyzer",
-        ("word", "char"),
-        "Features of text: words, or runs of characters (for text without blanks, for example).",
-    ),
-]
-Blank = Annotated[
-    str | None,
-    one_of(
-        "--blank",
-        ("0", "unknown"),
-        "Meaning of an empty cell of a label; by default unknown, but 0 where no label is 0.",
-        show_default=False,
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    one_of(
-        "--decimal",
-        (".", ","),
-        "The decimal mark of the numbers of a table; found by default.",
-        show_default=False,
-    ),
-]
-MinCount = Annotated[
-    int,
-    typer.Option(
-        "--min-count",
-        min=1,
-        metavar="N",
-        help="For tables: drop labels that are relevant in fewer rows.",
-    ),
-]
 Holdout = Annotated[
     float | None,
     inside(
-        "--holdout",
-        "SHARE",
+        "--holdout SHARE",
         "Put this share of the rows aside as the part test, 0.25 say, the same rows each "
         "time: every label keeps its share of both parts.",
         highest=1.0,
@@ -131,10 +31,9 @@ Holdout = Annotated[
 ]
 Group = Annotated[
     str | None,
-    typer.Option(
-        "--group",
-        metavar="COLUMN",
-        help="For tables: rows with the same value in this column, which is no feature, stay "
+    option(
+        "--group COLUMN",
+        "For tables: rows with the same value in this column, which is no feature, stay "
         "together: in one part of --holdout and in one fold.",
     ),
 ]
@@ -152,28 +51,91 @@ class ColumnOptions:
     """Roles of the columns of a table."""
 
     labels: Labels = None
-    tags_column: TagsColumn = None
-    separator: Separator = None
-    drop: Drop = None
-    text: Text = None
-    nominal: Nominal = None
-    number: Number = None
-    one_tag_a_row: OneTagARow = None
-    analyzer: Analyzer = "word"
-    blank: Blank = None
-    decimal: Decimal = None
-    min_count: MinCount = 1
+    tags_column: Annotated[
+        str | None,
+        option(
+            "--tags-column COLUMN,...",
+            "For tables: the column that lists the labels of each row, instead of --labels, or "
+            "columns with a label each (tag1,tag2 or 'tag*').",
+        ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        option(
+            "--separator TEXT",
+            "Separator of the tags in that column; by default a comma, or whatever else "
+            "separates recurring tags.",
+        ),
+    ] = None
+    drop: Annotated[
+        str | None,
+        option(
+            "--drop COLUMN,...",
+            "For tables: columns that are neither features nor labels, such as an id, even if "
+            "the pattern of another option matches them.",
+        ),
+    ] = None
+    text: Annotated[
+        str | None,
+        option(
+            "--text COLUMN,...",
+            "For tables: columns of text, whose words become features (tf-idf).",
+        ),
+    ] = None
+    nominal: Annotated[
+        str | None,
+        option(
+            "--nominal COLUMN,...", "For tables: columns of names, even if these look like numbers."
+        ),
+    ] = None
+    number: Annotated[
+        str | None,
+        option(
+            "--number COLUMN,...", "For tables: columns of numbers, even if these look like codes."
+        ),
+    ] = None
+    one_tag_a_row: Annotated[
+        str | None,
+        option(
+            "--one-tag-a-row COLUMN",
+            "For tables with a row for each tag: rows with the same value in this column are "
+            "merged, and --tags-column has one tag of each.",
+        ),
+    ] = None
+    analyzer: Annotated[
+        str,
+        one_of(
+            "--analyzer word|char",
+            "Features of text: words, or runs of characters (for text without blanks, for "
+            "example).",
+        ),
+    ] = "word"
+    blank: Annotated[
+        str | None,
+        one_of(
+            "--blank 0|unknown",
+            "Meaning of an empty cell of a label; by default unknown, but 0 where no label is 0.",
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        one_of("--decimal .|,", "The decimal mark of the numbers of a table; found by default."),
+    ] = None
+    min_count: Annotated[
+        int,
+        option("--min-count N", "For tables: drop labels that are relevant in fewer rows.", min=1),
+    ] = 1
 
     def check(self) -> None:
         """Raise WrongUsage if the options contradict each other."""
         if self.labels is not None and self.tags_column is not None:
             raise WrongUsage("--labels and --tags-column are both given; expected one of them")
-        for option, value in (
-            ("--separator", self.separator),
-            ("--one-tag-a-row", self.one_tag_a_row),
-        ):
-            if value is not None and self.tags_column is None:
-                raise WrongUsage(f"{option} is given without --tags-column, the column of the tags")
+        for name in ("separator", "one_tag_a_row"):
+            if getattr(self, name) is not None and self.tags_column is None:
+                raise WrongUsage(
+                    f"--{name.replace('_', '-')} is given without --tags-column, the column of the "
+                    "tags"
+                )
 
     def check_names(self, source: str, group: str | None = None) -> None:
         """Raise ValueError for columns that a text does not have, before libraries are imported."""
@@ -230,15 +192,16 @@ def load_table_or_data(
     from multimargin.cli.output import counted, tell
     from multimargin.datasets import load
     from multimargin.datasets.sources import stem_of, table_files
+    from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import read_table, warn_of_row_numbers
 
     parts = table_files(source)
     if parts is None:
-        for field in fields(columns):
-            if field.name != "labels" and getattr(columns, field.name) != field.default:
+        for name, default in vars(TableColumns()).items():
+            if name != "labels" and getattr(columns, name) != default:
                 raise WrongUsage(
-                    f"--{field.name.replace('_', '-')} is for tables (.csv, .tsv, .txt, .json, "
-                    f".jsonl, .parquet, .xlsx), not for {source}"
+                    f"--{name.replace('_', '-')} is for tables (.csv, .tsv, .txt, .json, "
+                    f".jsonl, .parquet, .xlsx, .xls, .ods), not for {source}"
                 )
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)
@@ -284,47 +247,12 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
     """
     from multimargin.cli.options import load_data, svmlight_options
     from multimargin.datasets.sources import stem_of, table_files
-    from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import read_table
 
     parts = table_files(source)
     if parts is None or info.table is None:
         return load_data(source, labels, **svmlight_options(info))
-    tags_column = info.table.get("tags_column")
-    columns = TableColumns(
-        labels=None if tags_column else list(info.label_names),
-        tags_column=tags_column,
-        separator=info.table.get("separator", ","),
-        blank=info.table.get("blank"),
-        decimal=info.table.get("decimal"),
-        one_tag_a_row=info.table.get("one_tag_a_row"),
-    )
-    return read_table(
-        parts,
-        columns,
-        name=stem_of(source),
-        kinds=info.table["kinds"],
-        units=info.table.get("units"),
-        known_labels=info.label_names,
-    )
-
-
-def table_of_model(data: "Data", columns: "TableColumns") -> dict[str, object] | None:
-    """Return what a model file keeps of the table that its model was fitted to, if it was one.
-
-    These are the kinds of the features, and how tags are listed.
-    """
-    if not is_table(data):
-        return None
-    return {
-        "kinds": dict(data.kinds),
-        "tags_column": columns.tags_column,
-        "one_tag_a_row": columns.one_tag_a_row,
-        "separator": data.separator,
-        "blank": data.blank,
-        "decimal": data.decimal,
-        "units": dict(data.units),
-    }
+    return read_table(parts, info.table, name=stem_of(source), known_labels=info.label_names)
 
 
 def is_table(data: "Data") -> "TypeGuard[Table]":

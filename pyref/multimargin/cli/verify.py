@@ -14,6 +14,7 @@ from multimargin.cli.options import (
     Settings,
     by_subject,
     check_settings,
+    option,
 )
 from multimargin.cli.table_options import ColumnOptions
 
@@ -30,21 +31,17 @@ class Draw:
 
     rows: Annotated[
         int,
-        typer.Option(
-            "--rows",
+        option(
+            "--rows N",
+            "Number of rows to draw: the exact solver is slow and needs much memory.",
             min=1,
-            metavar="N",
-            help="Number of rows to draw: the exact solver is slow and needs much memory.",
         ),
     ] = 40
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the draw.")] = 0
+    seed: Annotated[int, option("--seed N", "Seed of the draw.", min=0)] = 0
     tolerance: Annotated[
         float,
-        typer.Option(
-            "--tolerance",
-            min=0.0,
-            metavar="X",
-            help="Largest relative difference at which the objectives agree.",
+        option(
+            "--tolerance X", "Largest relative difference at which the objectives agree.", min=0.0
         ),
     ] = 1e-6
 
@@ -58,8 +55,7 @@ def command(
     draw: Draw,
     scale: Scale = "minmax",
     split: Annotated[
-        str | None,
-        typer.Option("--split", metavar="NAME", help="Where the rows are drawn from: train, ..."),
+        str | None, option("--split NAME", "Where the rows are drawn from: train, ...")
     ] = None,
     columns: ColumnOptions,
     as_json: Json = False,

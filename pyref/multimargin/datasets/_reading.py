@@ -159,25 +159,17 @@ def as_utf8(file: Path, shown: Path) -> Iterator[None]:
 
 def not_utf8(file: Path, shown: Path) -> str:
     """Say which byte of a file is no UTF-8, and how to convert it."""
-    decoder, place = codecs.getincrementaldecoder("utf-8-sig")(), 0
-    with file.open("rb") as stream:
-        head = stream.read(2**20)
-        piece = head
-        while piece:
-            try:
-                decoder.decode(piece)
-            except UnicodeDecodeError as error:
-                # What was left of the piece before stands in front of this one.
-                place += error.start - (len(error.object) - len(piece))
-                break
-            place += len(piece)
-            piece = stream.read(2**20)
+    content, place = file.read_bytes(), 0
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        place = error.start
     for mark, kind in _MAGIC.items():
-        if head.startswith(mark):
+        if content.startswith(mark):
             return f"path: {shown} is no text, but begins like a file of {kind}; name it so"
-    place = head.index(b"\0") if b"\0" in head else place
+    place = content.index(b"\0") if b"\0" in content else place
     # Spreadsheets write both.
-    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in head[:64]
+    marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in content[:64]
     return (
         f"path: {shown} is no text in UTF-8 (byte {place}); save it as such, or "
         f"convert it: iconv -f {'UTF-16' if marked else 'LATIN1'} -t UTF-8"

@@ -376,9 +376,9 @@ def _labels_by_default(file: Path, relation: str) -> Path | int:
     if len(every) == 1:
         return every[0]
     raise ValueError(
-        f"labels is None, the relation {relation!r} of {file} has no '-C k', and {len(every)} XML "
-        "files are beside it; expected the XML file that names the labels, or a number: k for the "
-        "first k attributes, -k for the last k"
+        f"labels is not given, the relation {relation!r} of {file} has no '-C k', and {len(every)} "
+        "XML files are beside it; expected the XML file that names the labels, or a number: k for "
+        "the first k attributes, -k for the last k"
     )
 
 
@@ -466,35 +466,24 @@ def _indicator(
     table: _Table, columns: Sequence[int], file: Path
 ) -> NDArray[np.int64] | NDArray[np.float64]:
     """Return the labels, with NaN for an unknown one where there is any."""
-    attributes = [table.attributes[column] for column in columns]
-    for attribute in attributes:
-        if attribute.values is not None and attribute.relevant_codes is None:
-            raise ValueError(
-                f"labels: the label {attribute.name!r} of {file} has the values "
-                f"{attribute.values[:5]}; expected 0 and 1, -1 and 1, or words for yes and no"
-            )
     block = table.values[:, columns]
     Y: NDArray[np.float64] = block.toarray(order="C") if sparse.issparse(block) else block
-    for k, attribute in enumerate(attributes):
-        Y[:, k] = _indicator_column(Y[:, k], attribute.relevant_codes)
-    wrong = (Y != 0) & (Y != 1) & ~np.isnan(Y)
-    if wrong.any():
-        row, label = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"labels: the label {attributes[label].name!r} of {file} is {Y[row, label]:g} in row "
-            f"{row}; expected 0, 1 or ?"
-        )
+    for column, values in zip(columns, Y.T, strict=True):
+        attribute, known = table.attributes[column], ~np.isnan(values)
+        if attribute.values is not None:
+            if attribute.relevant_codes is None:
+                raise ValueError(
+                    f"labels: the label {attribute.name!r} of {file} has the values "
+                    f"{attribute.values[:5]}; expected 0 and 1, -1 and 1, or words for yes and no"
+                )
+            codes = np.asarray(attribute.relevant_codes)
+            values[known] = codes[values[known].astype(np.intp)]
+        elif np.isin(values[known], (-1.0, 1.0)).all():
+            values[values == -1.0] = 0.0
+        wrong = np.flatnonzero(known & (values != 0) & (values != 1))
+        if wrong.size:
+            raise ValueError(
+                f"labels: the label {attribute.name!r} of {file} is {values[wrong[0]]:g} in row "
+                f"{wrong[0]}; expected 0, 1 or ?"
+            )
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
-
-
-def _indicator_column(
-    values: NDArray[np.float64], codes: Sequence[float] | None
-) -> NDArray[np.float64]:
-    """Return the labels that numbers, or the codes of declared values, mean."""
-    if codes is None:
-        is_signed = np.isin(values[~np.isnan(values)], (-1.0, 1.0)).all()
-        return np.where(values == -1.0, 0.0, values) if is_signed else values
-    known = ~np.isnan(values)
-    meant = values.copy()
-    meant[known] = np.asarray(codes)[values[known].astype(np.intp)]
-    return meant

@@ -146,7 +146,8 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
     """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
     for number, line in enumerate(lines[:5], start=1):
         has_dashes = any(mark in line for mark in ("--", ":-", "-:"))
-        if dialect.width > 1 and has_dashes and not line.strip("|+:- \t\r\n"):
+        is_table = dialect.width > 1 or line.startswith("+")
+        if is_table and has_dashes and not line.strip("|+:- \t\r\n"):
             raise ValueError(
                 f"path: {shown}, line {number}: a line that only draws a rule, in "
                 f"{line.strip()!r:.70}; expected rows of cells: remove such lines"

@@ -161,13 +161,8 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
         )
     warnings += of_one_value(data.Y, data.label_names) + incomplete
     warnings += [f"split {name!r} has no rows" for name in data.splits if name not in parts]
-    return Description(
-        **{
-            **vars(whole),
-            "splits": splits,
-            "frequency_correlation": correlation,
-            "warnings": tuple(warnings),
-        }
+    return replace(
+        whole, splits=splits, frequency_correlation=correlation, warnings=tuple(warnings)
     )
 
 

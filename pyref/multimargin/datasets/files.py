@@ -38,10 +38,10 @@ def load_table(
     Parameters
     ----------
     path : str or path-like
-        The file: .csv, .tsv, .tab, .psv, .txt, .json, .jsonl, .parquet or .xlsx, also compressed as
-        .gz, .bz2, .xz, .zst or .zip; a folder of numbered parts of one table, or a pattern such as
-        ``"out/part-*"``; or ``"-"`` for standard input. The first row of text names the columns; a
-        line of JSON lines is an object.
+        The file: .csv, .tsv, .tab, .psv, .txt, .json, .jsonl, .parquet, .xlsx, .xls or .ods, also
+        compressed as .gz, .bz2, .xz, .zst or .zip; a folder of numbered parts of one table, or a
+        pattern such as ``"out/part-*"``; or ``"-"`` for standard input. The first row of text names
+        the columns; a line of JSON lines is an object.
     labels : str, sequence of str or None, default=None
         Columns of 0 and 1, one a label, see `MultilabelData.from_frame`.
     test : str, path-like or None, default=None

@@ -7,7 +7,8 @@ from ast import literal_eval
 from multimargin.targets.texts import BRACKETS
 
 _WRAPPED = re.compile(
-    r"\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|set|frozenset|list|tuple|tensor)\((?P<inner>.*?)"
+    r"\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|set|frozenset|list|tuple|tensor|deque|Index|dict_keys"
+    r"|WrappedArray|c)\((?P<inner>.*?)"
     r"(?:,\s*dtype=[^()]*)?\))\s*",
     re.DOTALL,
 )
@@ -29,11 +30,10 @@ def body_of_list(text: str) -> str | None:
     wrapped = _WRAPPED.fullmatch(text)
     if wrapped:
         text = wrapped["inner"].strip()
-        if not text:
-            return ""
     if len(text) > 1 and BRACKETS.get(text[0]) == text[-1]:
         return text[1:-1].strip()
-    return None
+    # R and Scala have no others.
+    return text if wrapped else None
 
 
 def has_quotes(body: str) -> bool:

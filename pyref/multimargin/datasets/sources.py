@@ -21,7 +21,8 @@ BETWEEN_QUOTES = re.compile(rb'"[^"]*" "')
 """Names with blanks between, as R writes a table unless it is told otherwise."""
 LINES = (".jsonl", ".ndjson")
 OBJECTS = (".json", *LINES)
-TABLE_KINDS = (*DELIMITERS, *OBJECTS, ".parquet", ".xlsx")
+WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
+TABLE_KINDS = (*DELIMITERS, *OBJECTS, ".parquet", *WORKBOOKS)
 """Tables, all of which may be compressed."""
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 KINDS = (".arff", ".npz", *SVMLIGHT, *(kind for kind in TABLE_KINDS if kind != ".txt"))

@@ -32,7 +32,7 @@ _AMOUNT = {
         rf"\s*(?P<owed>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[+\-−])?"
         rf"(?P<whole>[1-9][0-9]{{0,2}}(?P<t>[{other}'’ \u00a0\u202f])(?:[0-9]{{2,3}}(?P=t))*"
         rf"[0-9]{{3}}|[0-9]+)?"
-        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>[%％‰]|{_CURRENCY})?\s*\)?\s*",
+        rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>[%％‰]|{_CURRENCY})?\s*\)?\s*"
     )
     for mark, other in ((".", ","), (",", "."))
 }
@@ -42,16 +42,13 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 # What says that a label applies, or does not.
 _RELEVANT = {
     *("true", "yes", "y", "t", "on", "x", "ja", "oui", "si", "sì", "sí", "sim", "tak", "да", "是"),
-    *(
-        "\N{CHECK MARK}",
-        "\N{HEAVY CHECK MARK}",
-        "\N{WHITE HEAVY CHECK MARK}",
-        "\N{BALLOT BOX WITH CHECK}",
-    ),
+    *("wahr", "vrai", "vero", "verdadero", "verdadeiro", "waar", "sant", "prawda", "истина", "真"),
+    *("checked", "selected", "✓", "✔", "✅", "☑"),
 }
 _IRRELEVANT = {
     *("false", "no", "n", "f", "off", "nein", "non", "nee", "nej", "não", "nie", "нет", "否"),
-    *("\N{BALLOT X}", "\N{CROSS MARK}", "\N{BALLOT BOX}"),
+    *("falsch", "faux", "falso", "onwaar", "falskt", "fałsz", "ложь", "假"),
+    *("unchecked", "not selected", "✗", "❌", "☐"),
 }
 # What programs write into a column of numbers where there is none.
 _NO_NUMBER = {
@@ -127,8 +124,8 @@ class Cells:
         """Return the first row with a cell."""
         return int(np.argmax(self.codes == self._found[1].index(text)))
 
-    def mapped(self, value_of: Callable[..., float]) -> NDArray[np.float64]:
-        """Return numbers of the rows by a function of their text, which is None where blank."""
+    def mapped(self, value_of: Callable[..., float | list[float]]) -> NDArray[np.float64]:
+        """Return a number, or several, of each row by its text, which is None where blank."""
         codes, different = self._found
         values = [value_of(text) for text in different]
         return np.array([*values, value_of(None)], dtype=np.float64)[codes]
@@ -251,24 +248,8 @@ def label_value(text: str) -> float | None:
         return np.nan
     if word in _RELEVANT or word in _IRRELEVANT:
         return float(word in _RELEVANT)
-    found = number_of(word) if is_number(word) else None
-    return found if found in (0.0, 1.0, -1.0) else None
-
-
-def number_of(text: str | None, mark: str = ".") -> float:
-    """Return the number that a text is; NaN for a missing one. Raises ValueError."""
-    found = (np.nan, None) if text is None else amount(text, mark)
-    if found is None:
-        raise ValueError(f"{text!r} is no number")
-    return found[0]
-
-
-def numbers_of(cells: Cells, mark: str = ".") -> NDArray[np.float64]:
-    """Return a column as numbers; raise ValueError where one is none."""
-    if cells.values.dtype.kind in "buif":
-        return np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
-    plain = cells.plain_numbers(mark)
-    return cells.mapped(lambda text: number_of(text, mark)) if plain is None else plain
+    number, unit = amount(word) or (np.nan, None)
+    return number if unit is None and number in (0.0, 1.0, -1.0) else None
 
 
 def units_of(texts: Collection[str], mark: str) -> set[str] | None:
@@ -289,31 +270,40 @@ def _apart(units: Iterable[str]) -> list[str]:
     return units if _SHARES & {*units} else [unit for unit in units if unit]
 
 
-def unit_of(cells: Cells, mark: str, known: str | None = None) -> str:
-    """Return the currency or the percent sign of a column of numbers, empty where there is none.
+def amounts_of(
+    cells: Cells, mark: str = ".", known: str | None = None
+) -> tuple[NDArray[np.float64], str]:
+    """Return a column as numbers, and their currency or percent sign, empty where there is none.
 
-    `known` is that of other rows of the column. Raises ValueError where the numbers differ in it; a
-    currency may be left out, a percent sign may not.
+    `known` is the sign of other rows. Raises ValueError where one is no number, or they differ in
+    the sign; a currency may be left out, a percent sign may not.
     """
-    is_plain = cells.values.dtype.kind in "buif" or cells.plain_numbers(mark) is not None
+    is_typed = cells.values.dtype.kind in "buif"
+    plain = None if is_typed else cells.plain_numbers(mark)
+    numbers: dict[str | None, float] = {None: np.nan}
     first: dict[str, str] = {}
-    for text in cells.first[:1] if is_plain else cells.texts:
-        number, unit = amount(text, mark) or (np.nan, None)
-        if not np.isnan(number):
+    for text in cells.texts if not is_typed and plain is None else cells.first[:1]:
+        found = amount(text, mark)
+        if found is None:
+            marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
+            raise ValueError(
+                f"the column {cells.name!r} has something else than numbers{marked}: {text!r:.40} "
+                f"in row {cells.row_of(text)}"
+            )
+        numbers[text], unit = found
+        if not np.isnan(found[0]):
             first.setdefault(unit or "", text)
     units = _apart(first if known is None else [known, *first])
     if len(units) > 1:
-        usual, other = units[:2]
+        usual, other = (f"with {unit!r}" if unit else "without a sign" for unit in units[:2])
+        text = first[units[1]]
         raise ValueError(
-            f"the column {cells.name!r} has {first[other]!r:.40} in row "
-            f"{cells.row_of(first[other])}, {_with(other)}, and others {_with(usual)}; expected "
-            "numbers of one unit"
+            f"the column {cells.name!r} has {text!r:.40} in row {cells.row_of(text)}, {other}, and "
+            f"others {usual}; expected numbers of one unit"
         )
-    return units[0] if units else ""
-
-
-def _with(unit: str) -> str:
-    return f"with {unit!r}" if unit else "without a sign"
+    if is_typed:
+        plain = np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
+    return cells.mapped(numbers.__getitem__) if plain is None else plain, "".join(units)
 
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -13,14 +13,8 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import did_you_mean, listed, option
 from multimargin.checks.parameters import check_choice
-from multimargin.datasets.table_cells import (
-    Cells,
-    amount,
-    label_value,
-    numbers_of,
-    unit_of,
-)
-from multimargin.datasets.table_dates import DATE_PARTS, date_parts
+from multimargin.datasets.table_cells import Cells, amounts_of, label_value
+from multimargin.datasets.table_dates import date_parts
 from multimargin.datasets.table_kinds import (
     WORD,
     Kind,
@@ -28,6 +22,7 @@ from multimargin.datasets.table_kinds import (
     kind_of,
     vector_of,
     warn_of_keys,
+    warn_of_missing_numbers,
     warn_of_names,
 )
 from multimargin.notices import warn
@@ -39,9 +34,6 @@ if TYPE_CHECKING:
 
 # Rows by which words are judged, and fewer than which say nothing.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
-# What the names of parts of dates, and of numbers in lists, have after that of the column.
-_PART = re.compile(rf"(?:: (?:{'|'.join(DATE_PARTS)})|\[[0-9]+\])$")
-
 
 Columns = str | Sequence[str]
 
@@ -70,7 +62,7 @@ class ColumnRoles(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Columns of labels, and `ColumnRoles`."""
+    """Columns of labels, `ColumnRoles`, and what the others were taken for in a fit."""
 
     # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
     # ``"last:6"``; a text holds several with commas between them
@@ -88,6 +80,17 @@ class TableColumns:
     decimal: str | None = None
     min_count: int = 1
     one_tag_a_row: str | None = None
+    # What each column of features is; none where it is still to be found out
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+
+    @property
+    def features(self) -> dict[str, str]:
+        """Return what each feature is, one of `KINDS`."""
+        return {
+            feature: kind.of_features
+            for column, kind in self.kinds.items()
+            for feature in kind.features(column)
+        }
 
 
 def columns_of(labels: Columns | int | None, roles: ColumnRoles) -> TableColumns:
@@ -265,52 +268,46 @@ def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
 
 def feature_kinds(
     features: "Frame", uses: Mapping[str, Sequence[str]], columns: TableColumns, *, as_text: bool
-) -> tuple[dict[str, str], str, dict[str, Kind]]:
-    """Find out what the features of each column are, and the decimal mark of its numbers.
+) -> tuple[dict[str, Kind], str]:
+    """Find out what each column of features is, and the decimal mark of its numbers.
 
-    That is "number", "nominal" or, for columns of text, "text" or "characters". Dates and lists of
-    numbers become several features. `as_text` says that the table comes from a file without types.
-    The last value is what was found out of each column.
+    `as_text` says that the table comes from a file without types.
     """
     check_choice("analyzer", columns.analyzer, ("word", "char"))
-    said = {column: use for use in ("text", "nominal", "number") for column in uses[use]}
+    of_text = "text" if columns.analyzer == "word" else "characters"
+    said = {
+        column: Kind(of_text if use == "text" else use, "as asked for")
+        for use in ("text", "nominal", "number")
+        for column in uses[use]
+    }
     open_ = [
         Cells(column, features[column], as_text)
         for column in features.columns
-        if said.get(column, "number") == "number"
+        if column not in said or said[column].name == "number"
     ]
     mark = decimal_mark(open_, columns.decimal)
-    found = {column: Kind(use, "as asked for") for column, use in said.items()}
-    found |= {cells.name: kind_of(cells, mark) for cells in open_ if cells.name not in said}
-    found = {column: found[column] for column in features.columns}
+    found = dict.fromkeys(features.columns, Kind("", "")) | said
     for cells in open_:
-        if found[cells.name].name == "number":
-            found[cells.name] = replace(found[cells.name], unit=unit_of(cells, mark))
+        if cells.name in said:
+            found[cells.name] = replace(said[cells.name], unit=amounts_of(cells, mark)[1])
+        else:
+            found[cells.name] = kind_of(cells, mark)
     # All at once: none of them waits for the next try.
     if asked := {column: kind for column, kind in found.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
-    kinds: dict[str, str] = {}
-    of_text = "text" if columns.analyzer == "word" else "characters"
     for column, kind in found.items():
-        if kind.name == "text":
+        if kind.name == of_text:
             _check_words(features[column], columns.analyzer)
-        of_feature = {"text": of_text, "nominal": "nominal"}.get(kind.name, "number")
-        kinds |= dict.fromkeys(feature_names(column, kind), of_feature)
     for cells in open_:
-        if cells.name not in said and found[cells.name].name == "nominal":
+        kind = Kind("", "") if cells.name in said else found[cells.name]
+        if kind.name == "nominal":
             warn_of_names(cells, mark)
-        elif cells.name not in said and found[cells.name].name == "number":
+        elif kind.name == "date":
+            warn_of_missing_numbers(cells.name, date_parts(cells.values)[:, 0])
+        elif kind.name == "number":
             warn_of_keys(cells)
-    return kinds, mark, found
-
-
-def feature_names(column: str, kind: Kind) -> list[str]:
-    """Return the names of the features that a column becomes."""
-    if kind.name == "date":
-        return [f"{column}: {part}" for part in DATE_PARTS[: kind.n_parts]]
-    if kind.name == "vector":
-        return [f"{column}[{place}]" for place in range(kind.n_parts)]
-    return [column]
+            warn_of_missing_numbers(cells.name, amounts_of(cells, mark)[0])
+    return found, mark
 
 
 def ask(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
@@ -354,34 +351,20 @@ def _check_words(values: Any, analyzer: str) -> None:
         )
 
 
-def features_of_columns(
-    frame: "Frame", kinds: Mapping[str, str], mark: str, units: Mapping[str, str]
-) -> dict[str, NDArray[np.generic]]:
-    """Return the features of a table by name, those of dates and lists of numbers too."""
+def features_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, NDArray[np.generic]]:
+    """Return the features of a table by name, by the kinds of its columns."""
     found: dict[str, Any] = {}
-    for column, features in features_by_column(frame, kinds).items():
-        if features == [column]:
-            found[column] = _typed(frame[column], kinds[column], mark, units.get(column, ""))
-            continue
-        is_list = features[0].endswith("]")
-        parts = _vectors(frame[column], len(features)) if is_list else date_parts(frame[column])
-        # Hours may not be among the parts.
-        found |= dict(zip(features, parts.T, strict=False))
+    for column, kind in columns.kinds.items():
+        parts: Any
+        if kind.name == "vector":
+            parts = _vectors(frame[column], kind.n_parts).T
+        elif kind.name == "date":
+            # Hours may not be among the parts.
+            parts = date_parts(frame[column]).T[: kind.n_parts]
+        else:
+            parts = [_typed(frame[column], kind, columns.decimal or ".")]
+        found |= zip(kind.features(column), parts, strict=True)
     return found
-
-
-def features_by_column(frame: "Frame", kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the features that each column becomes."""
-    found: dict[str, list[str]] = {}
-    for feature in kinds:
-        column = feature if feature in frame.columns else column_of_feature(feature)
-        found.setdefault(column, []).append(feature)
-    return found
-
-
-def column_of_feature(feature: str) -> str:
-    """Return the column that a feature is made of, if it is not one itself."""
-    return _PART.sub("", feature)
 
 
 def _vectors(values: Any, length: int) -> NDArray[np.float64]:
@@ -401,12 +384,12 @@ def _vectors(values: Any, length: int) -> NDArray[np.float64]:
     return parts
 
 
-def _typed(values: Any, kind: str, mark: str, unit: str) -> Any:
+def _typed(values: Any, kind: Kind, mark: str) -> Any:
     """Return a column of numbers as float64, others as objects.
 
     What is missing is NaN, and empty in text.
     """
-    if kind in ("text", "characters"):
+    if kind.name in ("text", "characters"):
         # Arrow's texts stay there: an object for each takes as long as to read them.
         is_text = values.dtype == "str" and not values.hasnans
         objects = () if is_text else (c for c in values.tolist() if isinstance(c, Mapping))
@@ -417,20 +400,11 @@ def _typed(values: Any, kind: str, mark: str, unit: str) -> Any:
             )
         return values.array if is_text else np.array(as_text_column(values), dtype=object)
     cells = Cells(str(values.name), values)
-    if kind == "nominal":
+    if kind.name == "nominal":
         names = np.array([*(text.strip() for text in cells.texts), np.nan], dtype=object)
         place = dict(zip(cells.texts, range(len(cells.texts)), strict=True))
         return names[cells.mapped(lambda text: place.get(text, -1)).astype(np.intp)]
-    try:
-        numbers = numbers_of(cells, mark)
-    except ValueError as error:
-        word = next(t for t in cells.texts if amount(t, mark) is None)
-        marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
-        raise ValueError(
-            f"the column {values.name!r} has something else than numbers{marked}: "
-            f"{word!r:.40} in row {cells.row_of(word)}"
-        ) from error
-    unit_of(cells, mark, unit)
+    numbers, _ = amounts_of(cells, mark, kind.unit)
     infinite = np.isinf(numbers)
     if infinite.any():
         raise ValueError(

@@ -84,13 +84,7 @@ def date_parts(values: "Column") -> NDArray[np.float64]:
             f"the column {values.name!r} has something else than dates: {error}"
         ) from error
     nothing = [np.nan] * len(DATE_PARTS)
-    return np.stack(
-        [
-            cells.mapped(lambda text, place=place: parts.get(text, nothing)[place])
-            for place in range(len(DATE_PARTS))
-        ],
-        axis=1,
-    )
+    return cells.mapped(lambda text: parts.get(text, nothing))
 
 
 def _parts_of(text: str) -> list[float]:

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from multimargin.checks.names import listed, option, places_of
+from multimargin.datasets.table_kinds import KINDS
 from multimargin.embeddings import StaticEmbedding
 from multimargin.notices import warn
 from multimargin.scaling import make_scaler
@@ -23,8 +24,6 @@ from multimargin.typing import Features, Frame
 
 MISSING = "(missing)"
 """The name that a missing name gets."""
-KINDS = ("number", "nominal", "text", "characters")
-"""Kinds of feature columns; of the latter two, words and runs of characters count."""
 _NAMES, _TEXT = "names", "text "
 # With fewer rows, a word that occurs once may be all there is.
 _MANY_ROWS = 100

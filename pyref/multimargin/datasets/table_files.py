@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from importlib import import_module
 from itertools import repeat
@@ -17,24 +17,17 @@ from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
-from multimargin.datasets._reading import (
-    as_utf8,
-    reading,
-    uncompressed,
-    unpacked,
-)
-from multimargin.datasets.delimited import (
-    HEAD_ROWS,
-    column_name,
-    numbered_names,
-    read_delimited,
-)
+from multimargin.datasets._reading import as_utf8, reading, uncompressed, unpacked
+from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
 from multimargin.datasets.parquet import read_parquet
-from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, tables_at
+from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
 from multimargin.typing import Frame
+
+# In Label Studio's files, and in those of Hugging Face's viewer.
+_CELLS = ("data", "row")
 
 
 def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
@@ -58,7 +51,22 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
+    _warn_of_note(frame)
     return frame
+
+
+def _warn_of_note(frame: Any) -> None:
+    """Warn of a last row that has one cell alone, unlike all others."""
+
+    def filled(row: Iterable[Any]) -> list[Any]:
+        return [cell for cell in row if not is_blank(cell)]
+
+    found = filled(frame.iloc[-1].tolist()) if frame.shape[1] > 2 < len(frame) else ()
+    if len(found) == 1 and all(len(filled(row)) > 1 for row in frame[:-1].itertuples(index=False)):
+        warn(
+            f"the last row has {found[0]!r:.60} and nothing else, unlike all others; if it is a "
+            "note below the table, remove it"
+        )
 
 
 def _without_blank_rows(frame: Any) -> Any:
@@ -121,7 +129,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     what = f"tables such as {file.name}"
     pandas = import_pandas(what)
     with reading(file, "path"), unpacked(file) as plain:
-        if kind == ".xlsx":
+        if kind in WORKBOOKS:
             _imported("python_calamine", what)
             frame = _read_workbook(plain, pandas)
         elif kind == ".parquet":
@@ -176,7 +184,10 @@ def _read_workbook(file: Path, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
     from python_calamine import CalamineWorkbook
 
-    rows = CalamineWorkbook.from_path(file).get_sheet_by_index(0).to_python() or [[]]
+    book = CalamineWorkbook.from_path(file)
+    if len(book.sheet_names) > 1:
+        warn(f"{file.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
+    rows = book.get_sheet_by_index(0).to_python() or [[]]
     names, *head = [[as_written(cell) for cell in row] for row in rows[:HEAD_ROWS]]
     numbered = numbered_names(names, head)
     cells = [[None if cell == "" else cell for cell in row] for row in rows[numbered is None :]]
@@ -195,7 +206,7 @@ def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[
             text = stream.read()
             as_lines = re.match(r"\s*\{.*\}[ \t]*\r?\n\s*\{", text)
             lines = _lines_of(shown, text.split("\n"), blank_rows)
-            rows = list(lines if as_lines else _list_of(shown, text))
+            rows = list(lines if as_lines else _rows_of(shown, text))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
@@ -212,29 +223,72 @@ def _lines_of(file: Path, lines: Any, blank_rows: bool) -> Iterator[Mapping[str,
             yield _object(_json(line, f"{file}, line {number}"), f"{file}, line {number}")
 
 
-def _list_of(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in a list."""
-    objects = _json(text, str(file))
-    if not isinstance(objects, list):
-        raise ValueError(
-            f"path: {file} holds no JSON list; expected one of objects, a row each, or an object "
-            "in each line"
-        )
-    for number, row in enumerate(objects, start=1):
+def _rows_of(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in a list, or the rows in an object."""
+    found = _json(text, str(file))
+    if not isinstance(found, list):
+        try:
+            found, told = _rows_in(found)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"path: {file} holds no JSON list; expected one of objects, a row each, or an "
+                "object in each line (to_json(orient='records') of pandas)"
+            ) from error
+        warn(f"{file} holds one JSON object: {told}")
+    for number, row in enumerate(found, start=1):
         yield _object(row, f"{file}, element {number}")
 
 
+def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
+    """Return the rows of a table in one object, as pandas and others write it, and what they are.
+
+    Raises an error for an object that is none.
+    """
+    lists = [key for key, value in table.items() if isinstance(value, list) and value]
+    of_rows = [key for key in lists if all(isinstance(row, dict) for row in table[key])]
+    if len(of_rows) == 1:
+        return table[of_rows[0]], f"the list {of_rows[0]!r} is taken for the rows"
+    pandas = import_pandas("tables")
+    if {"columns", "data"} <= {*lists}:
+        frame = pandas.DataFrame(table["data"], columns=table["columns"], dtype=object)
+        return frame.to_dict("records"), "the list 'data' is taken for the rows"
+    kinds = {*map(type, table.values())}
+    if kinds not in ({list}, {dict}):
+        raise ValueError("neither rows nor columns")
+    frame = pandas.DataFrame(table, dtype=object)
+    n_inside, n_entries = frame.shape
+    # Of columns and rows, the latter are numbered, or more.
+    inside, entries = (all(map(str.isdecimal, map(str, names))) for names in (frame.index, frame))
+    if kinds == {dict} and inside == entries and n_inside == n_entries:
+        raise ValueError("rows or columns")
+    if kinds == {dict} and (entries if inside != entries else n_entries > n_inside):
+        return frame.T.to_dict("records"), "each entry is taken for a row"
+    return frame.to_dict("records"), "each entry is taken for a column"
+
+
 def _object(row: Any, where: str) -> Mapping[str, Any]:
+    """Return a row, with the entries of an object that holds the cells of it."""
     if not isinstance(row, dict):
         raise ValueError(f"path: {where} is no JSON object, a row, but {str(row)[:60]!r}")
-    return row
+    inner = next((key for key in _CELLS if isinstance(row.get(key), dict)), None)
+    if inner is None:
+        return row
+    rest = {name: cell for name, cell in row.items() if name != inner}
+    cells = row[inner].items()
+    return rest | {f"{inner}.{name}" if name in rest else name: cell for name, cell in cells}
+
+
+class _Written(Decimal):
+    """A number of JSON with all of its digits."""
+
+    __repr__ = Decimal.__str__
 
 
 def _json(text: str, where: str) -> Any:
-    """Parse a text, the numbers with all of their digits."""
+    """Parse a text; an error shows it."""
     try:
         return json.loads(
-            text, parse_float=Decimal, parse_constant=float, object_pairs_hook=unique_names
+            text, parse_float=_Written, parse_constant=float, object_pairs_hook=unique_names
         )
     except ValueError as error:
         held = " ".join(text.split())

@@ -24,7 +24,6 @@ from multimargin.datasets.table_cells import (
     amount,
     is_nothing,
     is_number,
-    number_of,
     units_of,
     zeros_in_front,
 )
@@ -44,11 +43,13 @@ _SOME = 0.4
 _FEW_WORDS = 3
 # What `TfidfVectorizer` takes for one.
 WORD = r"\b\w\w+\b"
-# "12 kg"; "52.52, 13.40".
-_WITH_UNIT = re.compile(r"\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*(?P<unit>[^\W\d_]{1,12}[²³]?|°[CF]?)\s*")
+# "12 kg", "1,000+"; "52.52, 13.40".
+_WITH_UNIT = re.compile(
+    r"\s*[+-]?[0-9]+(?:[.,][0-9]+)*\s*(?P<unit>[^\W\d_]{1,12}[²³]?|°[CF]?|[+*]+)\s*"
+)
 _SEVERAL = re.compile(
     r"\s*(?:[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+"
-    r"|[+-]?[0-9.]+\s*(?:[/±]|\+/-)\s*[0-9.]+)\s*"
+    r"|(?:[0-9]+\s+)?[+-]?[0-9.]+\s*(?:[/±]|\+/-)\s*[0-9.]+|[0-9]+\s*['′]\s*[0-9.]+\s*[\"″]?)\s*"
 )
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
@@ -60,9 +61,15 @@ _KEY = re.compile(
 )
 # What Prodigy writes beside the labels that it asks about.
 _ANSWERS = {"accept", "reject", "ignore"}
+KINDS = ("number", "nominal", "text", "characters")
+"""Kinds of features; of the latter two, words and runs of characters count."""
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 """Types of cells that list something."""
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
+# As whole numbers are written with points between thousands.
+_IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}|0)")
+# What surveys and instruments write for a missing number.
+_MISSING = [-1, -9, *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7))]
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 
@@ -93,11 +100,24 @@ _CODES = (
 class Kind:
     """Contents of a column."""
 
-    name: str  # "number", "nominal", "date", "vector", or what it is asked about as
+    name: str  # One of `KINDS`, "date", "vector", or what it is asked about as
     reason: str
     n_parts: int = 0  # Of a vector the numbers, of a date the parts that become features
     ask: str = ""  # The option that is proposed where it is asked about
     unit: str = ""  # The currency or the percent sign of its numbers
+
+    @property
+    def of_features(self) -> str:
+        """Return which of `KINDS` its features are."""
+        return self.name if self.name in KINDS else "number"
+
+    def features(self, column: str) -> list[str]:
+        """Return the names of the features that a column of this kind becomes."""
+        if self.name == "date":
+            return [f"{column}: {part}" for part in DATE_PARTS[: self.n_parts]]
+        if self.name == "vector":
+            return [f"{column}[{place}]" for place in range(self.n_parts)]
+        return [column]
 
 
 def kind_of(cells: Cells, mark: str = ".") -> Kind:
@@ -116,30 +136,33 @@ def _some(texts: Sequence[str]) -> str:
 
 
 def _lists_or_objects(cells: Cells) -> Kind | None:
-    """Judge lists and objects, also lists of numbers in a text."""
-    as_lists = any(issubclass(type_, LISTING) for type_ in cells.types)
-    in_text = (
-        cells.types == {str}
-        and bool(cells.first)
-        and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.first))
-    )
-    if cells.types == {str} and cells.texts and all(map(_OBJECT.fullmatch, cells.texts)):
+    """Judge lists and objects, also objects and lists of numbers in a text."""
+    is_text = cells.types == {str}
+    if any(issubclass(type_, Mapping) for type_ in cells.types) or (
+        is_text and _all_are(_OBJECT, cells)
+    ):
         return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
-    if not as_lists and not (in_text and all(map(_NUMBERS_IN_BRACKETS.fullmatch, cells.texts))):
+    if is_text and _all_are(_NUMBERS_IN_BRACKETS, cells):
+        filled: list[Any] = cells.texts
+    elif any(issubclass(type_, LISTING) for type_ in cells.types):
+        filled = cells.filled()
+    else:
         return None
-    filled = cells.filled() if as_lists else cells.texts
-    if any(issubclass(type_, Mapping) for type_ in cells.types):
-        return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
     try:
         lengths = {len(vector_of(cell)) for cell in filled}
     except (TypeError, ValueError):
         return Kind("lists", f"lists, {_some(cells.texts)}", ask="--drop")
     if len(lengths) > 1 or lengths == {0}:
         counts = f"of {min(lengths)} to {max(lengths)} numbers" if max(lengths) else "without items"
-        told = f"lists {counts}, {_some(cells.texts)}"
-        return Kind("lists", told, ask="--drop")
+        return Kind("lists", f"lists {counts}, {_some(cells.texts)}", ask="--drop")
     (length,) = lengths
     return Kind("vector", f"lists of {length} numbers, each a feature", length)
+
+
+def _all_are(pattern: re.Pattern[str], cells: Cells) -> bool:
+    """Return whether a pattern fits all cells; most often the first of them tell."""
+    fits = pattern.fullmatch
+    return bool(cells.first) and all(map(fits, cells.first)) and all(map(fits, cells.texts))
 
 
 def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
@@ -158,18 +181,20 @@ def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _numbers(cells: Cells, mark: str) -> Kind | None:
-    values = cells.values
-    if values.dtype.kind in "buif" or (cells.as_text and cells.plain_numbers(mark) is not None):
-        return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
-    if hasattr(values.dtype, "categories") or kind_of_type(values.dtype) is not None:
+    dtype = cells.values.dtype
+    if hasattr(dtype, "categories") or kind_of_type(dtype) is not None:
         return None
-    if not cells.as_text and all(issubclass(t, Real | Decimal | np.bool_) for t in cells.types):
+    if cells.as_text:
+        is_plain = cells.plain_numbers(mark) is not None
+    else:
+        is_plain = all(issubclass(type_, Real | Decimal | np.bool_) for type_ in cells.types)
+    if is_plain:
         return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     texts = cells.texts
     units = units_of(texts, mark)
     if units is None:
         other = "," if mark == "." else "."
-        if cells.as_text and units_of(texts, other) is not None and zeros_in_front(texts) is None:
+        if cells.as_text and units_of(texts, other) is not None:
             told = f"numbers with {other!r} for the decimal mark, {_some(texts)}, unlike others"
             return Kind("other numbers", told, ask="--nominal")
         return None
@@ -183,7 +208,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
         told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
         return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
     if amounts:
-        return Kind("number", f"amounts, {_some(amounts)}, read without their signs")
+        return Kind("number", f"amounts, {_some(amounts)}, read as numbers", unit="".join(units))
     return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
 
 
@@ -213,7 +238,8 @@ def _dates(cells: Cells) -> Kind | None:
     if found is None:
         return None
     if found == DATES and _are_clear(cells):
-        count = 5 if _has_hours(cells) else 4
+        hours = date_parts(cells.values)[:, 4]
+        count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
         told = f"dates, {_some(cells.texts)}: {', '.join(DATE_PARTS[:count])}"
         return Kind("date", told, count)
     doubt = ""
@@ -225,16 +251,12 @@ def _dates(cells: Cells) -> Kind | None:
 def _kind_of_objects(cells: Cells) -> str | None:
     """Return which of the kinds of no numbers all cells are, as objects or as text."""
     kinds = {kind_of_type(type_.__name__) for type_ in cells.types if type_ is not str}
-    if str in cells.types:
-        for text in cells.texts:
-            if is_nothing(text):
-                continue
+    for text in cells.texts if str in cells.types else ():
+        if not is_nothing(text):
             kinds.add(kind_of_text(text))
-            if len(kinds) > 1:
-                return None
-    if len(kinds) != 1:
-        return None
-    (found,) = kinds
+        if len(kinds) > 1:
+            return None
+    found = kinds.pop() if len(kinds) == 1 else None
     # Intervals as categories are bins, each a name.
     return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
 
@@ -242,17 +264,13 @@ def _kind_of_objects(cells: Cells) -> str | None:
 def _are_clear(cells: Cells) -> bool:
     """Return whether the days and months of dates can be told apart."""
     if kind_of_type(cells.values.dtype) is not None:
-        return str(cells.values.dtype).startswith("date")
+        return str(cells.values.dtype).startswith(("date", "timestamp"))
     return all(is_clear(text) or is_nothing(text) for text in cells.texts)
-
-
-def _has_hours(cells: Cells) -> bool:
-    return bool(np.nanmax(date_parts(cells.values)[:, 4], initial=0.0) > 0)
 
 
 def _versions(cells: Cells) -> Kind | None:
     texts = cells.texts
-    if texts and all(map(_VERSION.fullmatch, texts)) and any(map(_TWO_POINTS.match, texts)):
+    if _all_are(_VERSION, cells) and any(map(_TWO_POINTS.match, texts)):
         told = f"versions or addresses, {_some([t for t in texts if _TWO_POINTS.match(t)])}"
         return Kind("versions", told, ask="--nominal" if len(texts) <= _MANY_NAMES else "--drop")
     return None
@@ -286,7 +304,8 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
         return Kind("several numbers", f"several numbers in a cell, {_some(texts)}", ask="--drop")
     units = [found["unit"] for text in filled if (found := _WITH_UNIT.fullmatch(text))]
     others = [text for text in filled if not is_number(text, mark)]
-    if len(units) == len(filled) > len(set(units)) or (others and all(map(_is_numeral, filled))):
+    are_measured = len(set(units)) < len(units) and 2 * len(units) > len(filled)
+    if are_measured or (others and all(map(_is_numeral, filled))):
         told = f"numbers with units, or in other digits, {_some(texts)}"
         return Kind("numbers with units", told, ask="--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")
@@ -314,21 +333,23 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
         return check_choice("decimal", given, (".", ","))
     fits = [(cells, marks_of(cells)) for cells in columns if cells.as_text]
     with_commas = [cells for cells, marks in fits if marks == {","}]
-    in_doubt = [cells for cells, marks in fits if len(marks) == 2 and _is_in_doubt(cells)]
-    if any(marks == {"."} for _, marks in fits) or not (with_commas or in_doubt):
+    in_doubt = [cells for cells, _ in fits if _is_in_doubt(cells)]
+    is_point = any(marks == {"."} and cells not in in_doubt for cells, marks in fits)
+    if is_point or not (with_commas or in_doubt):
         return "."
     found = (with_commas or in_doubt)[0]
-    example = next(text for text in found.texts if "," in text)
+    example = next(text for text in found.texts if re.search("," if with_commas else "[.,]", text))
     if with_commas:
         warn(
             f"a comma is taken for the decimal mark, as in {example!r} of column {found.name!r}; "
             "decimal='.' (--decimal .) says that it is none"
         )
         return ","
+    mark, noun, other = (",", "comma", ".") if "," in example else (".", "point", ",")
     raise ValueError(
-        f"decimal: the column {found.name!r} has numbers such as {example!r}, whose comma may "
-        "be the decimal mark or stand between thousands; expected decimal=',' (--decimal ,), "
-        "numbers without commas, or decimal='.' (--decimal .) for commas between thousands"
+        f"decimal: the column {found.name!r} has numbers such as {example!r}, whose {noun} may be "
+        f"the decimal mark or stand between thousands; expected decimal={mark!r} (--decimal "
+        f"{mark}), or decimal={other!r} (--decimal {other}) for {noun}s between thousands"
     )
 
 
@@ -341,10 +362,15 @@ def marks_of(cells: Cells) -> set[str]:
 
 
 def _is_in_doubt(cells: Cells) -> bool:
-    """Return whether a comma may be either, as in "1,234"."""
-    return cells.plain_numbers() is None and any(
-        "," in text and number_of(text) != number_of(text, ",") for text in cells.texts
-    )
+    """Return whether "1,234", or "1.234" beside "950", may have more than a thousand."""
+    numbers = cells.plain_numbers()
+    if numbers is None:
+        return len(marks_of(cells)) == 2 and any(
+            "," in text and amount(text) != amount(text, ",") for text in cells.texts
+        )
+    # No program writes three decimals of some numbers and none of others.
+    has_point = np.any(numbers % 1.0 > 0.0) and _all_are(_IN_GROUPS, cells)
+    return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
 
 
 def is_called_a_key(name: str) -> bool:
@@ -361,33 +387,53 @@ def warn_of_keys(cells: Cells) -> None:
         )
 
 
+def warn_of_missing_numbers(column: str, numbers: NDArray[np.float64]) -> None:
+    """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
+    ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
+    if not np.isin(ends, _MISSING).any():
+        return
+    numbers, counts = np.unique(numbers, return_counts=True)
+    is_code = np.isin(numbers, _MISSING)
+    others = np.abs(numbers[~is_code & np.isfinite(numbers)])
+    if others.size < _A_FEW:
+        return
+    is_far = np.abs(numbers) >= 2.0 * others.max()
+    is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)
+    odd = np.flatnonzero(is_code & (counts > 1) & (is_far | is_negative))
+    if odd.size:
+        told = " and ".join(f"{numbers[k]:.0f} in {counts[k]} rows" for k in odd)
+        warn(
+            f"the column {column!r} has {told}, unlike its others; if that stands for a missing "
+            "one, leave such cells empty"
+        )
+
+
 def warn_of_names(cells: Cells, mark: str) -> None:
     """Warn of a column of names that are codes of digits, or most of which are numbers."""
-    texts = cells.texts
-    example = zeros_in_front(texts) if cells.as_text else None
-    if example is not None and all(is_number(text, mark) for text in texts):
-        warn(
-            f"the column {cells.name!r} has zeros in front, as in {example!r}, and is taken for "
-            "names, each a feature of its own; numbers have none"
-        )
-        return
+    texts, rows = cells.texts, cells.counts
+    words = np.array([amount(text, mark) is None for text in texts], dtype=bool)
+    others = np.array([amount(text, ",") is None for text in texts], dtype=bool) & words
+    zeros = zeros_in_front(texts) if cells.as_text else None
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    if stored and texts and cells.types == {str} and units_of(texts, mark) is not None:
-        warn(
-            f"the column {cells.name!r} has numbers that are stored as text, {_some(texts)}, which "
-            f"are taken for names, each a feature of its own; {option('--number', [cells.name])} "
-            "reads numbers"
-        )
-        return
-    words = np.array([not is_number(text, mark) for text in texts], dtype=bool)
-    others = np.array([not is_number(text, ",") for text in texts], dtype=bool) & words
-    rows = cells.counts
-    if words.any() and 2 * rows[others].sum() < rows.sum():
+    if zeros is not None and not words.any():
+        told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
+    elif stored and texts and cells.types == {str} and units_of(texts, mark) is not None:
+        told = f"numbers that are stored as text, {_some(texts)}"
+        advice = f"{option('--number', [cells.name])} reads numbers"
+    elif words.any() and 2 * rows[others].sum() < rows.sum():
         # The first of them by row.
         word = texts[int(np.argmax(words))]
-        warn(
-            f"the column {cells.name!r} has something else than a number in {rows[words].sum()} of "
-            f"{len(cells.values)} rows, first {word!r:.40} in row {cells.row_of(word)}, and is "
-            "taken for names, each a feature of its own; if numbers are meant, correct such cells "
-            f"or leave them empty, or drop the column ({option('--drop', [cells.name])})"
+        told = (
+            f"something else than a number in {rows[words].sum()} of {len(cells.values)} rows, "
+            f"first {word!r:.40} in row {cells.row_of(word)}"
         )
+        advice = (
+            "if numbers are meant, correct such cells or leave them empty, or drop the column "
+            f"({option('--drop', [cells.name])})"
+        )
+    else:
+        return
+    warn(
+        f"the column {cells.name!r} has {told}, and is taken for names, each a feature of its own; "
+        f"{advice}"
+    )

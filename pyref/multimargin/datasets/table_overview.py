@@ -2,19 +2,22 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from multimargin.checks.names import option
-from multimargin.datasets.table_cells import Cells, numbers_of, rise_by_one
-from multimargin.datasets.table_columns import (
-    indicator_of_columns,
-    labels_at_the_end,
-    options_for,
+from multimargin.datasets.table_cells import Cells, amounts_of, rise_by_one
+from multimargin.datasets.table_columns import indicator_of_columns, labels_at_the_end, options_for
+from multimargin.datasets.table_kinds import (
+    Kind,
+    decimal_mark,
+    is_wordy,
+    kind_of,
+    warn_of_missing_numbers,
 )
-from multimargin.datasets.table_kinds import Kind, decimal_mark, is_wordy, kind_of
 from multimargin.datasets.table_tags import recurring_tags
 from multimargin.typing import Frame
 
@@ -52,22 +55,16 @@ class TableOverview:
 def overview(frame: Frame, name: str, *, as_text: bool) -> TableOverview:
     """Look at the columns of a table; `as_text` says that it comes from a file without types."""
     cells = [Cells(column, frame[column], as_text) for column in frame.columns]
-    with warnings.catch_warnings():
+    mark = "."
+    # In doubt, which a fit asks about, it is a point.
+    with warnings.catch_warnings(), suppress(ValueError):
         warnings.simplefilter("ignore")
-        mark = _mark_of(cells)
+        mark = decimal_mark(cells, None)
     found = [_column(one, mark) for one in cells]
     columns = tuple(column for column, _ in found)
     labels, taken, counts = _likely_labels(frame, columns)
     features = {column.name: kind for column, kind in found if column.name not in taken}
     return TableOverview(name, len(frame), columns, labels, counts, options_for(features))
-
-
-def _mark_of(cells: Sequence[Cells]) -> str:
-    try:
-        return decimal_mark(cells, None)
-    except ValueError:
-        # In doubt, which a fit asks about.
-        return "."
 
 
 def _likely_labels(frame: Any, columns: Sequence[ColumnOverview]) -> tuple[str, list[str], Counts]:
@@ -98,7 +95,8 @@ def _column(cells: Cells, mark: str) -> tuple[ColumnOverview, Kind]:
     elif len(cells.texts) == 1:
         name, kind = "one value", Kind("one value", "the same in all rows", ask="--drop")
     elif kind.name == "number":
-        numbers = numbers_of(cells, mark)
+        numbers, _ = amounts_of(cells, mark)
+        warn_of_missing_numbers(cells.name, numbers)
         if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
             name = "0 and 1"
         elif rise_by_one(numbers):

@@ -5,7 +5,8 @@ import re
 import warnings
 from ast import literal_eval
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from numbers import Number
@@ -33,7 +34,7 @@ _SEPARATORS = {
     ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
     "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, "::": False, " / ": False,
     " & ": False, " + ": False, " - ": False, " > ": False, "><": True, "/": False, "&": False,
-    "+": False, " ": False,
+    "+": False, " and ": False, " ": False,
 }  # fmt: skip
 # Punctuation of names; any other is a separator where it stands in most cells.
 _OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
@@ -46,15 +47,20 @@ _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 # Where objects that are no names keep them, the innermost last.
 _KEYS_OF_NAMES = ("annotations", "result", "value", "choices", "labels", "label", "name", "id")
-# What names hardly have, whether only that of all is strange, and what it is.
-_STRANGE = (
-    (re.compile(r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)"), False, "character references of HTML"),
-    (re.compile(r"<br ?/?>|</"), False, "elements of HTML"),
-    (re.compile(r"\S\s*[:=]\s*(?:[0-9]*\.[0-9]+|[01])$"), True, "a number after each, a score say"),
-    (re.compile("^'|'$"), True, "single quotes, which are read literally"),
-    (re.compile("^[01]{2,}$"), True, "digits 0 and 1 alone, as the rows of an indicator have"),
-    (re.compile(r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$"), False, "brackets that are not closed"),
-)
+# What names hardly have, and what is strange where all have it.
+_STRANGE = {
+    "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
+    "elements of HTML": r"<br ?/?>|</",
+    "brackets that are not closed": r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$",
+    "numbers from 0 to 1, scores say": r"^0?\.[0-9]+$",
+    "a word for nothing, which is read as a name": r"(?i)^(?:n/?a|nan|none|null|<na>|[-?]+)$",
+}
+_STRANGE_IF_ALL = {
+    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|[01])\)?$|\s[\d.]+\s?%\)?$",
+    "quotes, which are read literally": r"^['`‘“„«]|['`’”»]$",
+    "digits 0 and 1 alone, as the rows of an indicator have": r"^[01]{2,}$",
+    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@])",
+}
 _SCORES = ("score", "confidence", "probability")
 _INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
 
@@ -66,7 +72,7 @@ class Tags:
     names: list[str]  # The q tags, sorted, or those that were known
     Y: NDArray[Any]  # (n, q): Label indicator, as floats with NaN where it is unknown
     separator: str | None  # What stands between two tags; None for lists
-    unknown: Counter[str]  # Number of rows of each tag that is none of the known ones
+    unknown: Mapping[str, int]  # Number of rows of each tag that is none of the known ones
     n_rare: int = 0  # Number of tags that are left out, with fewer rows than asked for
 
 
@@ -108,21 +114,20 @@ def indicator_of_tags(
             f"tags_column: the column {column.name!r} has {len(names)} different tags in "
             f"{n_rows} rows, such as {listed(names[:3])}; was another separator meant?"
         )
-    Y, _ = listing.indicator(names)
+    Y: NDArray[Any] = listing.indicator(names)[0]
     missing = listing.codes < 0
-    unknown: Counter[str] = Counter()
-    if known is not None:
-        unknown.update({tag: count for tag, count in counts.items() if count and tag not in known})
-    if not missing.any():
-        return Tags(names, Y, separator, unknown, n_found - len(names))
-    if known is None:
-        warn(
-            f"tags_column: the column {column.name!r} has no value in {np.count_nonzero(missing)} "
-            f"of {n_rows} rows, first in row {int(missing.argmax())}: their labels are "
-            "unknown; write empty text or an empty list where a row has no tag"
-        )
-    Y = np.where(missing[:, None], np.nan, Y)
-    return Tags(names, Y, separator, unknown, n_found - len(names))
+    if missing.any():
+        Y = np.where(missing[:, None], np.nan, Y)
+        if known is None:
+            warn(
+                f"tags_column: the column {column.name!r} has no value in "
+                f"{np.count_nonzero(missing)} of {n_rows} rows, first in row "
+                f"{int(missing.argmax())}: their labels are unknown; write empty text or an empty "
+                "list where a row has no tag"
+            )
+    taken = set(names)
+    unknown = {tag: count for tag, count in counts.items() if count and tag not in taken}
+    return Tags(names, Y, separator, {} if known is None else unknown, n_found - len(names))
 
 
 def _one_column(columns: Any) -> Any:
@@ -220,45 +225,49 @@ def joined(tags: Sequence[str], separator: str) -> str:
 
 def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None]:
     """Return the tags of each row, and what separates them; None for lists."""
-    codes, different = factorized(column)
+    codes, cells = factorized(column)
     name = str(column.name)
-    is_plain = _are_plain(different)
-    texts = different
-    if not is_plain:
-        cells = [_parsed(cell) for cell in different]
-        if any(isinstance(cell, LISTING) for cell in cells):
-            found = _of_lists(codes, [_items_of(cell) for cell in cells], name)
-            _warn_of_second_separator(found.names, None, name)
-            return found, None
-        texts = [from_cell(cell if type(cell) is str else as_written(cell)) for cell in cells]
-        bodies = _bodies_of_lists(texts, separator, codes, name)
-        if bodies is not None:
-            rows = [_of_body(body, text, name) for body, text in zip(bodies, texts, strict=True)]
-            _refuse_indicator(rows, name)
-            return Listing.of(rows, codes), None
-    separator = _separator_of(texts, separator, name)
-    if is_plain and len(separator) == 1:
-        pieces = separator.join(texts).split(separator) if texts else []
-        found = Listing.of_flat(pieces, [text.count(separator) + 1 for text in texts], codes)
+    is_plain = _are_plain(cells)
+    cells = cells if is_plain else [_parsed(cell) for cell in cells]
+    texts: list[str] = []
+    if any(isinstance(cell, LISTING) for cell in cells):
+        lists = [_items_of(cell) for cell in cells]
     else:
-        rows = [_split(text, separator) for text in texts]
-        # Where some need the quotes, those around others are no part of a name, either.
-        if any(separator in piece for row in rows for piece in row):
-            rows = [_split(text, separator, unquote=True) for text in texts]
-        found = Listing.of(rows, codes)
-    if len(texts) > 1:
-        is_used = any(separator in text for text in texts)
+        texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
+        lists = [] if is_plain else _lists_in(texts, separator, codes, name)
+    if lists:
+        found, separator = _of_lists(codes, lists, name), None
+    else:
+        separator = _separator_of(texts, separator, name)
+        found = _of_texts(texts, separator, codes, is_plain=is_plain)
+    if len(cells) > 1:
+        is_used = separator is None or any(separator in text for text in texts)
         _warn_of_second_separator(found.names, separator, name, is_used=is_used)
     _warn_of_strange_names(found.names, name)
     return found, separator
 
 
+def _of_texts(
+    texts: Sequence[str], separator: str, codes: NDArray[np.intp], *, is_plain: bool
+) -> Listing:
+    """Return the tags of texts with a separator between; plain ones are without quotes."""
+    if is_plain and len(separator) == 1:
+        pieces = separator.join(texts).split(separator) if texts else []
+        return Listing.of_flat(pieces, [text.count(separator) + 1 for text in texts], codes)
+    rows = [_split(text, separator) for text in texts]
+    # Where some need the quotes, those around others are no part of a name, either.
+    if any(separator in piece for row in rows for piece in row):
+        rows = [_split(text, separator, unquote=True) for text in texts]
+    return Listing.of(rows, codes)
+
+
 def _warn_of_strange_names(names: Collection[str], column: str) -> None:
     """Warn of names that are likely more than names: HTML, scores or quotes."""
-    for pattern, all_of_them, what in _STRANGE:
-        found = [name for name in names if pattern.search(name)]
-        if found and (not all_of_them or len(found) == len(names)):
-            warn(f"tags_column: the column {column!r} has names with {what}, such as {found[0]!r}")
+    for what, pattern in {**_STRANGE, **_STRANGE_IF_ALL}.items():
+        has_it = re.compile(pattern).search
+        found = next(filter(has_it, names), None)
+        if found is not None and (what in _STRANGE or all(map(has_it, names))):
+            warn(f"tags_column: the column {column!r} has names with {what}, such as {found!r}")
 
 
 def _are_plain(cells: Sequence[Any]) -> bool:
@@ -272,6 +281,10 @@ def _are_plain(cells: Sequence[Any]) -> bool:
 
 def _parsed(cell: Any) -> Any:
     """Return the object that stands in a text, or the objects; another cell as it is."""
+    if type(cell) is str and re.fullmatch(r'\s*"\s*[\[{].*\\".*[\]}]\s*"\s*', cell, re.DOTALL):
+        # Written twice: a text of JSON in another.
+        with suppress(ValueError):
+            cell = json.loads(cell)
     if type(cell) is str and ":" in cell and re.match(r"\s*[{\[]\s*[{'\"]", cell):
         for read in (partial(json.loads, object_pairs_hook=unique_names), literal_eval):
             try:
@@ -313,9 +326,9 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
     if isinstance(cell, Mapping):
         marks = {key: value for key, value in cell.items() if not is_missing(value)}
         key = next((key for key in _KEYS_OF_NAMES if key in marks), None)
-        if key is not None and not ({"label", "name"} & {key} and _are_marks(marks)):
+        if key is not None and not ({"label", "name"} & {key} and _are_marks(marks.values())):
             return _names_in(marks[key], others)
-        if not _are_marks(marks):
+        if not _are_marks(marks.values()):
             raise TypeError(f"{cell!r:.60}")
         others |= set(marks)
         return [key for key, value in marks.items() if float(value) >= 0.5]
@@ -331,6 +344,8 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
                 continue
             names = _names_in(_annotation(item), others)
             scores = [item[key] for key in _SCORES if isinstance(item.get(key), Number)]
+            if not _are_marks(scores):
+                raise TypeError(f"{item!r:.60}, whose score is not from 0 to 1,")
             if scores and float(scores[0]) < 0.5:
                 others |= set(map(as_written, names))
             else:
@@ -344,14 +359,14 @@ def _annotation(item: Mapping[str, Any]) -> Any:
     return next((item[key] for key in _KEYS_OF_NAMES if key in item), item)
 
 
-def _are_marks(marks: Mapping[str, Any]) -> bool:
-    return all(isinstance(v, Number) and 0 <= float(v) <= 1 for v in marks.values())  # type: ignore[arg-type]
+def _are_marks(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Number) and 0 <= float(value) <= 1 for value in values)  # type: ignore[arg-type]
 
 
-def _bodies_of_lists(
+def _lists_in(
     texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
-) -> list[str | None] | None:
-    """Return what is between the brackets of each text; None if the column holds no lists."""
+) -> list[list[str]]:
+    """Return the names in the brackets of each text; none if the column holds no lists."""
     bodies = [
         body_of_list(text) if text.rstrip()[-1:] in ("]", ")", "}") else None for text in texts
     ]
@@ -359,7 +374,7 @@ def _bodies_of_lists(
     inside = {k for k in filled if bodies[k] is not None}
     quoted = [k for k in filled if has_quotes(bodies[k] or "")]
     if not inside or (not quoted and (len(inside) < len(filled) or separator is not None)):
-        return None
+        return []
     others = [k for k in filled if k not in inside]
     if others:
         raise ValueError(
@@ -373,16 +388,12 @@ def _bodies_of_lists(
             f"tags_column: the column {name!r} has texts in brackets, such as "
             f"{texts[bare[0]]!r:.60}, which are read as lists of names with commas between"
         )
-    return [body if k in inside else None for k, body in enumerate(bodies)]
-
-
-def _of_body(body: str | None, text: str, name: str) -> list[str]:
     try:
-        return [label_name(item) for item in items_of(body or "")]
+        return [items_of((bodies[k] if k in inside else None) or "") for k in range(len(texts))]
     except ValueError as error:
         raise ValueError(
-            f"tags_column: the column {name!r} has {text!r:.60}, which is no list of "
-            f'names ({error}); expected a list such as ["red", "blue"]'
+            f"tags_column: the column {name!r} has a text in brackets that is no list of names: "
+            f'{error}; expected a list such as ["red", "blue"]'
         ) from error
 
 
@@ -531,11 +542,11 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
 
 
 def _warn_of_second_separator(
-    names: Collection[str], separator: str | None, column: str, *, is_used: bool = True
+    names: Collection[str], separator: str | None, column: str, *, is_used: bool
 ) -> None:
     """Warn of tags that are made of other tags, with another separator between them."""
     known = set(names)
-    for other, is_strong in {**_SEPARATORS, " and ": False}.items():
+    for other, is_strong in _SEPARATORS.items():
         found = {name: _pieces(name, other) for name in names if other in name}
         # Names may have several words.
         if other == separator or (other == " " and not all(of <= known for of in found.values())):

@@ -1,6 +1,6 @@
 """Tables: columns of numbers, names and text, and columns or lists of labels."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multimargin.checks.names import listed, option
+from multimargin.checks.names import option, places_of
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
 from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
-    column_of_feature,
     feature_kinds,
-    features_by_column,
     features_of_columns,
     indicator_of_columns,
     uses_of_columns,
@@ -31,7 +29,7 @@ from multimargin.datasets.table_files import (
     stacked,
     with_plain_names,
 )
-from multimargin.datasets.table_kinds import Kind, is_called_a_key, marks_of
+from multimargin.datasets.table_kinds import is_called_a_key, marks_of
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
 from multimargin.typing import Frame
@@ -44,17 +42,12 @@ class Table:
     X: Any  # (n, d): The features as they are: numbers as float64, names and text as objects
     Y: NDArray[Any]  # (n, q): Label indicator of uint8; of float32 with NaN if labels are unknown
     label_names: Sequence[str]  # Names of the q labels
-    kinds: Mapping[str, str]  # What each feature is, one of `table_encoder.KINDS`
+    columns: TableColumns  # What its columns are taken for, by which new rows are read
     name: str = ""  # Name of the data set
     splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)  # Rows of named subsets
     groups: NDArray[Any] | None = None  # (n,): Rows of the same value belong together
-    separator: str | None = None  # What stood between the tags of a column; None for lists
     unknown_tags: Mapping[str, int] = field(default_factory=dict)  # Rows of tags not looked for
-    blank: str = "unknown"  # What an empty cell of a label is
-    decimal: str = "."  # The decimal mark of numbers
-    units: Mapping[str, str] = field(default_factory=dict)  # Signs of columns of amounts
     n_rare: int = 0  # Number of labels that are left out, with fewer rows than asked for
-    decisions: Mapping[str, Kind] = field(default_factory=dict)  # What columns are taken for
 
     @property
     def n_samples(self) -> int:
@@ -72,16 +65,24 @@ class Table:
         return int(self.Y.shape[1])
 
     @property
+    def kinds(self) -> dict[str, str]:
+        """Kind of each feature, one of `table_kinds.KINDS`."""
+        return self.columns.features
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the columns that are features."""
+        """Names of the features."""
         return tuple(self.kinds)
 
     def missing(self, rows: NDArray[np.intp]) -> dict[str, int]:
         """Count the missing values of some rows in columns that have some; of text, empty ones."""
         values = self.X.iloc[rows]
         counts = (values.isna() | (values == "")).sum()
-        # Of a date and of a list all parts are missing.
-        return {column_of_feature(name): int(count) for name, count in counts.items() if count}
+        found = {
+            column: int(counts[kind.features(column)].max())
+            for column, kind in self.columns.kinds.items()
+        }
+        return {column: count for column, count in found.items() if count}
 
     def numbers(self) -> dict[str, Any]:
         """Return the fields of a `MultilabelData`, by an encoder fitted to the training part."""
@@ -103,9 +104,7 @@ def read_table(
     columns: TableColumns,
     *,
     name: str | None = None,
-    kinds: Mapping[str, str] | None = None,
-    units: Mapping[str, str] | None = None,
-    known_labels: Collection[str] | None = None,
+    known_labels: Sequence[str] | None = None,
 ) -> Table:
     """Read tables and sort their columns."""
     first = next(iter(parts.values()))
@@ -115,8 +114,6 @@ def read_table(
             frame,
             columns,
             name=stem_of(first) if name is None else name,
-            kinds=kinds,
-            units=units,
             known_labels=known_labels,
             as_text=kind_of(first) in DELIMITERS,
             # What the test part holds decides nothing.
@@ -143,10 +140,7 @@ def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
 
 
 def read_parts(
-    parts: Mapping[str, Path],
-    columns: TableColumns | None = None,
-    *,
-    blank_rows: bool = False,
+    parts: Mapping[str, Path], columns: TableColumns | None = None, *, blank_rows: bool = False
 ) -> tuple[Frame, dict[str, NDArray[np.intp]]]:
     """Read tables with the same columns into one, and the rows of each part of several."""
     frames = {part: read_frame(file, blank_rows=blank_rows) for part, file in parts.items()}
@@ -163,21 +157,22 @@ def table_of(
     columns: TableColumns,
     *,
     name: str = "",
-    kinds: Mapping[str, str] | None = None,
-    units: Mapping[str, str] | None = None,
-    known_labels: Collection[str] | None = None,
+    known_labels: Sequence[str] | None = None,
     as_text: bool = False,
     rows: NDArray[np.intp] | None = None,
 ) -> Table:
     """Sort the columns of a data frame into features and labels.
 
-    `as_text` says that its cells are texts of a file without types, `rows` which of them decide
-    what a column holds, by default all.
+    `known_labels` are those of a fit, where `columns` are. `as_text` says that cells are texts of a
+    file without types, `rows` which of them decide what a column holds, by default all.
     """
+    if known_labels is not None and columns.tags_column is None:
+        columns = replace(columns, labels=list(known_labels))
     uses = uses_of_columns(frame, columns)
     groups = None if columns.group is None else numbered_keys(frame[uses["group"][0]], "group")
-    found: dict[str, Any] = {}
     min_count = check_integer("min_count", columns.min_count, at_least=1)
+    separator = blank = None
+    unknown: Mapping[str, int] = {}
     if columns.tags_column is not None:
         tags = indicator_of_tags(
             frame[uses["tags_column"]],
@@ -186,67 +181,56 @@ def table_of(
             min_count=min_count,
             rows=rows,
         )
-        names, Y = tags.names, tags.Y
-        found = {"separator": tags.separator, "unknown_tags": tags.unknown, "n_rare": tags.n_rare}
+        names, Y, n_rare = tags.names, tags.Y, tags.n_rare
+        separator, unknown = tags.separator, tags.unknown
     else:
-        Y, found["blank"] = indicator_of_columns(frame, uses["labels"], columns.blank)
+        Y, blank = indicator_of_columns(frame, uses["labels"], columns.blank)
         counts = np.count_nonzero((Y if rows is None else Y[rows]) == 1, axis=0)
         kept = frequent(counts.tolist(), min_count)
         names, Y = [uses["labels"][k] for k in kept], Y[:, kept]
-        found["n_rare"] = counts.size - len(kept)
-    mark = "." if columns.decimal is None else columns.decimal
-    if kinds is None:
+        n_rare = counts.size - len(kept)
+    if columns.kinds:
+        X = features_of(frame, columns, name)
+    else:
         others = [uses[use] for use in ("labels", "tags_column", "group", "drop") if use in uses]
         features = frame.drop(columns=[column for used in others for column in used])
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
         deciding = features if rows is None else features.iloc[rows]
-        kinds, mark, found["decisions"] = feature_kinds(deciding, uses, columns, as_text=as_text)
-        units = {column: kind.unit for column, kind in found["decisions"].items() if kind.unit}
-        X = features_of(frame, kinds, name, mark, units=units)
-    else:
-        X = features_of(frame, kinds, name, model_mark=mark, units=units)
-    found["units"] = units or {}
-    return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, decimal=mark, **found)
-
-
-def features_of(
-    frame: Frame,
-    kinds: Mapping[str, str],
-    name: str,
-    mark: str | None = None,
-    model_mark: str = ".",
-    units: Mapping[str, str] | None = None,
-) -> Frame:
-    """Return the features of a table in the order and the types of their kinds.
-
-    `mark` is the decimal mark; None finds it, `model_mark` where that is open. `units` are those of
-    the columns in the rows that were fitted.
-    """
-    columns = features_by_column(frame, kinds)
-    missing = [column for column in columns if column not in frame.columns]
-    if missing:
-        raise ValueError(
-            f"{name} lacks {len(missing)} of the {len(columns)} columns of features: "
-            f"{listed(missing)}; it has {listed(list(frame.columns))}"
+        kinds, mark = feature_kinds(deciding, uses, columns, as_text=as_text)
+        columns = TableColumns(
+            tags_column=columns.tags_column,
+            one_tag_a_row=columns.one_tag_a_row,
+            separator=separator,
+            blank=blank,
+            decimal=mark,
+            kinds=kinds,
         )
-    if mark is None:
-        mark = _mark_of_numbers(frame, kinds, model_mark)
-    return frame_of(features_of_columns(frame, kinds, mark, units or {}), frame.index)
+        X = frame_of(features_of_columns(frame, columns), frame.index)
+    return Table(X, Y, tuple(names), columns, name, {}, groups, unknown, n_rare)
 
 
-def _mark_of_numbers(frame: Any, kinds: Mapping[str, str], mark: str) -> str:
-    """Return the decimal mark of the numbers: the one given, unless only the other one fits."""
-    marks = {".", ","}
-    for column, kind in kinds.items():
-        if kind == "number" and column in frame.columns and frame[column].dtype.kind not in "buif":
+def features_of(frame: Frame, columns: TableColumns, name: str) -> Frame:
+    """Return the features of new rows, whose columns are known from a fit.
+
+    Their decimal mark is that of the fit, unless only the other one fits.
+    """
+    places_of(list(columns.kinds), frame.columns, name, "columns of features")
+    columns = replace(columns, decimal=_mark_of_new_rows(frame, columns))
+    return frame_of(features_of_columns(frame, columns), frame.index)
+
+
+def _mark_of_new_rows(frame: Any, columns: TableColumns) -> str:
+    known, marks = columns.decimal or ".", {".", ","}
+    for column, kind in columns.kinds.items():
+        if kind.name == "number" and frame[column].dtype.kind not in "buif":
             cells = Cells(column, frame[column])
             fits = marks_of(cells)
             # Points may stand between thousands.
-            if mark not in fits and units_of(cells.texts, mark) is not None:
-                fits.add(mark)
+            if known not in fits and units_of(cells.texts, known) is not None:
+                fits.add(known)
             marks &= fits
-    return mark if mark in marks or not marks else marks.pop()
+    return known if known in marks or not marks else marks.pop()
 
 
 def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:

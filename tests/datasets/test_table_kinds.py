@@ -1,0 +1,158 @@
+"""Kinds of columns in doubt: what is warned of or asked about, and what is not."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from multimargin.datasets.table_cells import Cells
+from multimargin.datasets.table_columns import TableColumns
+from multimargin.datasets.table_kinds import kind_of, warn_of_names
+from multimargin.datasets.tables import features_of, table_of
+
+AS_WRITTEN = st.sampled_from(["{}", "{}.0", "${}", "{} €"])
+CODES = st.sampled_from([-1, -9, -99, -999, -9999, 99, 999, 9999, 99999])
+
+
+def read(cells, **roles):
+    """Return a column as a table has it, and what is told of it."""
+    rows = len(cells)
+    frame = {"n": cells, "x": [k % 2 for k in range(rows)], "y": [k % 3 % 2 for k in range(rows)]}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        table = table_of(pd.DataFrame(frame), TableColumns(labels="x,y", **roles), as_text=True)
+    return table.X.iloc[:, 0].tolist(), " ".join(str(one.message) for one in told)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    code=CODES,
+    written=AS_WRITTEN,
+    others=st.lists(st.integers(0, 40), min_size=3, max_size=12, unique=True),
+    count=st.integers(2, 4),
+)
+def test_numbers_for_missing_ones_are_told_and_kept(code, written, others, count):
+    assume(max(others) > 1)
+    cells = [written.format(number) for number in others]
+    found, told = read(cells + [written.format(code)] * count)
+    assert f"the column 'n' has {code} in {count} rows, unlike its others; if" in told
+    assert found == [*others, *[code] * count]
+    assert not read(cells + [written.format(code)] * count, number="n")[1]
+    assert "in 1 rows" not in read([*cells, written.format(code)])[1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    code=CODES,
+    others=st.lists(st.integers(-8, 8), min_size=3, max_size=12),
+    scale=st.sampled_from([2, 1000]),
+)
+def test_numbers_among_others_like_them_are_no_codes(code, others, scale):
+    """They have smaller and larger ones, of both signs, around them."""
+    around = [scale * code, -scale * code]
+    cells = [str(number) for number in [*others, *around, code, code] * 2]
+    assert "unlike its others" not in read(cells)[1]
+
+
+def test_years_of_no_date_are_told():
+    days = [f"2024-01-{day:02}" for day in range(1, 7)] + ["2023-05-01", "2022-05-01"]
+    assert "'n' has 9999 in 2 rows, unlike" in read([*days, "9999-12-31", "9999-12-31"])[1]
+    assert not read([*days, *days])[1]
+
+
+COLUMNS = {
+    "amounts": ["$1,234.50", "$7", "", "$-3.25", "n/a"],
+    "commas": ["1.234,5", "0,5", "12", "-7,25", "?"],
+    "percent": ["45%", "7 %", "", "0.5%", "100%"],
+    "dates": ["2024-01-31", "2023-12-01", "", "2024-02-29", "NULL"],
+    "times": ["2024-01-31 10:00", "2023-12-01 00:00", "", "2024-02-29 23:59", "2024-03-01 07:30"],
+    "vectors": ["[1, 2.5]", "[0, -1e3]", "", "[3, 4]", "[5,6]"],
+    "names": ["red", " sea ", "NA", "", "red"],
+    "digits": ["1", "0", "", "17", "3"],
+    "codes": ["007", "010", "", "099", "007"],
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("as_text", [True, False])
+def test_each_row_is_read_alone_as_among_others(name, as_text):
+    """The kind, the unit and the decimal mark of a column are those of the fit."""
+    frame = pd.DataFrame({"c": COLUMNS[name], "n": range(5), "x": [0, 1] * 2 + [1], "y": 1})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = table_of(frame, TableColumns(labels="x,y"), as_text=as_text)
+    for row in range(5):
+        alone = features_of(frame[row : row + 1], table.columns, "new")
+        pd.testing.assert_frame_equal(alone, table.X[row : row + 1])
+
+
+def test_a_column_of_signs_has_no_code():
+    for cells in (["-1", "0", "1"] * 3, ["-1", "1"] * 4, ["99", "1"] * 4):
+        assert not read(cells)[1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    thousands=st.lists(st.tuples(st.integers(1, 999), st.integers(0, 999)), min_size=1, max_size=9),
+    hundreds=st.lists(st.integers(100, 999), min_size=1, max_size=9),
+)
+def test_points_between_thousands_are_asked_about(thousands, hundreds):
+    assume(any(rest for _, rest in thousands))
+    cells = [f"{number}.{rest:03}" for number, rest in thousands] + list(map(str, hundreds))
+    with pytest.raises(ValueError, match=r"'n' has numbers such as .*, whose point may be"):
+        read(cells)
+    numbers = [1000 * number + rest for number, rest in thousands]
+    assert read(cells, decimal=",")[0] == [*numbers, *hundreds]
+    assert read(cells, decimal=".")[0] == [number / 1000 for number in numbers] + hundreds
+    fixed = [f"{float(number):.3f}" for number in (1.25, 950, 3.125)]
+    assert read(fixed)[0] == [1.25, 950, 3.125]
+    # As decimals are written.
+    for other in ("0.250", "1.25", "1250.500"):
+        assert read([*cells, other])[0][-1] == float(other)
+
+
+@pytest.mark.parametrize("odd", ["$ -", "$5 off", "n.k.", "10-20"])
+def test_amounts_with_something_else_in_some_rows_are_told(odd):
+    cells = [f"$ 1,{number}.00" for number in range(100, 110)]
+    column = Cells("n", pd.Series([odd, *cells] * 2, dtype=object), as_text=True)
+    assert kind_of(column).name == "nominal"
+    with pytest.warns(UserWarning, match="something else than a number in 2 of 22 rows, first"):
+        warn_of_names(column, ".")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["7M", "12M", "Varies with device", "3.5M"],
+        ["1,000+", "10,000+", "1,000,000+"],
+        ["0.1*", "0.25*", "0.5**", "0.4"],
+    ],
+)
+def test_numbers_with_units_in_most_cells_are_asked_about(cells):
+    kind = kind_of(Cells("n", pd.Series(cells * 4, dtype=object), as_text=True))
+    assert (kind.name, kind.ask) == ("numbers with units", "--nominal")
+
+
+@pytest.mark.parametrize("cells", [["1 1/2", "2 3/4", "0 1/8"], ["5'11\"", "6'0\"", "5' 4\""]])
+def test_several_numbers_in_a_cell_are_asked_about(cells):
+    kind = kind_of(Cells("n", pd.Series(cells * 4, dtype=object), as_text=True))
+    assert (kind.name, kind.ask) == ("several numbers", "--drop")
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        *(("TRUE", "FALSE"), ("WAHR", "FALSCH"), ("VRAI", "FAUX"), ("VERO", "FALSO")),
+        *(("VERDADERO", "FALSO"), ("VERDADEIRO", "FALSO"), ("WAAR", "ONWAAR"), ("SANT", "FALSKT")),
+        *(("PRAWDA", "FAŁSZ"), ("ИСТИНА", "ЛОЖЬ"), ("真", "假"), ("Checked", "Unchecked")),
+        *(("Selected", "Not Selected"), ("☑", "☐"), ("✓", "✗"), ("Ja", "Nein"), ("t", "f")),
+    ],
+)
+def test_labels_as_programs_of_any_language_write_them(yes, no):
+    cells = [yes, no, f" {no} ", yes.lower(), ""]
+    frame = pd.DataFrame({"n": range(5), "x": cells, "y": cells[::-1]})
+    Y = table_of(frame, TableColumns(labels="x,y"), as_text=True).Y
+    np.testing.assert_array_equal(Y[:, 0], [1, 0, 0, 1, np.nan])
