@@ -41,6 +41,31 @@ fn threads_change_no_bit() {
     }
 }
 
+/// Labels of one size count in full, small ones next to a large one hardly, whatever the unit of the weights.
+#[test]
+fn small_labels_count_less() {
+    let kernel = vec![0.0; N * N];
+    let kernel = KernelRows::stored(&kernel, N).unwrap();
+    let count = |positives: &[usize], weight: f64| {
+        let sign = |at: usize| {
+            if at % N < positives[at / N] {
+                1.0
+            } else {
+                -1.0
+            }
+        };
+        let signs: Vec<f64> = (0..N * positives.len()).map(sign).collect();
+        let bounds = vec![weight; signs.len()];
+        let problem = Problem::new(&kernel, &signs, &bounds, 0.1).unwrap();
+        problem.effective_labels()
+    };
+    for weight in [1e-200, 1.0 / N as f64, 1e200] {
+        // A label and its complement have one size.
+        assert!((count(&[7, 7, N - 7], weight) - 3.0).abs() < 1e-12);
+        assert!((count(&[12, 1, 1], weight) - 196.0 / 146.0).abs() < 1e-12);
+    }
+}
+
 #[test]
 fn what_rounding_explains_is_no_indefinite_kernel() {
     let signs = [1.0, -1.0];

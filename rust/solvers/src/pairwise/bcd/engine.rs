@@ -382,4 +382,32 @@ mod tests {
             assert!(engine.certify(&mut Stops(1000)).is_some());
         }
     }
+
+    /// The first epochs solve each block once, later ones those of a chain several times.
+    #[test]
+    fn repeated_visits_are_counted() {
+        const N: usize = 60;
+        let mut random = fastrand::Rng::with_seed(1);
+        let x: Vec<f64> = (0..N * 3).map(|_| random.f64() - 0.5).collect();
+        let indicator: Vec<u8> = (0..N * 4).map(|k| u8::from(k % 5 < 2)).collect();
+        let labels = Labels::new(&indicator, 4, 100.0).unwrap();
+        let settings = Settings::default();
+        let threads = Threads::new(1);
+        let mut scores = LinearDense::new(Dense::new(&x, N, 3).unwrap(), 4);
+        let iterate = Iterate::new(&labels, &mut scores, None, vec![0.0; N * 4], 0.0, &threads);
+        let mut engine = Engine::new(iterate, Proximal::new(Hinge), &settings);
+        for epoch in 0..3 {
+            engine.epoch(&mut ());
+            let once = engine.active();
+            assert!(once > 0);
+            if epoch < settings.tuning.passes.single_epochs {
+                assert_eq!(engine.solved(), once);
+            } else {
+                assert!(engine.solved() > once);
+            }
+        }
+        engine.let_repeat(false);
+        engine.epoch(&mut ());
+        assert_eq!(engine.solved(), engine.active());
+    }
 }
