@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, check_flag
 from multimargin.features.checked import TakesFeatures
+from multimargin.features.lengths import unit_rows
 from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 
 # Columns up to which, and entries up to which, features are held dense.
@@ -153,7 +153,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         found = []
         for part, dense, unit in zip(parts, self.dense_, self.unit_length_, strict=True):
             rows = in_form(part, dense=dense)
-            found.append(normalize(rows) if unit else rows)
+            found.append(unit_rows(rows) if unit else rows)
         return found
 
     def side_by_side(self, parts: list[Features]) -> Features:

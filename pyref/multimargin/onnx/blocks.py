@@ -129,9 +129,11 @@ def _nearness(graph: Graph, model: LabelNeighbours, X: Rows) -> tuple[Node, Any]
     moved: Rows = X if model.mean_ is None else graph.add("Sub", X, model.mean_)
     squares = graph.add("ReduceSumSquare", moved, axes=[1])
     products = graph.add("MatMul", moved, -2.0 * rows)
-    distances = graph.add("Add", graph.add("Add", squares, model.squares_), products)
+    squares = graph.add("Add", squares, model.squares_)
+    distances = graph.add("Add", squares, products)
     nearness = graph.add("Neg", graph.add("Max", distances, 0.0))
-    longest = graph.add("Add", squares, float(model.squares_.max()))
+    # Not by a sum with the largest: runtimes take a number below single precision for 0.
+    longest = graph.add("ReduceMax", squares, axes=[1])
     return nearness, graph.add("Mul", longest, TIES_OF_SQUARES)
 
 
