@@ -1,6 +1,6 @@
 """What one call costs: `LabelRankerCV` at its defaults beside one-vs-rest peers, at many sizes.
 
-    python benchmarks/one_call.py [CASE ...] [--peers "logistic regression" ...]
+    python benchmarks/one_call.py [CASE ...] [--peers "logistic regression" ...] [--limit 1800]
 
 Each fit has a process of its own and one thread; seconds are those of its processor, with the
 search and all that is calibrated; memory is the largest that the process held. Of peers the better
@@ -8,13 +8,15 @@ of two settings counts, for each measure on the test rows, and the larger of bot
 their labels are the descriptions and dependencies of Debian packages, or their tags, from
 ../shared/data (vectors by `StaticEmbedding`); larger cases are made up, and of these with many
 labels a peer has one setting and none is calibrated. Of thousands of labels the five best are
-measured, on rows with a label, beside `RankSVM` alone. Each line goes to standard error as soon as
-it is known, the tables to standard output.
+measured, on rows with a label, beside `RankSVM` alone. A peer has --limit processor seconds for
+each setting, with the data; then it is ended and its line says so. Each line goes to standard error
+as soon as it is known, the tables to standard output.
 """
 
 import argparse
 import json
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -212,12 +214,30 @@ def of_heads(model: Any, X: Any, y: Any) -> list[float]:
     return [float(hits[:, :k].mean()) for k in (1, 3, 5)]
 
 
-def apart(case: str, method: str, place: int) -> dict[str, Any]:
+def apart(case: str, method: str, place: int, limit: int) -> dict[str, Any]:
     """Return what `fit` does, in a process of its own."""
-    command = [sys.executable, __file__, case, "--fit", method, str(place)]
+    command = [sys.executable, __file__, case, "--fit", method, str(place), "--limit", str(limit)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+def measures_of(case: str) -> tuple[str, ...]:
+    """Return the names of the measures of a case."""
+    return HEADS if case == thousands.__name__ else MEASURES
+
+
+def line_of(case: str, method: str, n_settings: int, limit: int) -> list[str]:
+    """Return the best measures over the settings of a method, most seconds and megabytes."""
+    try:
+        found = [apart(case, method, place, limit) for place in range(n_settings)]
+    except subprocess.CalledProcessError as error:
+        if error.returncode != -signal.SIGXCPU:
+            raise
+        return [*["-"] * len(measures_of(case)), f"> {limit}", "-"]
+    best = np.max([one["values"] for one in found], axis=0)
+    seconds, megabytes = (max(one[k] for one in found) for k in ("seconds", "megabytes"))
+    return [*(f"{value:.4f}" for value in best), f"{seconds:.1f}", f"{megabytes:.0f}"]
 
 
 def main() -> None:
@@ -226,8 +246,12 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
     parser.add_argument("--fit", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
+    parser.add_argument("--limit", type=int, default=1800)
     chosen = parser.parse_args()
     if chosen.fit:
+        if chosen.fit[0] != OURS:
+            _, most = resource.getrlimit(resource.RLIMIT_CPU)
+            resource.setrlimit(resource.RLIMIT_CPU, (chosen.limit, most))
         print(json.dumps(fit(chosen.cases[0], chosen.fit[0], int(chosen.fit[1]))))
         return
     if unknown := set(chosen.cases) - set(CASES):
@@ -237,16 +261,11 @@ def main() -> None:
         peers = PEERS_OF_CASES.get(case, PEERS)
         if peers is not PEERS_OF_THOUSANDS:
             peers = {name: peers[name] for name in chosen.peers if name in peers}
-        measures = HEADS if case == thousands.__name__ else MEASURES
         for method, settings in {OURS: [None], **peers}.items():
-            found = [apart(case, method, place) for place in range(len(settings))]
-            best = np.max([one["values"] for one in found], axis=0)
-            seconds, megabytes = (max(one[k] for one in found) for k in ("seconds", "megabytes"))
-            shown = [*(f"{value:.4f}" for value in best), f"{seconds:.1f}", f"{megabytes:.0f}"]
-            rows.append([method, *shown])
+            rows.append([method, *line_of(case, method, len(settings), chosen.limit)])
             print(f"{case}: {'  '.join(rows[-1])}", file=sys.stderr, flush=True)
         title = CASES[case].__doc__.splitlines()[0]
-        print_table(title, ["", *measures, "s", "MB"], rows)
+        print_table(title, ["", *measures_of(case), "s", "MB"], rows)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ DATA = {
     "constant": np.ones((30, 2)),
     "one row": np.repeat([[0.3, -0.2]], 25, axis=0),
     "zeros": np.zeros((25, 2)),
+    "small": 1e-50 * RNG.normal(size=(30, 2)),
     "tiny": 1e-200 * RNG.normal(size=(30, 2)),
     "huge": 1e100 * RNG.normal(size=(30, 2)),
 }

@@ -329,3 +329,17 @@ def test_forms_are_chosen_view_by_view() -> None:
     assert sparse.issparse(rows)
     np.testing.assert_allclose(rows[:, 600:].toarray(), X[NUMBERS])
     assert found.get_feature_names_out()[0] == "wide__0"
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("places", [[0], [0, 1], [1, 0]])
+def test_a_transformer_returns_as_many_columns_as_in_the_fit(places: list[int], width: int) -> None:
+    X, y = tables()
+    times = {"columns": 2}
+    repeated = FunctionTransformer(lambda rows: np.repeat(rows, times["columns"], axis=1))
+    views = [("changing", repeated, ["size"]), ("few", "passthrough", NUMBERS)]
+    found = LabelRankerCV([1.0], stack=None, views=[views[place] for place in places]).fit(X, y)
+    times["columns"] = width
+    for method in (found.predict, found.predict_proba, found.label_scores):
+        with pytest.raises(ValueError, match=f"'changing' .* has {width} columns; expected 2, as"):
+            method(X)

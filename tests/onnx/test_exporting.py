@@ -202,7 +202,7 @@ def test_probabilities(digits, tmp_path, threshold, at_least_one):
     assert_allclose(found["scores"], model.label_scores(X_test), atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", ["rbf", "sparse", "empty", "classes"])
+@pytest.mark.parametrize("kind", ["rbf", "sparse", "empty", "mostly empty", "classes"])
 def test_label_ranker(digits, tmp_path, kind):
     X, X_test, y, _ = digits
     # No two rows are equally far from a third: which of them votes is each runtime's own.
@@ -213,6 +213,9 @@ def test_label_ranker(digits, tmp_path, kind):
     elif kind == "empty":
         y = y.copy()
         y[:100] = 0
+    elif kind == "mostly empty":
+        y = y.copy()
+        y[:200] = 0
     elif kind == "classes":
         y = y.argmax(axis=1)
     model = LabelRankerCV([10.0], loss="hinge", gamma="scale", class_weight=None, top_k=None)

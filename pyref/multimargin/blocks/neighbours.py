@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
-from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,6 +14,7 @@ from multimargin.blocks.base import OddsBlock, with_shares
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight
+from multimargin.features.lengths import unit_rows
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -117,7 +117,7 @@ class LabelNeighbours(OddsBlock):
         self.classes_ = np.arange(labels.shape[1])
         self.mean_, self.squares_ = None, None
         if self.metric == "cosine":
-            X = normalize(X).astype(np.float32)
+            X = unit_rows(X).astype(np.float32)
         else:
             if not sparse.issparse(X):
                 self.mean_ = X.mean(axis=0)
@@ -180,7 +180,7 @@ class LabelNeighbours(OddsBlock):
     def _nearness(self, X: Any) -> tuple[Matrix, Matrix]:
         """Return cosines or negative squared distances (m, n), and their rounding (m, 1)."""
         if self.metric == "cosine":
-            return self._products(normalize(X)), np.full((X.shape[0], 1), TIES_OF_COSINES)
+            return self._products(unit_rows(X)), np.full((X.shape[0], 1), TIES_OF_COSINES)
         if self.mean_ is not None:
             X = (X.toarray() if sparse.issparse(X) else X) - self.mean_
         assert self.squares_ is not None

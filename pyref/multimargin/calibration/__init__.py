@@ -3,11 +3,12 @@
 - `calibrated`: `CalibratedClassifier`, one calibration for all labels, of a classifier or a stack;
   `thresholded`: `ThresholdedClassifier`, a threshold learned on held-out rows;
 - `held_out`: the scores of the rows of each fold; `pairs`: what they say of pairs of a row and a
-  label; `pooled`, `lift`: the calibrations; `logistic`: the regression that they are;
+  label; `pooled`, `lift`, `bend`: the calibrations; `logistic`: the regression that they are;
 - `head`: calibration and threshold on top of scores; `shortlists`: the same of the best labels of
   each row.
 """
 
+from multimargin.calibration.bend import BentCalibration
 from multimargin.calibration.calibrated import CalibratedClassifier
 from multimargin.calibration.lift import LabelLift, LiftedCalibration
 from multimargin.calibration.pooled import PooledCalibration
@@ -15,6 +16,7 @@ from multimargin.calibration.shortlists import ShortlistClassifier
 from multimargin.calibration.thresholded import ThresholdedClassifier
 
 __all__ = [
+    "BentCalibration",
     "CalibratedClassifier",
     "LabelLift",
     "LiftedCalibration",

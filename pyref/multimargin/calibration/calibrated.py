@@ -1,7 +1,7 @@
 """Any multi-label classifiers with a calibrated ranking, probabilities and label sets."""
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
 
+from multimargin.calibration.bend import BentCalibration, Calibration, bent, mean_and_deviation
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named, sliceable
-from multimargin.calibration.lift import Calibration, LabelLift, LiftedCalibration
+from multimargin.calibration.lift import LabelLift, LiftedCalibration
 from multimargin.calibration.pairs import Listed
 from multimargin.calibration.pooled import PooledCalibration
 from multimargin.checks.parameters import check_flag, check_real
@@ -63,7 +64,9 @@ class CalibratedClassifier(HeldOutClassifier):
         ranks better with many labels.
     empty_label : bool, default=False
         If True, the classifiers learn a further, last label, that a row has none, and the
-        calibration uses its scores; where most rows have none, as features of the others alone.
+        calibration uses its scores; where most rows have none, as features of the others alone,
+        and with a bend of the first classifier's scores
+        (`multimargin.calibration.BentCalibration`).
     cv : int, splitter or iterable of (train, test), default=3
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
         scikit-learn's `GroupKFold`.
@@ -81,7 +84,7 @@ class CalibratedClassifier(HeldOutClassifier):
         The first of them.
     head_ : Head
         Calibration and threshold, which make odds and label sets of the classifiers' scores.
-    calibration_ : PooledCalibration or LiftedCalibration
+    calibration_ : PooledCalibration, LiftedCalibration or BentCalibration
         The calibration, learned from the held-out scores of all rows.
     threshold_ : Threshold
         The threshold of the logarithms of the odds.
@@ -258,6 +261,19 @@ def _calibrated(
     held_out: HeldOut, C: float, lift: bool, *, of_all: bool
 ) -> tuple[Calibration | None, Matrix]:
     """Return a calibration of all rows, if it is wanted, and the odds of each without itself."""
+    if held_out.n_learned is None or held_out.listed is not None:
+        return _weighed(held_out, C, lift, of_all=of_all)
+    first = held_out.blocks[0]
+    at = mean_and_deviation(first[:, : held_out.n_learned], held_out.sample_weight)
+    held_out = replace(held_out, blocks=[*held_out.blocks, bent(first, *at)])
+    calibration, odds = _weighed(held_out, C, lift, of_all=of_all)
+    return None if calibration is None else BentCalibration(calibration, *at), odds
+
+
+def _weighed(
+    held_out: HeldOut, C: float, lift: bool, *, of_all: bool
+) -> tuple[PooledCalibration | LiftedCalibration | None, Matrix]:
+    """Return a calibration of all blocks, and the odds of each row without itself."""
     indicator = held_out.indicator()
     weights, blocks = held_out.sample_weight, held_out.blocks
     folds = _parts(held_out, indicator)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from multimargin.calibration.lift import Calibration
+from multimargin.calibration.bend import Calibration
 from multimargin.thresholds.base import Threshold, over_labels
 from multimargin.typing import Matrix, MatrixLike
 
@@ -20,7 +20,7 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    calibration : PooledCalibration, LiftedCalibration or None
+    calibration : PooledCalibration, LiftedCalibration, BentCalibration or None
         Map of scores to log odds; None leaves scores as they are.
     threshold : Threshold or None
         Threshold of the odds; None where each row has one class, the best.

@@ -123,6 +123,3 @@ class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
             The shares; with the intercepts they sum to the odds.
         """
         return self.second.shares([*blocks, self.lift.scores(self.first.odds(blocks))])
-
-
-Calibration = PooledCalibration | LiftedCalibration

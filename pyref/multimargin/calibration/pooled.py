@@ -156,7 +156,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         weights = np.ones(size) if sample_weight is None else sample_weight[pairs.rows]
         # Beside heavier pairs the penalty would be lost in rounding.
         weights = weights * min(1.0, _HEAVIEST / (C * weights.max()))
-        scale = np.array([_deviation(feature, weights) for feature in pairs.features])
+        scale = np.array([deviation_of(feature, weights) for feature in pairs.features])
         A = np.ones((scale.size + 1, size))
         np.divide(pairs.features, scale[:, None], out=A[:-1])
         blocks = places_of_blocks(pairs.n_blocks)
@@ -276,7 +276,7 @@ def _as_blocks(scores: Any) -> list[Any]:
     return list(scores) if several else [scores]
 
 
-def _deviation(feature: Vector, weights: Vector) -> float:
+def deviation_of(feature: Vector, weights: Vector) -> float:
     """Return the standard deviation of a feature, 1 for a constant one."""
     mean = np.average(feature, weights=weights)
     deviation = float(np.sqrt(np.average((feature - mean) ** 2, weights=weights)))

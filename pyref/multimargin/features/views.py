@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, check_flag
 from multimargin.features.checked import TakesFeatures
+from multimargin.features.lengths import unit_rows
 from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 
 # Columns up to which, and entries up to which, features are held dense.
@@ -143,9 +143,10 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         """Return checked features as `transform` does."""
         parts = [X]
         if self.columns_ is not None:
+            widths = np.diff([0, *self.stops_])
             parts = [
-                _of_view(name, own.transform, X)
-                for name, own in zip(self.names_, self.columns_, strict=True)
+                _of_view(name, own.transform, X, width)
+                for name, own, width in zip(self.names_, self.columns_, widths, strict=True)
             ]
         return self.side_by_side(self._in_form(parts))
 
@@ -153,7 +154,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         found = []
         for part, dense, unit in zip(parts, self.dense_, self.unit_length_, strict=True):
             rows = in_form(part, dense=dense)
-            found.append(normalize(rows) if unit else rows)
+            found.append(unit_rows(rows) if unit else rows)
         return found
 
     def side_by_side(self, parts: list[Features]) -> Features:
@@ -292,8 +293,8 @@ def copy_names(fitted: BaseEstimator, other: BaseEstimator) -> None:
             setattr(other, name, getattr(fitted, name))
 
 
-def _of_view(name: str, transform: Any, X: Any) -> Any:
-    """Return what the transformer of a view makes of rows, as numbers."""
+def _of_view(name: str, transform: Any, X: Any, width: int | None = None) -> Any:
+    """Return what the transformer of a view makes of rows, as numbers; after the fit as wide."""
     try:
         found = transform(X)
     except Exception as error:
@@ -302,6 +303,8 @@ def _of_view(name: str, transform: Any, X: Any) -> Any:
     try:
         rows = check_array(found, accept_sparse="csr", dtype=np.float64, order="C")
         check_as_many_rows(rows, X, "the matrix")
+        if width not in (None, rows.shape[1]):
+            raise ValueError(f"the matrix has {rows.shape[1]} columns; expected {width}, as in fit")
         return rows
     except (TypeError, ValueError) as error:
         raise ValueError(

@@ -18,7 +18,6 @@ from multimargin.blocks.neighbours import (
 )
 from multimargin.calibration.held_out import LEAST
 from multimargin.onnx.graph import Graph, Node, Rows
-from multimargin.onnx.scores import dense
 
 # onnx.TensorProto.FLOAT, INT64 and DOUBLE, without the import.
 _FLOAT, _INT64, _DOUBLE = 1, 7, 11
@@ -119,30 +118,30 @@ def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
 
 def _nearness(graph: Graph, model: LabelNeighbours, X: Rows) -> tuple[Node, Any]:
     """Append cosines or negative squared distances (m, n), and what differs by rounding."""
-    rows = model.rows_.T if sparse.issparse(model.rows_) else model.rows_
-    rows = dense(rows, "features")
+    rows = model.rows_ if sparse.issparse(model.rows_) else model.rows_.T
     if model.metric == "cosine":
         length = graph.add("Sqrt", graph.add("ReduceSumSquare", X, axes=[1]))
         length = graph.add("Where", graph.add("Greater", length, 0.0), length, 1.0)
         # They are in single precision.
-        single = np.ascontiguousarray(rows.T, dtype=np.float32)
-        unit = graph.add("Cast", single, to=_DOUBLE)
+        unit = graph.add("Cast", rows.astype(np.float32), to=_DOUBLE)
         return graph.add("MatMul", graph.add("Div", X, length), unit), TIES_OF_COSINES
     assert model.squares_ is not None
     moved: Rows = X if model.mean_ is None else graph.add("Sub", X, model.mean_)
     squares = graph.add("ReduceSumSquare", moved, axes=[1])
-    products = graph.add("MatMul", moved, np.ascontiguousarray(-2.0 * rows.T))
-    distances = graph.add("Add", graph.add("Add", squares, model.squares_), products)
+    products = graph.add("MatMul", moved, -2.0 * rows)
+    squares = graph.add("Add", squares, model.squares_)
+    distances = graph.add("Add", squares, products)
     nearness = graph.add("Neg", graph.add("Max", distances, 0.0))
-    longest = graph.add("Add", squares, float(model.squares_.max()))
+    # Not by a sum with the largest: runtimes take a number below single precision for 0.
+    longest = graph.add("ReduceMax", squares, axes=[1])
     return nearness, graph.add("Mul", longest, TIES_OF_SQUARES)
 
 
-def _labels(graph: Graph, model: LabelNeighbours) -> Node | Any:
-    """Return the labels of the training rows, a byte each where all are known."""
-    labels = dense(model.labels_, "labels")
+def _labels(graph: Graph, model: LabelNeighbours) -> Node:
+    """Append the labels of the training rows, a byte each where all are known."""
+    labels = model.labels_
     whole = labels.astype(np.uint8)
-    return graph.add("Cast", whole, to=_DOUBLE) if (whole == labels).all() else labels
+    return graph.add("Cast", whole if (whole != labels).nnz == 0 else labels, to=_DOUBLE)
 
 
 def _linear(graph: Graph, model: LabelLogistic, X: Rows) -> Node:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from multimargin.calibration import LiftedCalibration
-from multimargin.calibration.lift import Calibration
+from multimargin.calibration import BentCalibration, LiftedCalibration
+from multimargin.calibration.bend import Calibration
 from multimargin.calibration.pairs import ROUNDING
 from multimargin.onnx.graph import Graph, Node
 from multimargin.onnx.labels import columns, integers
@@ -11,6 +11,14 @@ from multimargin.onnx.labels import columns, integers
 
 def add_odds(graph: Graph, calibration: Calibration, blocks: list[Node]) -> Node:
     """Append the logarithms of the odds (n, q) that a fitted calibration makes of scores (n, q)."""
+    if isinstance(calibration, BentCalibration):
+        low = graph.add("Div", graph.add("Sub", calibration.mean, blocks[0]), calibration.deviation)
+        # Runtimes have Softplus in single precision only.
+        small = graph.add("Exp", graph.add("Neg", graph.add("Abs", low)))
+        bent = graph.add(
+            "Add", graph.add("Max", low, 0.0), graph.add("Log", graph.add("Add", small, 1.0))
+        )
+        return add_odds(graph, calibration.calibration, [*blocks, bent])
     if isinstance(calibration, LiftedCalibration):
         lift = calibration.lift
         likely = graph.add("Sigmoid", add_odds(graph, calibration.first, blocks))

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from multimargin.onnx.inputs import NUMBERS
 
@@ -18,13 +20,15 @@ _OPSET, _IR_VERSION = 17, 8
 # Trees and look-ups; what splits texts, which ONNX Runtime has beyond the standard.
 _FURTHER = {"ai.onnx.ml": 3, "com.microsoft": 1}
 MOST_BYTES = 2**31 - 2**20
-"""Protocol buffers hold no more."""
+"""Of all constants, held dense as a runtime holds them: protocol buffers have no more."""
+# Smaller constants are written as they are.
+_FEWEST_ENTRIES = 2**10
 
 Node = str
 """The name of a tensor of the graph."""
 
-# onnx.TensorProto.DOUBLE, without the import.
-_DOUBLE = 11
+# onnx.TensorProto.INT64 and DOUBLE, without the import.
+_INT64, _DOUBLE = 7, 11
 
 
 @dataclass
@@ -73,6 +77,8 @@ class Given:
 
 Rows = Node | Given
 """A tensor of numbers, or the rows as they are given."""
+Constant: TypeAlias = NDArray[Any] | sparse.sparray | float
+"""What a graph holds; of a sparse one, which is dense in the graph, the file has the entries."""
 
 
 def require_onnx() -> ModuleType:
@@ -97,7 +103,7 @@ class Graph:
         self._constants: list[Any] = []
         self._bytes = 0
 
-    def add(self, operator: str, *inputs: Rows | NDArray[Any] | float, **attributes: Any) -> Node:
+    def add(self, operator: str, *inputs: Rows | Constant, **attributes: Any) -> Node:
         """Append an operator, by its name in ONNX, and return its (first) output.
 
         Inputs are tensors of the graph, the given rows as numbers, or constants; a float is one of
@@ -145,7 +151,7 @@ class Graph:
         self._onnx.checker.check_model(model)
         return model
 
-    def _named(self, value: Rows | NDArray[Any] | float) -> Node:
+    def _named(self, value: Rows | Constant) -> Node:
         if isinstance(value, Given):
             return value.numbers(self)
         return value if isinstance(value, str) else self._constant(value)
@@ -154,16 +160,50 @@ class Graph:
         kind = self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         return self._onnx.helper.make_tensor_value_info(name, kind, ["n", width])
 
-    def _constant(self, value: NDArray[Any] | float) -> Node:
-        array = np.ascontiguousarray(value)
-        # ascontiguousarray makes a vector of a number.
-        array = array.reshape(np.shape(value))
-        self._bytes += array.nbytes
+    def _constant(self, value: Constant) -> Node:
+        held: Any = value if sparse.issparse(value) else np.asarray(value)
+        size = prod(held.shape)
+        self._bytes += size * held.dtype.itemsize
         if self._bytes > MOST_BYTES:
             raise ValueError(
                 f"model takes more than {MOST_BYTES / 1e9:.1f} GB as dense arrays, which no ONNX "
                 "file holds; expected a smaller one: a linear kernel, or fewer training rows."
             )
+        if size >= _FEWEST_ENTRIES and held.dtype.kind != "O":
+            entries, places = _entries_of(held)
+            gaps = np.diff(places, prepend=0)
+            gaps = gaps.astype(np.min_scalar_type(gaps.max(initial=0)))
+            if 2 * (entries.nbytes + gaps.nbytes) <= size * held.dtype.itemsize:
+                return self._scattered(entries, gaps, held.shape)
+        return self._dense(held.toarray() if sparse.issparse(held) else held)
+
+    def _dense(self, array: NDArray[Any]) -> Node:
+        """Append a constant as it is."""
         name = f"constant_{len(self._constants)}"
         self._constants.append(self._onnx.numpy_helper.from_array(array, name))
         return name
+
+    def _scattered(self, entries: NDArray[Any], gaps: NDArray[Any], shape: tuple[int, ...]) -> Node:
+        """Append a constant by its entries and the gaps between their places; others are 0.
+
+        Runtimes compute it once, as they load the file.
+        """
+        zero = self._onnx.numpy_helper.from_array(np.zeros(1, entries.dtype))
+        size = np.array([prod(shape)], dtype=np.int64)
+        zeros = self.add("ConstantOfShape", size, value=zero)
+        places = self.add("Cast", self._dense(gaps), to=_INT64)
+        places = self.add("CumSum", places, np.array(0, dtype=np.int64))
+        flat = self.add("ScatterElements", zeros, places, self._dense(entries), axis=0)
+        return self.add("Reshape", flat, np.array(shape, dtype=np.int64))
+
+
+def _entries_of(value: NDArray[Any] | sparse.sparray) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the entries that are not 0, and their places row by row, increasing."""
+    if not sparse.issparse(value):
+        places = np.flatnonzero(value)
+        return value.ravel()[places], places
+    rows = sparse.csr_array(value, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    first = np.repeat(np.arange(rows.shape[0]) * rows.shape[1], np.diff(rows.indptr))
+    return rows.data, first + rows.indices

@@ -31,8 +31,8 @@ def _scores_of_labels(graph: Graph, model: Any, X: Rows) -> Node:
             "that ends with one."
         )
     if hasattr(model, "coef_"):
-        weights = dense(model.coef_.T, "labels")
-        return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
+        products = graph.add("MatMul", X, model.coef_.T.astype(np.float64))
+        return graph.add("Add", products, model.intercept_)
     if model.support_.size == 0:
         # No feature counts: a product with zeros has the right number of rows.
         zeros = np.zeros((model.n_features_in_, model.intercept_.size))
@@ -51,7 +51,7 @@ def _kernel_values(graph: Graph, model: Any, X: Rows) -> Node:
         )
     if kernel.name == "precomputed":
         return graph.add("Gather", X, model.support_.astype(np.int64), axis=1)
-    vectors = dense(model.support_vectors_, "features")
+    vectors = _dense(model.support_vectors_)
     if kernel.name == "rbf":
         return _rbf(graph, kernel, vectors, X)
     # onnxruntime fuses a product with a factor that follows it, in single precision.
@@ -76,13 +76,13 @@ def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Rows) -> No
     return graph.add("Exp", graph.add("Mul", squares, -kernel.gamma))
 
 
-def dense(matrix: Features, columns_are: str) -> NDArray[np.float64]:
-    """Return a matrix as a dense one; raise ValueError where no file holds it."""
-    rows, columns = matrix.shape
+def _dense(vectors: Features) -> NDArray[np.float64]:
+    """Return support vectors as a dense matrix; raise ValueError where no file holds it."""
+    rows, columns = vectors.shape
     if 8 * rows * columns > MOST_BYTES:
         raise ValueError(
-            f"model keeps {rows} rows of {columns} {columns_are}, "
-            f"{8e-9 * rows * columns:.1f} GB as dense arrays, which no ONNX file holds; expected a "
-            "linear kernel, or fewer rows, features or labels."
+            f"model keeps {rows} rows of {columns} features, {8e-9 * rows * columns:.1f} GB as "
+            "dense arrays, which no ONNX file holds; expected a linear kernel, or fewer rows or "
+            "features."
         )
-    return np.asarray(matrix.toarray() if is_sparse(matrix) else matrix, dtype=np.float64)
+    return np.asarray(vectors.toarray() if is_sparse(vectors) else vectors, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Sizes of models as files, in which all arrays are dense."""
+"""Sizes of models as runtimes hold them, with dense arrays."""
 
 from math import prod
 
@@ -10,9 +10,10 @@ from multimargin.inspection.steps import final_estimator, fitted_inside
 
 
 def dense_bytes(model: BaseEstimator) -> int:
-    """Return about how many bytes the arrays of a fitted model take in an ONNX file.
+    """Return about how many bytes the arrays of a fitted model take in an ONNX runtime.
 
-    They are those of weights, support vectors and neighbours, which alone may be too large.
+    They are those of weights, support vectors and neighbours, which alone may be too large. Files
+    are smaller where arrays have few entries.
     """
     model = final_estimator(model)
     if isinstance(model, CalibratedClassifier):

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.calibration.lift import Calibration
+from multimargin.calibration.bend import Calibration
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import (
     check_choice,
@@ -189,7 +189,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     cv_results_ : dict of ndarray
         The settings of the ranker that were tried, as in `GridSearchCV`, in the order of the
         search; scores are calibrated on all held-out rows.
-    calibration_ : PooledCalibration or LiftedCalibration
+    calibration_ : PooledCalibration, LiftedCalibration or BentCalibration
         The calibration, with its own gap.
     threshold_ : Threshold
         The threshold of the logarithms of the odds.
