@@ -132,6 +132,20 @@ def test_kernels_that_overflow_ask_for_scaled_features(estimator):
         fitted(estimator, X, Y, kernel="poly", gamma=1.0)
 
 
+@pytest.mark.parametrize("scale", [1e90, 1e120, 1e149])
+@pytest.mark.parametrize(
+    "estimator", [RankSVM(), RankLSVM(), RankCVM(), MLODM(), RankSVMz()], ids=repr
+)
+def test_a_kernel_whose_square_overflows_leaves_a_model(estimator, scale):
+    X, Y = problem(3, scale)
+    model = clone(estimator).set_params(kernel="linear", random_state=0, max_iter=50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, Y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isin(model.predict(X), (0, 1)).all()
+
+
 def indefinite_by_rounding(X, scale):
     return scale * (X * [1.0, 1.0, -1e-13]) @ X.T
 

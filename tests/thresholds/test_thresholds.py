@@ -218,6 +218,18 @@ ALL = [
 ]
 
 
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("size", [1e120, 1e300])
+def test_thresholds_of_huge_scores_are_those_of_scores_in_another_unit(loss, size):
+    X, Y = noisy_linear_problem(3, 40, 4, 3)
+    scores = X @ np.random.default_rng(0).normal(size=(4, 3))
+    C = 1e-3 * size if loss == "epsilon_insensitive" else 1e-3
+    huge = FeaturesThreshold(C=C, loss=loss).fit(size * scores, Y, X)
+    plain = FeaturesThreshold(C=1e-3, loss=loss).fit(scores, Y, X)
+    difference = huge.predict(scores, X) / size - plain.predict(scores, X)
+    assert np.abs(difference).max() < 1e-3 * np.abs(plain.predict(scores, X)).max()
+
+
 @pytest.mark.parametrize("threshold", ALL, ids=lambda threshold: type(threshold).__name__)
 class TestEveryThreshold:
     def test_inputs_are_not_modified(self, threshold):

@@ -258,7 +258,7 @@ def _divided(fit: Fit, total: float) -> Fit:
         dual_objective=bound,
         gap=gap,
         # Both values are those at a margin of 1 over squares of the same size.
-        rounding=2.0 * scale**2 * fit.rounding,
+        rounding=2.0 * scale * (scale * fit.rounding),
         history={**fit.history, "primal": upper, "dual": lower},
     )
 

@@ -33,6 +33,9 @@ _CENTRED = 500
 # Numbers below have squares that are lost, in which scikit-learn's solver never ends.
 _NO_SQUARE = 1e-150
 
+# Sums of squares of larger ones may overflow.
+_LARGE = 1e100
+
 
 @dataclass(repr=False, eq=False)
 class FeaturesThreshold(Threshold):
@@ -108,18 +111,22 @@ class FeaturesThreshold(Threshold):
                 "y has no row with both relevant and irrelevant labels; a threshold cannot be "
                 "learned from the features."
             )
-        regression = LinearSVR(
-            C=self.C,
-            epsilon=self.epsilon,
-            loss=self.loss,
-            dual=self.loss == LOSSES[0],
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
         middles = _middles(scores, Y, with_pairs)
         # What is rounding of the scores is nothing to learn, nor is what has no square.
         least = max(4.0 * np.finfo(float).eps * np.abs(scores).max(), _NO_SQUARE)
         middles[np.abs(middles) <= least] = 0.0
+        # The same problem in a unit whose squares do not overflow.
+        largest = float(np.abs(middles).max())
+        unit = largest if largest > _LARGE else 1.0
+        absolute = self.loss == LOSSES[0]
+        regression = LinearSVR(
+            C=self.C / unit if absolute else self.C,
+            epsilon=self.epsilon / unit,
+            loss=self.loss,
+            dual=absolute,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
         of_rows = None if weights is None else weights[with_pairs]
         rows = rows[with_pairs]
         scaler = None
@@ -128,9 +135,9 @@ class FeaturesThreshold(Threshold):
             scaler = StandardScaler(with_mean=centred)
             dense = centred and sparse.issparse(rows)
             rows = scaler.fit_transform(rows.toarray() if dense else rows)
-        regression.fit(rows, middles, sample_weight=of_rows)
-        self.coef_ = regression.coef_
-        self.intercept_ = float(regression.intercept_[0])
+        regression.fit(rows, middles / unit, sample_weight=of_rows)
+        self.coef_ = unit * regression.coef_
+        self.intercept_ = unit * float(regression.intercept_[0])
         if scaler is not None:
             self.coef_ = self.coef_ / scaler.scale_
             if scaler.with_mean:

@@ -102,7 +102,11 @@ def pairwise_loss(
 def at_margin_1(values: _Value, margin: float, power: int = 1) -> _Value:
     """Return values that grow with a power of the model as those of the model at a margin of 1."""
     # Where a loop fell back on B = 0, the margin is 0, and that model is 0 as well.
-    return values / margin**power if margin > 0.0 else 0.0 * values
+    if margin == 0.0:
+        return 0.0 * values
+    for _ in range(power):  # the square of a margin may overflow
+        values = values / margin
+    return values
 
 
 def bounds_at_the_margin(primal: float, dual: float) -> Bounds:
