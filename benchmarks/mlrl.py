@@ -110,17 +110,17 @@ def accuracy() -> None:
         ("yeast", 1.0, 0.001),
     ):
         X, Y = scaled(name)
-        for solver, options in (
-            ("splitting", {"tol": 1e-3}),
-            ("splitting", {"tol": 1e-6}),
-            ("alternating", {"options": RelationshipOptions(ridge=0.0)}),
-            ("alternating", {"options": RelationshipOptions(ridge=1e-3)}),
-            ("alternating", {"options": RelationshipOptions(ridge=0.03)}),
+        for solver, shown, options in (
+            ("splitting", "tol 0.001", {"tol": 1e-3}),
+            ("splitting", "tol 1e-06", {"tol": 1e-6}),
+            *(
+                ("alternating", f"ridge {ridge:g}", {"options": RelationshipOptions(ridge=ridge)})
+                for ridge in (0.0, 1e-3, 0.03)
+            ),
         ):
             rounds = 500 if solver == "splitting" else 40
             model = MLRL(lam, gamma=gamma, solver=solver, max_iter=rounds, **options)
             ((seconds, model),) = in_turn(partial(model.fit, X, Y), repeats=3)
-            shown = ", ".join(f"{key} {value:g}" for key, value in options.items())
             rows.append(
                 (
                     f"{name} lam {lam:g}",
