@@ -291,11 +291,15 @@ impl State {
         let (rho, rounds) = (self.rho, self.rounds);
         let total = kappa + rho;
         let share = rho / total;
-        let looks = rounds <= SPLITTING.often && rounds.is_multiple_of(2)
-            || rounds.is_multiple_of(SPLITTING.pace);
-        let looks = looks && rounds <= SPLITTING.penalty_settles;
+        let every = if rounds <= SPLITTING.often {
+            2
+        } else {
+            SPLITTING.pace
+        };
+        let looks = rounds <= SPLITTING.penalty_settles && rounds.is_multiple_of(every);
+        let by_ways = self.regulariser.is_learned() && rounds <= SPLITTING.first;
         let due = self.inner || rounds.is_multiple_of(SPLITTING.pace);
-        let w = (looks || due).then(|| {
+        let w = (due || looks && !by_ways).then(|| {
             let parts = [&self.v, &self.sum, &self.pushed];
             Weights::combine(parts, |[v, sum, z]| share * (2.0 * v - sum) + z / total)
         });
@@ -311,12 +315,11 @@ impl State {
         if rounds <= SPLITTING.often || rounds.is_multiple_of(2) {
             self.judge(problem, trace_norm, w.as_ref().filter(|_| due))?;
         }
-        if let Some(w) = w.filter(|_| looks) {
+        if looks {
             let u = Weights::combine([&self.sum, &self.v], |[sum, v]| sum - v);
-            let factor = if self.regulariser.is_learned() && rounds <= SPLITTING.first {
-                SPLITTING.ways.factor(u.norm() / self.v.norm())
-            } else {
-                self.balance([&w, &before, &u])
+            let factor = match w.filter(|_| !by_ways) {
+                Some(w) => self.balance([&w, &before, &u]),
+                None => SPLITTING.ways.factor(u.norm() / self.v.norm()),
             };
             self.rho *= factor;
             self.sum = Weights::combine([&self.v, &u], |[v, u]| v + u / factor);

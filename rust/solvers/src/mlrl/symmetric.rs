@@ -242,8 +242,7 @@ fn orthonormal(columns: &[f64], m: usize) -> Option<Vec<f64>> {
     let mut squares = memory::matrix(m, m);
     let view = View::rows(columns, m);
     multiply((m, q, m), view.transposed(), view, &mut squares);
-    // The library's copies of the matrix, whose allocation would not fail but abort.
-    memory::probe(m.saturating_mul(m).saturating_mul(3 * 8), Purpose::Matrix);
+    probe_copies(3, m);
     let lower = Cholesky::new(DMatrix::from_vec(m, m, squares))?.unpack();
     if lower.diagonal().min().powi(2) <= DEPENDENT {
         return None;
@@ -323,10 +322,17 @@ fn check_finite(matrix: &[f64]) -> Result<(), SolverError> {
     ))
 }
 
+/// Tries to allocate as many `q x q` matrices as the library holds, whose own allocation would not fail but abort.
+fn probe_copies(count: usize, q: usize) {
+    memory::probe(
+        q.saturating_mul(q).saturating_mul(count * 8),
+        Purpose::Matrix,
+    );
+}
+
 fn symmetric_part(matrix: &[f64], q: usize) -> Result<DMatrix<f64>, SolverError> {
     check_finite(matrix)?;
-    // The library's copies of the matrix, whose allocation would not fail but abort.
-    memory::probe(q.saturating_mul(q).saturating_mul(4 * 8), Purpose::Matrix);
+    probe_copies(4, q);
     let mean = |j, k| 0.5 * (matrix[j * q + k] + matrix[k * q + j]);
     Ok(DMatrix::from_fn(q, q, mean))
 }
