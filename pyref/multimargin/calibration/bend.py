@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from multimargin.calibration.lift import LiftedCalibration
-from multimargin.calibration.pooled import PooledCalibration, deviation_of
+from multimargin.calibration.pooled import PooledCalibration, mean_and_deviation
 from multimargin.typing import Matrix, Scores, Vector
 
 
@@ -78,12 +78,11 @@ def bent(scores: Scores, mean: float, deviation: float) -> Matrix:
     return found
 
 
-def mean_and_deviation(scores: Matrix, sample_weight: Vector | None) -> tuple[float, float]:
+def place_of_bend(scores: Matrix, sample_weight: Vector | None) -> tuple[float, float]:
     """Return the mean of scores (n, q) over rows and labels, and their standard deviation."""
     of_rows = np.ones(len(scores)) if sample_weight is None else sample_weight
     weights = np.broadcast_to(of_rows[:, None], scores.shape).ravel()
-    values = scores.ravel()
-    return float(np.average(values, weights=weights)), deviation_of(values, weights)
+    return mean_and_deviation(scores.ravel(), weights)
 
 
 Calibration = PooledCalibration | LiftedCalibration | BentCalibration

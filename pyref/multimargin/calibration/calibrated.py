@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
 
-from multimargin.calibration.bend import BentCalibration, Calibration, bent, mean_and_deviation
+from multimargin.calibration.bend import BentCalibration, Calibration, bent, place_of_bend
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named, sliceable
 from multimargin.calibration.lift import LabelLift, LiftedCalibration
@@ -264,7 +264,7 @@ def _calibrated(
     if held_out.n_learned is None or held_out.listed is not None:
         return _weighed(held_out, C, lift, of_all=of_all)
     first = held_out.blocks[0]
-    at = mean_and_deviation(first[:, : held_out.n_learned], held_out.sample_weight)
+    at = place_of_bend(first[:, : held_out.n_learned], held_out.sample_weight)
     held_out = replace(held_out, blocks=[*held_out.blocks, bent(first, *at)])
     calibration, odds = _weighed(held_out, C, lift, of_all=of_all)
     return None if calibration is None else BentCalibration(calibration, *at), odds

@@ -156,7 +156,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         weights = np.ones(size) if sample_weight is None else sample_weight[pairs.rows]
         # Beside heavier pairs the penalty would be lost in rounding.
         weights = weights * min(1.0, _HEAVIEST / (C * weights.max()))
-        scale = np.array([deviation_of(feature, weights) for feature in pairs.features])
+        scale = np.array([mean_and_deviation(feature, weights)[1] for feature in pairs.features])
         A = np.ones((scale.size + 1, size))
         np.divide(pairs.features, scale[:, None], out=A[:-1])
         blocks = places_of_blocks(pairs.n_blocks)
@@ -276,8 +276,8 @@ def _as_blocks(scores: Any) -> list[Any]:
     return list(scores) if several else [scores]
 
 
-def deviation_of(feature: Vector, weights: Vector) -> float:
-    """Return the standard deviation of a feature, 1 for a constant one."""
-    mean = np.average(feature, weights=weights)
+def mean_and_deviation(feature: Vector, weights: Vector) -> tuple[float, float]:
+    """Return the mean and the standard deviation of a feature, the latter 1 for a constant one."""
+    mean = float(np.average(feature, weights=weights))
     deviation = float(np.sqrt(np.average((feature - mean) ** 2, weights=weights)))
-    return deviation if deviation > 1e-12 * (1.0 + np.abs(mean)) else 1.0
+    return mean, deviation if deviation > 1e-12 * (1.0 + abs(mean)) else 1.0
