@@ -32,7 +32,6 @@ LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 _CENTRED = 500
 # Numbers below have squares that are lost, in which scikit-learn's solver never ends.
 _NO_SQUARE = 1e-150
-
 # Sums of squares of larger ones may overflow.
 _LARGE = 1e100
 
@@ -136,14 +135,14 @@ class FeaturesThreshold(Threshold):
             dense = centred and sparse.issparse(rows)
             rows = scaler.fit_transform(rows.toarray() if dense else rows)
         regression.fit(rows, middles / unit, sample_weight=of_rows)
-        self.coef_ = unit * regression.coef_
-        self.intercept_ = unit * float(regression.intercept_[0])
+        self.coef_ = regression.coef_
+        self.intercept_ = float(regression.intercept_[0])
         if scaler is not None:
             self.coef_ = self.coef_ / scaler.scale_
             if scaler.with_mean:
                 self.intercept_ -= float(scaler.mean_ @ self.coef_)
         self.n_iter_ = int(regression.n_iter_)
-        return self
+        return self.rescale(unit)
 
     @with_one_blas_thread
     def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
