@@ -59,6 +59,11 @@ def option(typed: str, text: str, **others: Any) -> "ParameterInfo":
     return found
 
 
+def flag(argument: str) -> str:
+    """Return an argument of a function as its option is typed."""
+    return f"--{argument.replace('_', '-')}"
+
+
 def one_of(typed: str, text: str) -> "ParameterInfo":
     """Return an option that takes one of a few words, typed as "--form a|b"."""
     name, words = typed.split()

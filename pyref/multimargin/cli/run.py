@@ -13,6 +13,7 @@ import typer
 
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
+from multimargin.cli.options import flag
 from multimargin.cli.table_options import ColumnOptions
 
 # Arguments of functions that are options here, with dashes for underscores.
@@ -101,7 +102,7 @@ def _in_options(message: str) -> str:
         return message
     rest = rest.replace(" tags_column", " --tags-column")
     rest = re.sub(r"(?<=given as )(?=\w)", "--", rest)
-    return f"--{argument.replace('_', '-')}{between}{rest}"
+    return f"{flag(argument)}{between}{rest}"
 
 
 def _show_warning(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeGuard
 
-from multimargin.cli.options import Labels, WrongUsage, as_number, inside, one_of, option
+from multimargin.cli.options import Labels, WrongUsage, as_number, flag, inside, one_of, option
 from multimargin.datasets.sources import DELIMITERS
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ class ColumnOptions:
         for name in ("separator", "one_tag_a_row"):
             if getattr(self, name) is not None and self.tags_column is None:
                 raise WrongUsage(
-                    f"--{name.replace('_', '-')} is given without --tags-column, the column of the "
-                    "tags"
+                    f"{flag(name)} is given without --tags-column, the column of the tags"
                 )
 
     def check_names(self, source: str, group: str | None = None) -> None:
@@ -200,7 +199,7 @@ def load_table_or_data(
         for name, default in vars(TableColumns()).items():
             if name != "labels" and getattr(columns, name) != default:
                 raise WrongUsage(
-                    f"--{name.replace('_', '-')} is for tables (.csv, .tsv, .txt, .json, "
+                    f"{flag(name)} is for tables (.csv, .tsv, .txt, .json, "
                     f".jsonl, .parquet, .xlsx, .xls, .ods), not for {source}"
                 )
         labels: Any = columns.labels

@@ -286,12 +286,13 @@ def feature_kinds(
         if column not in said or said[column].name == "number"
     ]
     mark = decimal_mark(open_, columns.decimal)
-    found = dict.fromkeys(features.columns, Kind("", "")) | said
+    known = dict(said)
     for cells in open_:
         if cells.name in said:
-            found[cells.name] = replace(said[cells.name], unit=amounts_of(cells, mark)[1])
+            known[cells.name] = replace(said[cells.name], unit=amounts_of(cells, mark)[1])
         else:
-            found[cells.name] = kind_of(cells, mark)
+            known[cells.name] = kind_of(cells, mark)
+    found = {column: known[column] for column in features.columns}
     # All at once: none of them waits for the next try.
     if asked := {column: kind for column, kind in found.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
@@ -299,7 +300,9 @@ def feature_kinds(
         if kind.name == of_text:
             _check_words(features[column], columns.analyzer)
     for cells in open_:
-        kind = Kind("", "") if cells.name in said else found[cells.name]
+        if cells.name in said:
+            continue
+        kind = found[cells.name]
         if kind.name == "nominal":
             warn_of_names(cells, mark)
         elif kind.name == "date":
