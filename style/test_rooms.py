@@ -199,7 +199,7 @@ ROOMS_OF_RUST = {
     ],
     "pairwise": [
         *("tuning", "loss", "scores", "setup", "bcd", "admm", "rule", "prompt"),
-        *("accelerator", "outer", "bias", "parts", "solve", "published", "request"),
+        *("accelerator", "outer", "bias", "parts", "solve", "published", "request", "any_loss"),
     ],
 }
 

@@ -6,14 +6,14 @@ use crate::arguments::{
 };
 use crate::boundary::guarded;
 use crate::keywords::{Keywords, keywords};
-use crate::losses::{AnyLoss, of_any};
+use crate::losses::labels_of;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::refused;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory;
-use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::request::{Geometry, Request, Storage, Stored};
+use multimargin_solvers::pairwise::{AnyLoss, Setup};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
 use multimargin_solvers::tuning::Tuning;
@@ -173,7 +173,8 @@ pub fn solve_pairwise<'py>(
         let mut asked = PairwiseRequest::of(py, request)?;
         let loss = asked.loss()?;
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
-        let labels = loss.labels(
+        let labels = labels_of(
+            loss,
             &indicator,
             asked.c,
             asked.pair_weights.as_ref(),
@@ -192,7 +193,7 @@ pub fn solve_pairwise<'py>(
             setup: asked.setup(n, q)?,
         };
         let answer = py
-            .detach(|| of_any!(loss, |loss| request.solve(loss, &mut monitor)))
+            .detach(|| loss.solve(request, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
         let fit = reported(py, &answer.report)?;

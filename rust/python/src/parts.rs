@@ -6,12 +6,13 @@ use crate::arguments::{
 };
 use crate::boundary::guarded;
 use crate::keywords::{Keywords, keywords};
-use crate::losses::{AnyLoss, of_any};
+use crate::losses::labels_of;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::memory;
-use multimargin_solvers::pairwise::bcd::{self, Common, PartPoint, PartState, Proximal};
-use multimargin_solvers::pairwise::parts::split::{self, Split};
+use multimargin_solvers::pairwise::AnyLoss;
+use multimargin_solvers::pairwise::bcd::{Common, PartPoint, PartState, PartTask};
+use multimargin_solvers::pairwise::parts::split::Split;
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -44,7 +45,7 @@ impl Part<'_> {
     pub fn problem(&self, indicator: &IndicatorArrays<'_>) -> PyResult<(AnyLoss, Labels)> {
         let loss = AnyLoss::new(&self.loss, self.theta, self.mu).map_err(value_error)?;
         let (pairs, relevant) = (Some(&self.pair_weights), self.label_weights.as_ref());
-        let labels = loss.labels(indicator, 1.0, pairs, relevant, self.top)?;
+        let labels = labels_of(loss, indicator, 1.0, pairs, relevant, self.top)?;
         Ok((loss, labels))
     }
 
@@ -120,27 +121,22 @@ pub fn improve_part<'py>(
             dual: memory::copied(point.dual),
             dual_terms: asked.dual_terms()?,
         };
-        let settings = Settings {
-            seed: asked.seed,
-            ..Settings::default()
+        let task = PartTask {
+            common,
+            start,
+            tolerated: asked.tolerated,
+            epochs: asked.epochs,
+            settings: Settings {
+                seed: asked.seed,
+                ..Settings::default()
+            },
         };
         let threads = part.threads();
         let mut monitor = PythonMonitor::new(None);
         let answer = py
             .detach(|| {
                 let mut scores = linear_scores(arrays, q);
-                of_any!(loss, |loss| bcd::improve_part(
-                    &labels,
-                    &mut *scores,
-                    Proximal::new(loss),
-                    common,
-                    start,
-                    asked.tolerated,
-                    asked.epochs,
-                    &settings,
-                    &threads,
-                    &mut monitor,
-                ))
+                loss.improve_part(&labels, &mut *scores, task, &threads, &mut monitor)
             })
             .map_err(value_error)?;
         let answer = monitor.answer(answer)?;
@@ -213,15 +209,7 @@ pub fn split_part<'py>(
         let answer = py
             .detach(|| {
                 let mut scores = linear_scores(arrays, q);
-                of_any!(loss, |loss| split::split_part(
-                    &labels,
-                    &mut *scores,
-                    &loss,
-                    common,
-                    start,
-                    &threads,
-                    &mut monitor,
-                ))
+                loss.split_part(&labels, &mut *scores, common, start, &threads, &mut monitor)
             })
             .map_err(value_error)?;
         let answer = monitor.answer(answer)?;

@@ -8,10 +8,10 @@
 use multimargin_solvers::kernel::gram::Kernel;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::{Dense, Features};
-use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::loss::{Hinge, SquaredHinge};
 use multimargin_solvers::pairwise::request::{Geometry, Request, Storage};
+use multimargin_solvers::pairwise::{AnyLoss, Setup};
 use multimargin_solvers::report::{Report, Settings, Status};
 
 const N: usize = 60;
@@ -37,11 +37,12 @@ fn report(labels: &Labels, x: &[f64], patience: usize, bias: Bias, smooth: bool)
             ..Setup::default()
         },
     };
-    if smooth {
-        request.solve(SquaredHinge, &mut ()).unwrap().report
+    let loss = if smooth {
+        AnyLoss::SquaredHinge(SquaredHinge)
     } else {
-        request.solve(Hinge, &mut ()).unwrap().report
-    }
+        AnyLoss::Hinge(Hinge)
+    };
+    loss.solve(request, &mut ()).unwrap().report
 }
 
 /// Solved after each number of epochs before the first leap, to the same objective.

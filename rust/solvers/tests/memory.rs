@@ -8,10 +8,10 @@
 use multimargin_solvers::kernel::gram::Kernel;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::{Features, Sparse};
-use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::loss::Hinge;
 use multimargin_solvers::pairwise::request::{Geometry, Request, Storage};
+use multimargin_solvers::pairwise::{AnyLoss, Setup};
 use multimargin_solvers::report::Settings;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,7 +77,7 @@ fn most(storage: Storage, (n, d, q): (usize, usize, usize)) -> usize {
             ..Setup::default()
         },
     };
-    request.solve(Hinge, &mut ()).unwrap();
+    AnyLoss::Hinge(Hinge).solve(request, &mut ()).unwrap();
     MOST.load(Ordering::Relaxed) - before
 }
 

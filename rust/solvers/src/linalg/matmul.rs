@@ -1,4 +1,7 @@
-//! Matrix products on slices: a checked wrapper of the `gemm` crate.
+//! Matrix products on slices: a checked wrapper of the kernels of the `gemm` crates.
+
+use gemm_common::Parallelism;
+use gemm_f64::gemm::f64::get_gemm_fn;
 
 use crate::parallel::threads::Threads;
 
@@ -103,16 +106,22 @@ pub fn multiply_strided(
         n <= stride && last(m, n, stride, 1) <= c.len(),
         "product too short"
     );
+    // The kernels are fastest where the product has contiguous columns: of several columns it is computed as C' = B' A'.
+    let (m, n, a, b, column_stride, row_stride) = if stride > 1 {
+        (n, m, b.transposed(), a.transposed(), stride, 1)
+    } else {
+        (m, n, a, b, 1, 1)
+    };
     // SAFETY: the assertions above show that every element the product touches lies inside its slice, `c` is borrowed
     // mutably and so overlaps neither factor, and strides of slices in memory fit isize.
     unsafe {
-        gemm::gemm(
+        get_gemm_fn()(
             m,
             n,
             k,
             c.as_mut_ptr(),
-            1,
-            stride as isize,
+            column_stride as isize,
+            row_stride,
             accumulate,
             a.data.as_ptr(),
             a.column_stride as isize,
@@ -125,7 +134,7 @@ pub fn multiply_strided(
             false,
             false,
             false,
-            gemm::Parallelism::None,
+            Parallelism::None,
         );
     }
 }

@@ -7,6 +7,7 @@
 
 mod accelerator;
 mod admm;
+mod any_loss;
 pub mod bcd;
 pub mod bias;
 pub mod loss;
@@ -21,5 +22,6 @@ mod setup;
 mod solve;
 mod tuning;
 
+pub use any_loss::AnyLoss;
 pub use setup::{Setup, Solution};
 pub use solve::solve;

@@ -34,6 +34,6 @@ mod step;
 pub(crate) use certificate::Certificate;
 pub(crate) use engine::{Engine, Epoch, certifies_slowly};
 pub(crate) use iterate::{Checkpoint, Iterate, hinge_dual_terms};
-pub use part::{Answer, Common, PartPoint, PartState, improve_part};
+pub use part::{Answer, Common, PartPoint, PartState, PartTask, improve_part};
 pub(crate) use step::negative_gradient;
 pub use step::{Block, Proximal, Step};

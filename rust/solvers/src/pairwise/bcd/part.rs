@@ -11,10 +11,10 @@
 //! moves gains what the parts expect at least. To the engine this is the kernel `growth (K + sigma)` and scores that
 //! start at those of `W` and `b`.
 
-use super::{Engine, Epoch, Iterate, Step};
+use super::{Engine, Epoch, Iterate, Proximal};
 use crate::error::{SolverError, check_size, refused};
 use crate::labels::Labels;
-use crate::pairwise::loss::check_pairs;
+use crate::pairwise::loss::{Loss, check_pairs};
 use crate::pairwise::scores::{DenseScores, Scaled, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
@@ -103,29 +103,36 @@ pub struct Answer {
     pub active: usize,
 }
 
-/// Certifies a part at the common point and, unless `epochs` is 0, improves its rows. Instances whose terms of the
-/// duality gap are below their share of `tolerated` stay as they are. `None` when interrupted.
+/// A part's share of a round.
+#[derive(Clone, Debug)]
+pub struct PartTask<'a> {
+    /// The point at which the part starts.
+    pub common: Common<'a>,
+    /// The part's rows there.
+    pub start: PartState,
+    /// Instances whose terms of the duality gap are below their share of this stay as they are.
+    pub tolerated: f64,
+    /// Epochs over the rows; with none they are certified alone.
+    pub epochs: usize,
+    /// Settings of the engine.
+    pub settings: Settings,
+}
+
+/// Certifies a part at the common point and improves its rows. `None` when interrupted.
 ///
 /// # Errors
 /// When the sizes do not fit together, or a factor is out of range.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the signature that the loops share"
-)]
-pub fn improve_part<'a, T: Step>(
+pub fn improve_part<'a, L: Loss>(
     labels: &Labels,
     scores: &'a mut DenseScores<'a>,
-    step: T,
-    common: Common<'_>,
-    start: PartState,
-    tolerated: f64,
-    epochs: usize,
-    settings: &Settings,
+    loss: L,
+    task: PartTask<'_>,
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Answer>, SolverError> {
+    let PartTask { common, start, .. } = task;
     common.check()?;
-    check_pairs::<T::Loss>(labels)?;
+    check_pairs::<L>(labels)?;
     let mut scores = Scaled::new(scores, common.growth);
     let point = PartPoint {
         dual: &start.dual,
@@ -139,14 +146,18 @@ pub fn improve_part<'a, T: Step>(
     let sigma = common.growth * common.sigma;
     let PartState { dual, dual_terms } = start;
     let iterate = Iterate::new(labels, &mut scores, None, dual, sigma, threads);
-    let mut engine = Engine::new(iterate.of_part(common.offset, dual_terms), step, settings);
+    let mut engine = Engine::new(
+        iterate.of_part(common.offset, dual_terms),
+        Proximal::new(loss),
+        &task.settings,
+    );
     let Some(certificate) = engine.certify(monitor) else {
         return Ok(None);
     };
     let size = engine.iterate.size() / common.growth.sqrt();
-    engine.choose_active(tolerated);
+    engine.choose_active(task.tolerated);
     let active = engine.active();
-    for _ in 0..epochs {
+    for _ in 0..task.epochs {
         if engine.epoch(monitor) == Epoch::Interrupted {
             return Ok(None);
         }
