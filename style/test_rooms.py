@@ -194,7 +194,7 @@ CRATE = Path(__file__).parents[1] / "rust" / "solvers" / "src"
 # From the bottom up.
 ROOMS_OF_RUST = {
     "": [
-        *("error", "parallel", "memory", "linalg", "labels", "tuning", "anderson", "report"),
+        *("error", "parallel", "memory", "linalg", "labels", "tuning", "anderson", "ways", "report"),
         *("kernel", "llsf", "mlrl", "pairwise"),
     ],
     "pairwise": [

@@ -29,3 +29,4 @@ pub mod pairwise;
 pub mod parallel;
 pub mod report;
 pub mod tuning;
+mod ways;

@@ -15,8 +15,10 @@
 //! `Z` is the model. `S = rho D` lies in the box of beta: the gradient at `H^+ (C - S)` is `-S`, projected on the range of
 //! `H` where that has a null space, so that this point gives a lower bound ([`super::certificate`]).
 //!
-//! The penalty follows the residuals `||W - Z||` and `||Z - Z_before||`, each relative to what it is a difference of
-//! (Wohlberg 2017), and once the gap is closed the KKT residual of `Z`. Signs and zeros of a solution that is mostly zeros
+//! The penalty follows how far `Z` and `rho D` have moved (Applegate et al. 2021); where one of them stands still, and late,
+//! the residuals `||W - Z||` and `||Z - Z_before||`, each relative to what it is a difference of (Wohlberg 2017); and once the
+//! gap is closed the KKT residual of `Z`. Of columns of unlike scales the ways alone may settle at a penalty that is too large
+//! for the small ones. Signs and zeros of a solution that is mostly zeros
 //! are a matter of coordinate descent; where many features share a label, this loop needs a few dozen rounds whatever their
 //! dependence.
 
@@ -33,6 +35,7 @@ use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace, relative_gap};
 use crate::tuning::Extrapolating;
+use crate::ways::Ways;
 
 /// Entries of `H` below this share of the largest one are 0.
 const NULL_SHARE: f64 = 1e-12;
@@ -110,6 +113,7 @@ struct Loop<'a> {
     anderson: Anderson,
     /// `W`
     weights: Vec<f64>,
+    ways: Ways,
     mixed: Vec<f64>,
     inside: Vec<f64>,
 }
@@ -225,6 +229,15 @@ impl Loop<'_> {
             .limited((differences.sum::<f64>().sqrt() / (SPLITTING.stationarity * moved)).sqrt())
     }
 
+    /// The factor of the penalty by how far `Z` and `rho D` have moved since this was last asked, if both have.
+    fn factor_of_ways(&mut self) -> Option<f64> {
+        let (rho, threshold) = (self.rho, self.threshold());
+        let cut_off = |&x: &f64| rho * (x - soft_threshold(x, threshold));
+        let multiplier = memory::collected(self.sum.iter().map(cut_off));
+        let ratio = self.ways.ratio(self.model(), multiplier)?;
+        Some(SPLITTING.ways.factor(ratio / rho))
+    }
+
     /// Changes the penalty and leaves `Z` and `rho D` as they are.
     fn rescale(&mut self, factor: f64) {
         let threshold = self.threshold();
@@ -284,6 +297,7 @@ pub(super) fn run(
         sum,
         anderson: Anderson::new(&Extrapolating::default()),
         mixed: memory::matrix(q, d),
+        ways: Ways::default(),
         inside: memory::matrix(q, features.values.len()),
         weights,
     };
@@ -316,9 +330,10 @@ pub(super) fn run(
                     let settled = late_changes == SPLITTING.most_late_changes;
                     (state.late_balance(&slopes, &norms), settled)
                 } else {
-                    let settled =
-                        round > SPLITTING.penalty_settles && round % SPLITTING.penalty_settles != 0;
-                    (norms.balance(), settled)
+                    let is_late = round > SPLITTING.penalty_settles;
+                    let settled = is_late && round % SPLITTING.penalty_settles != 0;
+                    let of_ways = (!is_late).then(|| state.factor_of_ways()).flatten();
+                    (of_ways.unwrap_or_else(|| norms.balance()), settled)
                 };
             if round > 0 && !settled && factor != 1.0 {
                 late_changes += usize::from(round > SPLITTING.penalty_settles);

@@ -9,8 +9,10 @@ numbers! {
         relaxation: f64 = 1.7,
         /// Rounds between two certificates, each of which costs about two.
         check: usize = 5,
-        /// The penalty changes by the root of the residuals' ratio, of which this is the square.
+        /// The penalty changes by the root of the residuals' ratio, of which this is the square,
         balance: Balance = Balance { power: 0.25, least: 1.5, most: 5.0 },
+        /// and by the root of the ratio of ways.
+        ways: Balance = Balance { power: 0.5, least: 1.5, most: 5.0 },
         /// After this round it changes at long distances only: the loop converges with one that settles.
         penalty_settles: usize = 100,
         /// Where the gap is closed and the KKT residual is not, the gradient at `Z` may be wrong by this many times the change

@@ -44,6 +44,7 @@ use crate::pairwise::loss::{Loss, prompt_rows};
 use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::Monitor;
 use crate::tuning::{Extrapolating, Leaping};
+use crate::ways::Ways;
 
 /// Scores whose rows differ by less than this share of their squares are alike.
 const ALIKE: f64 = 1e-13;
@@ -71,8 +72,8 @@ pub(crate) struct Admm {
     displacements: Vec<f64>,
     iterations: usize,
     anderson: Anderson,
-    /// `Z` and `-rho U` when the penalty of a loss with kinks was last looked at.
-    anchor: Option<[Vec<f64>; 2]>,
+    /// Those of `Z` and `rho U`, for the penalty of a loss with kinks.
+    ways: Ways,
 }
 
 impl Admm {
@@ -111,7 +112,7 @@ impl Admm {
             tuning: tuning.clone(),
             iterations: 0,
             anderson: Anderson::new(&Extrapolating::default()),
-            anchor: None,
+            ways: Ways::default(),
         };
         let square = dot(&admm.displacements, &admm.displacements);
         let rho = (square / admm.spread()).sqrt();
@@ -199,17 +200,11 @@ impl Admm {
         ratio.map_or(1.0, |ratio| balance.factor(ratio))
     }
 
-    /// How far `rho U` has moved for each unit that `Z` has, since this was last asked; `None` the first time.
+    /// That of `rho U` to `Z`; `None` the first time.
     fn ratio_of_ways(&mut self) -> Option<f64> {
         let multiplier = self.displacements.iter().map(|u| self.rho * u);
-        let now = [memory::copied(&self.scores), memory::collected(multiplier)];
-        let before = self.anchor.replace(now)?;
-        let now = self.anchor.as_ref()?;
-        let way = |k: usize| {
-            let moved = now[k].iter().zip(&before[k]);
-            moved.map(|(new, old)| (new - old).powi(2)).sum::<f64>()
-        };
-        Some((way(1) / way(0)).sqrt())
+        let multiplier = memory::collected(multiplier);
+        self.ways.ratio(memory::copied(&self.scores), multiplier)
     }
 
     /// The sum of squares of `Z`: about the mean row, which is next to free, unless the bias is or all rows are alike.

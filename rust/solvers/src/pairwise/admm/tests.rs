@@ -204,12 +204,12 @@ fn late_penalties_follow_the_ways() {
     let (kernel, labels) = problem(&mut fastrand::Rng::with_seed(3));
     let mut admm = started(&kernel, &labels, Beside::Free, &[1.0; N]).unwrap();
     assert_eq!(admm.ratio_of_ways(), None);
+    let (before, rho) = (admm.displacements.clone(), admm.rho);
     admm.scores.iter_mut().for_each(|z| *z += 2.0);
     admm.displacements.iter_mut().for_each(|u| *u -= 6.0 / 4.0);
     admm.rho = 4.0;
-    let before = admm.anchor.clone().unwrap();
-    let moved = admm.displacements.iter().zip(&before[1]);
-    let way: f64 = moved.map(|(u, old)| (4.0 * u - old).powi(2)).sum();
+    let moved = admm.displacements.iter().zip(&before);
+    let way: f64 = moved.map(|(u, old)| (4.0 * u - rho * old).powi(2)).sum();
     let expected = (way / (4.0 * admm.scores.len() as f64)).sqrt();
     let ratio = admm.ratio_of_ways().unwrap();
     assert!((ratio / expected - 1.0).abs() < 1e-12, "{ratio} {expected}");

@@ -1,0 +1,42 @@
+//! How far the two sides of a splitting method move: the ratio of their ways is a good penalty, as that of how far they still
+//! have to go is the best one (Applegate et al. 2021).
+
+use crate::linalg::vector::dot;
+
+/// A side that has moved by less than this share of its size is led by rounding.
+const STILL: f64 = 1e-6;
+
+/// Where the sides were when their ways were last measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ways {
+    before: Option<[Vec<f64>; 2]>,
+}
+
+impl Ways {
+    /// How far the multiplier has moved for each unit that the scores or weights have, since this was last asked; `None` the
+    /// first time, and where one of them stands still.
+    pub fn ratio(&mut self, primal: Vec<f64>, multiplier: Vec<f64>) -> Option<f64> {
+        let before = self.before.replace([primal, multiplier])?;
+        let now = self.before.as_ref()?;
+        let [of_primal, of_multiplier] = [0, 1].map(|side| {
+            let moved = now[side].iter().zip(&before[side]);
+            let square: f64 = moved.map(|(new, old)| (new - old).powi(2)).sum();
+            (square > STILL * STILL * dot(&now[side], &now[side])).then_some(square.sqrt())
+        });
+        Some(of_multiplier? / of_primal?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ways;
+
+    #[test]
+    fn sides_that_stand_still_have_no_ratio() {
+        let mut ways = Ways::default();
+        assert_eq!(ways.ratio(vec![1.0, 0.0], vec![5.0, 5.0]), None);
+        assert_eq!(ways.ratio(vec![1.0, 2.0], vec![5.0, 9.0]), Some(2.0));
+        assert_eq!(ways.ratio(vec![1.0, 2.0], vec![5.0, 8.0]), None);
+        assert_eq!(ways.ratio(vec![0.0, 2.0], vec![5.0, 8.0 + 1e-9]), None);
+    }
+}
