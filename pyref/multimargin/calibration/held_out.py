@@ -105,6 +105,11 @@ class HeldOut:
         return indicator
 
     @property
+    def is_mostly_empty(self) -> bool:
+        """True if most rows have no label, and a further one that says so is a feature alone."""
+        return self.n_learned is not None
+
+    @property
     def units(self) -> NDArray[np.intp]:
         """The groups of the rows, or where there are none the rows themselves."""
         return self.rows if self.groups is None else self.groups

@@ -244,8 +244,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     A row without labels has no pair of labels to learn from. If at least one in a hundred has none,
     such rows get a label of their own for the fit: a high score means that no label applies,
-    and the calibration uses it; where most rows have none, as features of the other labels alone.
-    The zero label of `RankSVMz`, the loss "zero_label", takes the place of that label.
+    and the calibration uses it; where most rows have none, as features of the other labels alone,
+    and thresholds have the best F1 by the probabilities. The zero label of `RankSVMz`, the loss
+    "zero_label", takes the place of that label.
 
     Of more than 67 million pairs (2**26) of a row and a label, no scores of all labels are held.
     The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and

@@ -26,11 +26,11 @@ _TOP_K, _TOLERANCE = 30, 1e-4
 _FITS = 2.5
 
 
-def threshold_of(model: BaseEstimator) -> Threshold:
+def threshold_of(model: BaseEstimator, *, mostly_empty: bool = False) -> Threshold:
     """Return the threshold that the parameters of a `LabelRankerCV` mean."""
     if not model.calibration and not isinstance(model.threshold, str | Threshold):
         return make_threshold(model.threshold)
-    return make_odds_threshold(model.threshold)
+    return make_odds_threshold(model.threshold, mostly_empty=mostly_empty)
 
 
 def _odds_of(held_out: HeldOut, calibration: PooledCalibration | None) -> Matrix:
@@ -128,7 +128,8 @@ class Judge:
     def _learned_threshold(self, odds: Matrix, held_out: HeldOut) -> Threshold | None:
         if not self._task.targets.multilabel:
             return None
-        return held_out.learn(threshold_of(self._model), odds[:, : self._n_labels], self._task.rows)
+        threshold = threshold_of(self._model, mostly_empty=held_out.is_mostly_empty)
+        return held_out.learn(threshold, odds[:, : self._n_labels], self._task.rows)
 
     @cached_property
     def _measured(self) -> list[Rows]:
