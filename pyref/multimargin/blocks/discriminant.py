@@ -23,7 +23,7 @@ _LIGHTEST = 1e-12
 # The most of a label's variance that it may explain.
 _MOST_EXPLAINED = 0.99
 # Features that are centred at a time.
-_ENTRIES = 2**22
+_ENTRIES = 2**20
 
 
 class LabelDiscriminant(LinearBlock):
