@@ -169,7 +169,7 @@ class CalibratedClassifier(HeldOutClassifier):
         threshold, q = None, targets.indicator.shape[1]
         if targets.multilabel:
             threshold = self._new_threshold(q, mostly_empty=held_out.is_mostly_empty)
-            threshold = held_out.learn(threshold, calibrated.odds[:, :q], X)
+            threshold = held_out.learn(threshold, calibrated.odds, X, q)
         head = Head(calibrated.calibration, threshold, q, self.at_least_one)
         self.take(estimators, head, targets)
         return calibrated.odds
