@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multimargin import LabelRankerCV
-from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
 from tests.support.problems import noisy_linear_problem
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -13,6 +13,7 @@ BLOCKS = [
     LabelForest(20, random_state=0),
     LabelForest(20, n_projections=3, random_state=0),
     LabelLogistic(),
+    LabelDiscriminant(),
     LabelNeighbours(5),
 ]
 

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 
 from multimargin import CalibratedClassifier, RankLSVM, load_model, save_model
-from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
 
 onnxruntime = pytest.importorskip("onnxruntime")
 onnx = pytest.importorskip("multimargin.onnx")
@@ -121,6 +121,7 @@ def test_forests_and_logistic_regressions(tmp_path, data, weights):
         LabelForest(3, random_state=0),
         LabelLogistic(),
         LabelLogistic(class_weight="balanced"),
+        LabelDiscriminant(),
     ):
         own, stored, exported = answers(block, X, Y, given, X, tmp_path)
         assert np.isfinite(own).all()

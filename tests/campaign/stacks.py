@@ -35,7 +35,7 @@ from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
 from multimargin.measures.label_scores import scores_by
 from multimargin.thresholds import (
     CountThreshold,
-    F1Threshold,
+    ExpectedF1Threshold,
     FeaturesThreshold,
     LabelsThreshold,
     PrecisionGuarantee,
@@ -131,7 +131,7 @@ def _model(random: np.random.Generator, pick: Any, seed: int, folds: Any, d: int
     threshold = pick(
         *("micro", "macro", "samples", 0.4),
         *(RecallGuarantee(0.8), PrecisionGuarantee(0.7), FeaturesThreshold(max_iter=2000)),
-        *(LabelsThreshold(), CountThreshold(1), ShrunkenThreshold(), F1Threshold("samples")),
+        *(LabelsThreshold(), CountThreshold(1), ShrunkenThreshold(), ExpectedF1Threshold()),
     )
     at_least_one, lift = bool(random.random() < 0.3), bool(random.random() < 0.4)
     inner = pick(

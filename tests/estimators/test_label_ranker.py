@@ -599,9 +599,9 @@ def test_odds_of_a_row_do_not_see_its_own_labels_where_one_fold_holds_it_out(mon
     seen = []
     learn = HeldOut.learn
 
-    def watched(self, threshold, scores, X):
+    def watched(self, threshold, scores, *others):
         seen.append((self.rows, scores))
-        return learn(self, threshold, scores, X)
+        return learn(self, threshold, scores, *others)
 
     monkeypatch.setattr(HeldOut, "learn", watched)
     row = test[5]

@@ -1,8 +1,16 @@
 """Classifiers that are stacked with a label ranker, by name; scikit-learn's do their work."""
 
 from multimargin.blocks.by_name import BLOCKS, blocks_of
+from multimargin.blocks.discriminant import LabelDiscriminant
 from multimargin.blocks.forest import LabelForest
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.neighbours import LabelNeighbours
 
-__all__ = ["BLOCKS", "LabelForest", "LabelLogistic", "LabelNeighbours", "blocks_of"]
+__all__ = [
+    "BLOCKS",
+    "LabelDiscriminant",
+    "LabelForest",
+    "LabelLogistic",
+    "LabelNeighbours",
+    "blocks_of",
+]

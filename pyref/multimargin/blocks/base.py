@@ -8,9 +8,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multimargin.blas import with_one_blas_thread
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
-from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
+
+# Features below it in magnitude are 0: their squares are none.
+_TRACE = 1e-100
 
 
 class LabelBlock(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,6 +79,43 @@ class OddsBlock(LabelBlock, ABC):
             0 and 1.
         """
         return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)
+
+
+class LinearBlock(OddsBlock):
+    """Base of those whose odds are linear in the features."""
+
+    coef_: Matrix
+    intercept_: Vector
+
+    @with_one_blas_thread
+    def decision_function(self, X: MatrixLike) -> Matrix:
+        """Return the logarithm of the odds of each label.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            log(p / (1 - p)).
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        scores: Matrix = safe_sparse_dot(X, self.coef_.T, dense_output=True)
+        scores += self.intercept_
+        return scores
+
+
+def without_traces(X: MatrixLike) -> Features:
+    """Return features, dense or CSR, of which those near the smallest numbers are 0."""
+    values = X.data if is_sparse(X) else X
+    traces = (np.abs(values) < _TRACE) & (values != 0.0)
+    if not traces.any():
+        return X
+    kept = np.where(traces, 0.0, values)
+    return type(X)((kept, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else kept
 
 
 def with_shares(y: LabelsLike, weights: Matrix | None) -> Features:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from multimargin.blocks.discriminant import LabelDiscriminant
 from multimargin.blocks.forest import LabelForest
 from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.neighbours import LabelNeighbours
@@ -96,7 +97,9 @@ def few_columns(X: Features) -> bool:
 
 def _names(stack: str, data: Data) -> tuple[str, ...]:
     if few_columns(data.X):
-        return "forest", "neighbours"
+        # Linear where trees are left out
+        first = ("discriminant",) if data.X.shape[0] * data.n_labels > _MOST_PAIRS else ()
+        return *first, "forest", "neighbours"
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 
@@ -127,6 +130,10 @@ def _balanced(data: Data) -> Any:
     return LabelLogistic(class_weight="balanced")
 
 
+def _discriminant(data: Data) -> Any:
+    return LabelDiscriminant()
+
+
 def _neighbours(data: Data) -> Any:
     return LabelNeighbours(metric="cosine" if sparse.issparse(data.X) else "euclidean")
 
@@ -149,6 +156,7 @@ def _forest(data: Data) -> Any:
 BLOCKS: dict[str, Callable[[Data], Any]] = {
     "linear": _linear,
     "balanced": _balanced,
+    "discriminant": _discriminant,
     "neighbours": _neighbours,
     "forest": _forest,
 }

@@ -7,24 +7,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import entr, expit, logit
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from multimargin.blas import with_one_blas_thread
-from multimargin.blocks.base import OddsBlock
+from multimargin.blocks.base import LinearBlock, without_traces
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
-from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
+from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
 
 # The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
 _HEAVIEST, _LIGHTEST, _LEAST = 1e12, 1e-12, 1e-30
-# Features below it in magnitude are 0: their squares are none.
-_TRACE = 1e-100
 
 
-class LabelLogistic(OddsBlock):
+class LabelLogistic(LinearBlock):
     """One-vs-rest logistic regressions, which also take labels that all rows have, or none.
 
     Parameters
@@ -141,36 +137,6 @@ class LabelLogistic(OddsBlock):
         least = max(_LIGHTEST * largest, _LEAST / self.C)
         bounded: Vector = np.maximum(np.minimum(weights, largest), least)
         return bounded
-
-    @with_one_blas_thread
-    def decision_function(self, X: MatrixLike) -> Matrix:
-        """Return the logarithm of the odds of each label.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            log(p / (1 - p)).
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        scores: Matrix = safe_sparse_dot(X, self.coef_.T, dense_output=True)
-        scores += self.intercept_
-        return scores
-
-
-def without_traces(X: MatrixLike) -> Features:
-    """Return features, dense or CSR, of which those near the smallest numbers are 0."""
-    values = X.data if is_sparse(X) else X
-    traces = (np.abs(values) < _TRACE) & (values != 0.0)
-    if not traces.any():
-        return X
-    kept = np.where(traces, 0.0, values)
-    return type(X)((kept, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else kept
 
 
 def _gap(

@@ -119,7 +119,7 @@ class Stack:
         return self._y if own or self._y.dtype.kind == "f" else self._y.astype(int)
 
     def _foretold(self, estimator: Any) -> float:
-        """Return the seconds that folds and fit take, by two fits to few rows."""
+        """Return the seconds that folds and fit take, by two fits to few rows if time is left."""
         n = self._y.shape[0]
         sizes = [size for size in (_PROBE, 2 * _PROBE) if 2 * size <= n]
         if not sizes:
@@ -134,6 +134,8 @@ class Stack:
             with silenced(Warning):
                 held_out_scores(clone(estimator), *given, fold, RESPONSES, True)
             seconds.append(time.monotonic() - start)
+            if self._end is not None and time.monotonic() >= self._end:
+                return np.inf
         growth = 1.0
         if len(seconds) > 1:
             growth = float(np.clip(np.log2(seconds[1] / seconds[0]), 1.0, 2.0))

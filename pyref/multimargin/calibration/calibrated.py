@@ -23,6 +23,7 @@ from multimargin.targets.indicator import UNKNOWN, count_labels
 from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold
+from multimargin.thresholds.expected import ExpectedF1Threshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.shrunken import ShrunkenThreshold
@@ -31,6 +32,8 @@ from multimargin.whole_fits import whole_or_unchanged
 
 # Pieces of the rows of a fold that no other fold complements.
 _PIECES = 3
+# Where most rows have no label, how much of a threshold is that of the label.
+_OWN_OF_EXPECTED = {"micro": 0.25, "macro": 1.0}
 
 
 @dataclass(repr=False, eq=False)
@@ -51,9 +54,11 @@ class CalibratedClassifier(HeldOutClassifier):
     threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
         Threshold above which labels are predicted: "micro" and "samples", the one whose micro- or
         example-averaged F1 is largest on the held-out rows; "macro", one per
-        label, shrunken towards the common one (`multimargin.thresholds.ShrunkenThreshold`). A
-        number between 0 and 1 is a probability; a `Threshold` is learned from the logarithms of the
-        odds.
+        label, shrunken towards the common one (`multimargin.thresholds.ShrunkenThreshold`). With
+        `empty_label`, where most rows have no label, "micro" and "macro" are the thresholds with
+        the best F1 by the probabilities (`multimargin.thresholds.ExpectedF1Threshold`), a quarter
+        and wholly that of each label. A number between 0 and 1 is a probability; a `Threshold` is
+        learned from the logarithms of the odds.
     at_least_one : bool, default=False
         If True, the best label of a row is always predicted.
     C : float, default=1.0
@@ -163,17 +168,18 @@ class CalibratedClassifier(HeldOutClassifier):
         calibrated = calibrate(held_out, C=self.C, lift=self.lift)
         threshold, q = None, targets.indicator.shape[1]
         if targets.multilabel:
-            threshold = held_out.learn(self._new_threshold(q), calibrated.odds[:, :q], X)
+            threshold = self._new_threshold(q, mostly_empty=held_out.is_mostly_empty)
+            threshold = held_out.learn(threshold, calibrated.odds, X, q)
         head = Head(calibrated.calibration, threshold, q, self.at_least_one)
         self.take(estimators, head, targets)
         return calibrated.odds
 
-    def _new_threshold(self, n_labels: int) -> Threshold:
+    def _new_threshold(self, n_labels: int, *, mostly_empty: bool = False) -> Threshold:
         check_real("C", self.C, above=0.0, at_most=1e6)
         check_flag("at_least_one", self.at_least_one)
         check_flag("lift", self.lift)
         check_flag("empty_label", self.empty_label)
-        return make_odds_threshold(self.threshold)
+        return make_odds_threshold(self.threshold, mostly_empty=mostly_empty)
 
     def _learned(self, indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return with_empty_label(indicator) if self.empty_label else indicator
@@ -261,7 +267,7 @@ def _calibrated(
     held_out: HeldOut, C: float, lift: bool, *, of_all: bool
 ) -> tuple[Calibration | None, Matrix]:
     """Return a calibration of all rows, if it is wanted, and the odds of each without itself."""
-    if held_out.n_learned is None or held_out.listed is not None:
+    if not held_out.is_mostly_empty:
         return _weighed(held_out, C, lift, of_all=of_all)
     first = held_out.blocks[0]
     at = place_of_bend(first[:, : held_out.n_learned], held_out.sample_weight)
@@ -399,11 +405,15 @@ def _pooled(
     return calibration, odds
 
 
-def make_odds_threshold(threshold: str | float | Threshold) -> Threshold:
+def make_odds_threshold(
+    threshold: str | float | Threshold, *, mostly_empty: bool = False
+) -> Threshold:
     """Return the threshold of logarithms of odds that a parameter means."""
     if isinstance(threshold, Threshold):
         return make_threshold(threshold)
     if isinstance(threshold, str):
+        if mostly_empty and threshold in _OWN_OF_EXPECTED:
+            return ExpectedF1Threshold(_OWN_OF_EXPECTED[threshold])
         if threshold == "macro":
             return ShrunkenThreshold()
         if threshold in AVERAGES:

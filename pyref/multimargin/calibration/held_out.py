@@ -15,10 +15,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import (
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from multimargin.calibration.head import Head
 from multimargin.calibration.pairs import Listed
@@ -105,16 +102,23 @@ class HeldOut:
         return indicator
 
     @property
+    def is_mostly_empty(self) -> bool:
+        """True if most rows have no label, and a further one that says so is a feature alone."""
+        return self.n_learned is not None
+
+    @property
     def units(self) -> NDArray[np.intp]:
         """The groups of the rows, or where there are none the rows themselves."""
         return self.rows if self.groups is None else self.groups
 
-    def learn(self, threshold: Threshold, scores: Matrix, X: MatrixLike) -> Threshold:
-        """Learn a threshold from scores (m, q) of the held-out rows, of all features X."""
+    def learn(
+        self, threshold: Threshold, scores: Matrix, X: MatrixLike, n_labels: int
+    ) -> Threshold:
+        """Learn a threshold of the first labels from scores of the held-out rows of features X."""
         at = self._learned_by(threshold)
         weights = None if self.sample_weight is None else self.sample_weight[at]
-        labels = self.labels[at, : scores.shape[1]]
-        return threshold.fit(scores[at], labels, safe_indexing(X, self.rows[at]), weights)
+        scores, labels = scores[at, :n_labels], self.labels[at, :n_labels]
+        return threshold.fit(scores, labels, safe_indexing(X, self.rows[at]), weights)
 
     def _learned_by(self, threshold: Threshold) -> NDArray[np.intp]:
         """Return the places that a threshold is learned from."""

@@ -22,7 +22,7 @@ from multimargin.checks.weights import check_sample_weight
 from multimargin.measures import precision_at_k
 from multimargin.measures.label_scores import response_of
 from multimargin.measures.scorers import as_measured
-from multimargin.targets.indicator import UNKNOWN, check_indicator, count_labels, with_nan
+from multimargin.targets.indicator import UNKNOWN, count_labels, with_nan
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.f1 import F1Threshold
@@ -195,15 +195,17 @@ class HeldOutLists(HeldOut):
                 )
         return values
 
-    def learn_listed(self, threshold: Threshold, odds: Matrix, n_labels: int) -> Threshold:
+    def learn(
+        self, threshold: Threshold, scores: Matrix, X: MatrixLike, n_labels: int
+    ) -> Threshold:
         """Learn a threshold from the odds of the listed labels."""
         if not isinstance(threshold, F1Threshold):
             return threshold
         assert self.listed is not None
         assert self.n_relevant is not None
-        indicator = check_indicator(self.labels, "y", unknown=True)
-        indicator = np.where(self.listed.numbers < n_labels, indicator, np.uint8(UNKNOWN))
-        return threshold.fit_listed(odds, indicator, self.sample_weight, self.n_relevant)
+        own = self.listed.numbers < n_labels
+        indicator = np.where(own, self.indicator(), np.uint8(UNKNOWN))
+        return threshold.fit_listed(scores, indicator, self.sample_weight, self.n_relevant)
 
 
 def _base_rates(
@@ -339,7 +341,7 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not value > of_ranker:
             calibrated, self.stacked_, estimators = alone, False, estimators[:1]
         threshold = make_odds_threshold(self.threshold)
-        threshold = held_out.learn_listed(threshold, calibrated.odds, q)
+        threshold = held_out.learn(threshold, calibrated.odds, X, q)
         head = Head(calibrated.calibration, threshold, q, self.at_least_one)
         self.take(estimators, head, held_out.base_rates, targets)
         return calibrated.odds

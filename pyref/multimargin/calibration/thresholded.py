@@ -113,7 +113,7 @@ class ThresholdedClassifier(HeldOutClassifier):
         if targets.multilabel:
             unit = spread(scores, held_out.sample_weight)
             threshold = self._new_threshold(q, share_of_empty_rows(targets.indicator))
-            threshold = held_out.learn(threshold, scores / unit, X).rescale(unit)
+            threshold = held_out.learn(threshold, scores / unit, X, q).rescale(unit)
         self.take(estimators, Head(None, threshold, q, self.at_least_one), targets)
         return scores
 

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks.base import LinearBlock
 from multimargin.blocks.neighbours import (
     COIN,
     FARTHEST,
@@ -144,7 +145,7 @@ def _labels(graph: Graph, model: LabelNeighbours) -> Node:
     return graph.add("Cast", whole if (whole != labels).nnz == 0 else labels, to=_DOUBLE)
 
 
-def _linear(graph: Graph, model: LabelLogistic, X: Rows) -> Node:
+def _linear(graph: Graph, model: LinearBlock, X: Rows) -> Node:
     """Append linear classifiers, one per label."""
     weights = graph.add("Cast", np.ascontiguousarray(model.coef_.T), to=_DOUBLE)
     return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
@@ -154,5 +155,6 @@ KNOWN: dict[type, Callable[[Graph, Any, Rows], Node]] = {
     LabelForest: _forest,
     LabelNeighbours: _neighbours,
     LabelLogistic: _linear,
+    LabelDiscriminant: _linear,
 }
 """The blocks that can be exported."""

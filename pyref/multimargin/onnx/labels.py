@@ -9,6 +9,7 @@ from multimargin.onnx.graph import Graph, Node, Rows
 from multimargin.thresholds import (
     ConstantThreshold,
     CountThreshold,
+    ExpectedF1Threshold,
     F1Threshold,
     FeaturesThreshold,
     LabelsThreshold,
@@ -48,7 +49,7 @@ def add_threshold(
     if type(threshold) in (F1Threshold, PrecisionGuarantee, RecallGuarantee):
         common: Any = threshold
         return float(common.value_)
-    if type(threshold) in (LabelsThreshold, ShrunkenThreshold):
+    if type(threshold) in (LabelsThreshold, ShrunkenThreshold, ExpectedF1Threshold):
         own: Any = threshold
         return np.asarray(own.thresholds_, dtype=np.float64)
     if type(threshold) in (ScoresThreshold, FeaturesThreshold):
@@ -59,7 +60,8 @@ def add_threshold(
     raise TypeError(
         f"threshold is a {type(threshold).__name__}; expected a ConstantThreshold, F1Threshold, "
         "RecallGuarantee, PrecisionGuarantee, LabelsThreshold, ShrunkenThreshold, "
-        "ScoresThreshold, FeaturesThreshold or, after label scores, CountThreshold."
+        "ExpectedF1Threshold, ScoresThreshold, FeaturesThreshold or, after label scores, "
+        "CountThreshold."
     )
 
 

@@ -11,6 +11,7 @@ a constant needs no learning.
 from multimargin.thresholds.base import Threshold, over_labels
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.count import CountThreshold
+from multimargin.thresholds.expected import ExpectedF1Threshold
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.features import FeaturesThreshold
 from multimargin.thresholds.guarantees import PrecisionGuarantee, RecallGuarantee
@@ -22,6 +23,7 @@ from multimargin.thresholds.shrunken import ShrunkenThreshold
 __all__ = [
     "ConstantThreshold",
     "CountThreshold",
+    "ExpectedF1Threshold",
     "F1Threshold",
     "FeaturesThreshold",
     "LabelsThreshold",

@@ -40,12 +40,7 @@ from multimargin.estimators.label_ranker.task import (
     warn_of_rare_labels,
     with_empty,
 )
-from multimargin.features.views import (
-    Views,
-    check_unit_length,
-    copy_names,
-    named_views,
-)
+from multimargin.features.views import Views, check_unit_length, copy_names, named_views
 from multimargin.kernels import KERNELS, KernelFunction
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.notices import warn
@@ -114,7 +109,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
         whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 50 of 24
         labels or more, or 32 of sparse or more than 500 features) and, for sparse or more features,
-        one-vs-rest logistic regressions, "linear". "full" has three times the trees and, where it
+        one-vs-rest logistic regressions, "linear"; for others of which the forest is left out,
+        linear discriminants, "discriminant". "full" has three times the trees and, where it
         has "linear", the same with balanced weights, "balanced". Both have "lift", see
         `CalibratedClassifier`. A list has some of these names, classifiers, or pairs of a name and
         a classifier.
@@ -150,8 +146,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     random_state : int, RandomState instance or None, default=None
         Order in which the solvers visit the rows; an int makes the result reproducible.
     verbose : int, default=0
-        1 prints a line per setting: how many are done of how many at most, the best so far, and
-        the time left.
+        1 prints a line per setting: its place, the best so far, and the time left at most.
     max_time : float, default=None
         Seconds that a fit may take; None is no limit. The search takes at most half of them and
         ends with the best so far; classifiers of the stack that would take longer than what is left
@@ -171,9 +166,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         The ranker of each view; "" is the name of `X` itself.
     blocks_ : tuple of str
         Names of what the calibration weighs: "ranker", and those of the stack; with several views
-        after the name of the view, as in "words__ranker". Where most rows have no label, "linear",
-        if it is there, is the first, by whose scores the labels are ranked where the calibration
-        looks at ranks.
+        after the name of the view, as in "words__ranker". The first, at whose ranks the calibration
+        looks, is "linear" where most rows have no label, if it is there.
     left_out_ : dict of str to str
         Names of what `stack` includes and the fit left out, with the reason.
     best_params_ : dict
@@ -233,8 +227,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
     out neighbours where labels outnumber rows or of more than 40,000 rows (100,000 of at most 500
     dense features), a forest of more than a million pairs of a row and a label or of more than 6000
-    rows of sparse features, and the lift of more than 2000 labels.
-    Their classifiers learn from known labels; one that is listed may refuse unknown ones.
+    rows of sparse features, and the lift of more than 2000 labels. Their classifiers learn from
+    known labels; one that is listed may refuse unknown ones.
 
     Of more than a million pairs of a row and a label, 20,000 rows, or 4000 rows that are held
     dense, settings are compared on a sample of 3000 to 12,000 rows, and that of the smallest C
@@ -242,10 +236,10 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     30 or 100 while the sample gains 2 % by each, unless most rows have no label. Of more than a
     million pairs, where `cv` is a number, the first fold alone is held out.
 
-    A row without labels has no pair of labels to learn from. If at least one in a hundred has none,
-    such rows get a label of their own for the fit: a high score means that no label applies,
-    and the calibration uses it; where most rows have none, as features of the other labels alone.
-    The zero label of `RankSVMz`, the loss "zero_label", takes the place of that label.
+    Rows without labels, which have no pair to learn from, get a label of their own for the fit if
+    they are one in a hundred or more, whose score the calibration uses; where most rows have none,
+    as features of the other labels alone, and thresholds have the best F1 by the probabilities. The
+    loss "zero_label", that of `RankSVMz`, has its zero label in place of that label.
 
     Of more than 67 million pairs (2**26) of a row and a label, no scores of all labels are held.
     The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and
@@ -255,8 +249,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     held-out rows; else the order of the ranker is kept. All other labels have base rates
     (`base_rates_`). `predict` and `predict_proba` return sparse matrices, `score` is precision at
     5, and there is no `decision_function` or `label_scores`: `predict_top` and `predict_names`
-    rank. Other kernels, losses, measures,
-    thresholds and blocks, several views, classes and ``calibration=False`` are refused.
+    rank. Other kernels, losses, measures, thresholds and blocks, several views, classes and
+    ``calibration=False`` are refused.
 
     Dask collections are not supported; `multimargin.dask.fit` fits a single method.
 

@@ -26,11 +26,11 @@ _TOP_K, _TOLERANCE = 30, 1e-4
 _FITS = 2.5
 
 
-def threshold_of(model: BaseEstimator) -> Threshold:
+def threshold_of(model: BaseEstimator, *, mostly_empty: bool = False) -> Threshold:
     """Return the threshold that the parameters of a `LabelRankerCV` mean."""
     if not model.calibration and not isinstance(model.threshold, str | Threshold):
         return make_threshold(model.threshold)
-    return make_odds_threshold(model.threshold)
+    return make_odds_threshold(model.threshold, mostly_empty=mostly_empty)
 
 
 def _odds_of(held_out: HeldOut, calibration: PooledCalibration | None) -> Matrix:
@@ -82,8 +82,8 @@ class Judge:
 
     def _roughly_calibrated(self, held_out: HeldOut) -> PooledCalibration:
         """Return a calibration that tells settings apart, fitted from the last one."""
-        calibration, labels = PooledCalibration(top_k=_TOP_K), self._checked_labels(held_out)
-        pairs = calibration.pairs_of(held_out.blocks, labels, held_out.listed)
+        calibration = PooledCalibration(top_k=_TOP_K)
+        pairs = calibration.pairs_of(held_out.blocks, held_out.indicator(), held_out.listed)
         return calibration.fit_pairs(pairs, held_out.sample_weight, self.last, _TOLERANCE)
 
     def rough_head(
@@ -118,17 +118,11 @@ class Judge:
         n, q = self._rows.labels.shape
         return int(n * min(q, PooledCalibration(top_k=top_k).best_of(n)))
 
-    @cached_property
-    def _indicator(self) -> NDArray[np.uint8]:
-        return self._rows.indicator()
-
-    def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]:
-        return self._indicator
-
     def _learned_threshold(self, odds: Matrix, held_out: HeldOut) -> Threshold | None:
         if not self._task.targets.multilabel:
             return None
-        return held_out.learn(threshold_of(self._model), odds[:, : self._n_labels], self._task.rows)
+        threshold = threshold_of(self._model, mostly_empty=held_out.is_mostly_empty)
+        return held_out.learn(threshold, odds, self._task.rows, self._n_labels)
 
     @cached_property
     def _measured(self) -> list[Rows]:

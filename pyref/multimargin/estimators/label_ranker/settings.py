@@ -11,10 +11,7 @@ from scipy import sparse
 from multimargin.blocks.by_name import MOST_FEATURES
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
-from multimargin.estimators.label_ranker.task import (
-    Task,
-    has_many_pairs,
-)
+from multimargin.estimators.label_ranker.task import Task, has_many_pairs
 from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.pairwise.label_weights import check_class_weight, weights_of_labels

@@ -6,12 +6,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from multimargin.blocks.neighbours import LabelNeighbours
 from multimargin.blocks.stack import Effort, Stack
-from multimargin.calibration.calibrated import make_odds_threshold
 from multimargin.calibration.held_out import HeldOut, Named
 from multimargin.calibration.shortlists import (
     HeldOutLists,
@@ -32,9 +30,7 @@ from multimargin.estimators.label_ranker.settings import (
     top_ks_of,
 )
 from multimargin.estimators.label_ranker.task import Fold, Task
-from multimargin.targets.indicator import check_indicator
 from multimargin.targets.reading import Targets
-from multimargin.thresholds import Threshold
 from multimargin.typing import Features, Matrix
 
 MOST_SCORES = 2**26
@@ -188,9 +184,6 @@ class JudgeOfLists(Judge):
         lists, *further = blocks
         return HeldOutLists.of_lists(self._rows, lists, further, self._n_labels)
 
-    def _checked_labels(self, held_out: HeldOut) -> NDArray[np.uint8]:
-        return check_indicator(held_out.labels, "y", unknown=True)
-
     def _size(self, top_k: int | None) -> int:
         return int(self._rows.rows.size)
 
@@ -199,8 +192,3 @@ class JudgeOfLists(Judge):
         folds = [np.flatnonzero(held_out.folds == fold) for fold in range(self._n_folds)]
         values: Matrix = held_out.precisions(odds, self._n_labels, folds)
         return values
-
-    def _learned_threshold(self, odds: Matrix, held_out: Any) -> Threshold:
-        threshold = make_odds_threshold(self._model.threshold)
-        learned: Threshold = held_out.learn_listed(threshold, odds, self._n_labels)
-        return learned
