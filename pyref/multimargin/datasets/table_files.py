@@ -4,10 +4,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from importlib import import_module
 from itertools import repeat
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
-from multimargin.datasets._reading import as_utf8, reading, uncompressed, unpacked
+from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
@@ -104,21 +102,7 @@ def stacked(frames: Mapping[str, Frame]) -> Frame:
         # As objects: cells of different types stay what they are.
         other = {c: object for c in first.columns if frame[c].dtype != first[c].dtype}
         same.append(frame.astype(other))
-    return import_pandas("tables").concat(same, ignore_index=True)
-
-
-def import_pandas(what: str) -> ModuleType:
-    """Return pandas; raise ImportError if it is not there."""
-    return _imported("pandas", what)
-
-
-def _imported(package: str, what: str) -> ModuleType:
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise ImportError(
-            f"{what} need {package}, which is not installed: pip install 'multimargin[tables]'"
-        ) from error
+    return imported("pandas", "tables").concat(same, ignore_index=True)
 
 
 def _read_file(file: Path, blank_rows: bool) -> Any:
@@ -127,19 +111,15 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     if kind not in TABLE_KINDS:
         raise ValueError(f"path: {file} is no table, which ends in {', '.join(TABLE_KINDS)}")
     what = f"tables such as {file.name}"
-    pandas = import_pandas(what)
-    with reading(file, "path"), unpacked(file) as plain:
+    pandas = imported("pandas", what)
+    with reading(file, "path"), unpacked(file) as plain, as_utf8(plain, file):
         if kind in WORKBOOKS:
-            _imported("python_calamine", what)
-            frame = _read_workbook(plain, pandas)
+            frame = _read_workbook(plain, imported("python_calamine", what), pandas)
         elif kind == ".parquet":
-            _imported("duckdb", what)
-            frame = read_parquet(plain, pandas)
+            frame = read_parquet(plain, imported("pyarrow.parquet", what), pandas)
         elif kind in OBJECTS:
-            with as_utf8(plain, file):
-                frame = frame_of(_read_objects(plain, kind, file, blank_rows))
+            frame = frame_of(_read_objects(plain, kind, file, blank_rows))
         else:
-            _imported("duckdb", what)
             names, cells = read_delimited(plain, kind, file, blank_rows=blank_rows)
             frame = frame_of(dict(enumerate(cells)))
             frame.columns = names
@@ -148,7 +128,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
 
 def frame_of(columns: Mapping[Any, NDArray[np.generic]], index: ArrayLike | None = None) -> Frame:
     """Return a data frame; objects stay so, pandas would look at each cell to find its type."""
-    pandas = import_pandas("tables")
+    pandas = imported("pandas", "tables")
     series = {
         name: pandas.Series(cells, dtype=cells.dtype, index=index)
         for name, cells in columns.items()
@@ -180,11 +160,9 @@ def _says_nothing(column: Any) -> bool:
     return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
 
 
-def _read_workbook(file: Path, pandas: Any) -> Any:
+def _read_workbook(file: Path, calamine: Any, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
-    from python_calamine import CalamineWorkbook
-
-    book = CalamineWorkbook.from_path(file)
+    book = calamine.CalamineWorkbook.from_path(file)
     if len(book.sheet_names) > 1:
         warn(f"{file.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
     rows = book.get_sheet_by_index(0).to_python() or [[]]
@@ -248,7 +226,7 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
     of_rows = [key for key in lists if all(isinstance(row, dict) for row in table[key])]
     if len(of_rows) == 1:
         return table[of_rows[0]], f"the list {of_rows[0]!r} is taken for the rows"
-    pandas = import_pandas("tables")
+    pandas = imported("pandas", "tables")
     if {"columns", "data"} <= {*lists}:
         frame = pandas.DataFrame(table["data"], columns=table["columns"], dtype=object)
         return frame.to_dict("records"), "the list 'data' is taken for the rows"

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.names import option, places_of
 from multimargin.checks.parameters import check_integer
+from multimargin.datasets._reading import imported
 from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
 from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
 from multimargin.datasets.table_columns import (
@@ -24,7 +25,6 @@ from multimargin.datasets.table_columns import (
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import (
     frame_of,
-    import_pandas,
     read_frame,
     stacked,
     with_plain_names,
@@ -235,7 +235,7 @@ def _mark_of_new_rows(frame: Any, columns: TableColumns) -> str:
 
 def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:
     """Return a data frame as one of pandas, itself if it is one, with texts as column names."""
-    pandas = import_pandas("data frames")
+    pandas = imported("pandas", "data frames")
     if isinstance(frame, pandas.DataFrame):
         result = frame.copy(deep=False)
     elif hasattr(frame, "columns") and hasattr(frame, "get_column"):
