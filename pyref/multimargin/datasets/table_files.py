@@ -16,6 +16,7 @@ from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
+from multimargin.datasets.arff_rows import frame_of_arff
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
@@ -108,7 +109,7 @@ def stacked(frames: Mapping[str, Frame]) -> Frame:
 def _read_file(file: Path, blank_rows: bool) -> Any:
     existing_file(file, "path")
     kind = uncompressed(file).suffix.lower()
-    if kind not in TABLE_KINDS:
+    if kind not in (*TABLE_KINDS, ".arff"):
         raise ValueError(f"path: {file} is no table, which ends in {', '.join(TABLE_KINDS)}")
     what = f"tables such as {file.name}"
     pandas = imported("pandas", what)
@@ -117,6 +118,8 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
             frame = _read_workbook(plain, imported("python_calamine", what), pandas)
         elif kind == ".parquet":
             frame = read_parquet(plain, imported("pyarrow.parquet", what), pandas)
+        elif kind == ".arff":
+            frame = frame_of_arff(plain, pandas)
         elif kind in OBJECTS:
             frame = frame_of(_read_objects(plain, kind, file, blank_rows))
         else:
@@ -174,17 +177,13 @@ def _read_workbook(file: Path, calamine: Any, pandas: Any) -> Any:
 
 def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with a JSON object in each line, or a list of them, a row each."""
-    with file.open(encoding="utf-8-sig") as stream:
-        # Whatever the name of the file says.
-        is_list = stream.read(2**12).lstrip().startswith("[")
-        stream.seek(0)
-        if kind in LINES and not is_list:
-            rows = list(_lines_of(shown, stream, blank_rows))
-        else:
-            text = stream.read()
-            as_lines = re.match(r"\s*\{.*\}[ \t]*\r?\n\s*\{", text)
-            lines = _lines_of(shown, text.split("\n"), blank_rows)
-            rows = list(lines if as_lines else _rows_of(shown, text))
+    text = file.read_text(encoding="utf-8-sig")
+    # Whatever the name of the file says, a list, or an object of several lines, is one value.
+    pattern = r"\s*(?!\[|\{\s*\n)" if kind in LINES else r"\s*\{.*\}[ \t]*\n\s*\{"
+    if re.match(pattern, text):
+        rows = list(_lines_of(shown, text.split("\n"), blank_rows))
+    else:
+        rows = list(_rows_of(shown, text))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
@@ -222,15 +221,19 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
 
     Raises an error for an object that is none.
     """
+    kinds = {*map(type, table.values())}
     lists = [key for key, value in table.items() if isinstance(value, list) and value]
     of_rows = [key for key in lists if all(isinstance(row, dict) for row in table[key])]
+    # Of columns or rows, all are lists or objects.
+    is_row = not of_rows or any(isinstance(table.get(key), dict) for key in _CELLS)
+    if is_row and kinds - {list, dict}:
+        return [table], "it is taken for one row"
     if len(of_rows) == 1:
         return table[of_rows[0]], f"the list {of_rows[0]!r} is taken for the rows"
     pandas = imported("pandas", "tables")
     if {"columns", "data"} <= {*lists}:
         frame = pandas.DataFrame(table["data"], columns=table["columns"], dtype=object)
         return frame.to_dict("records"), "the list 'data' is taken for the rows"
-    kinds = {*map(type, table.values())}
     if kinds not in ({list}, {dict}):
         raise ValueError("neither rows nor columns")
     frame = pandas.DataFrame(table, dtype=object)

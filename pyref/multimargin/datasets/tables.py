@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from multimargin.checks.names import option, places_of
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets._reading import imported
+from multimargin.datasets.arff_rows import labels_of_arff
 from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
 from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
 from multimargin.datasets.table_columns import (
@@ -108,6 +109,8 @@ def read_table(
 ) -> Table:
     """Read tables and sort their columns."""
     first = next(iter(parts.values()))
+    if kind_of(first) == ".arff" and columns.tags_column is None and known_labels is None:
+        columns = replace(columns, labels=labels_of_arff(first, columns.labels))
     with naming_parts(parts):
         frame, splits = read_parts(parts, columns)
         table = table_of(
