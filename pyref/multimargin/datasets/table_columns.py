@@ -404,7 +404,7 @@ def _typed(values: Any, kind: Kind, mark: str) -> Any:
         return values.array if is_text else np.array(as_text_column(values), dtype=object)
     cells = Cells(str(values.name), values)
     if kind.name == "nominal":
-        names = np.array([*(text.strip() for text in cells.texts), np.nan], dtype=object)
+        names = np.array([*map(label_name, cells.texts), np.nan], dtype=object)
         place = dict(zip(cells.texts, range(len(cells.texts)), strict=True))
         return names[cells.mapped(lambda text: place.get(text, -1)).astype(np.intp)]
     numbers, _ = amounts_of(cells, mark, kind.unit)
