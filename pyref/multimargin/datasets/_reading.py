@@ -20,12 +20,11 @@ from zipfile import ZipFile
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 
-# What files of other kinds begin with.
-_MAGIC = {
-    b"\x1f\x8b": "gzip (.gz)", b"PK\x03\x04": "zip or Excel (.zip, .xlsx)", b"PAR1": "Parquet",
-    b"BZh": "bzip2 (.bz2)", b"\xfd7zXZ": "xz (.xz)", b"\x28\xb5\x2f\xfd": "Zstandard (.zst)",
-    b"\xd0\xcf\x11\xe0": "Excel before 2007 (.xls)",
+MAGIC = {
+    b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst",
+    b"PK\x03\x04": ".zip or .xlsx", b"PAR1": ".parquet", b"\xd0\xcf\x11\xe0": ".xls",
 }  # fmt: skip
+"""What files begin with, by their endings."""
 MAX_FEATURES = 10_000_000
 """The widest matrix of features that a reader takes unasked."""
 MIN_LABEL_CELLS = 2**25
@@ -124,7 +123,7 @@ def not_utf8(file: Path, shown: Path) -> str:
         content.decode()
     except UnicodeDecodeError as error:
         place = error.start
-    for mark, kind in _MAGIC.items():
+    for mark, kind in MAGIC.items():
         if content.startswith(mark):
             return f"path: {shown} is no text, but begins like a file of {kind}; name it so"
     place = content.index(b"\0") if b"\0" in content else place

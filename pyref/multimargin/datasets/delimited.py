@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
-from threading import Lock
 from typing import IO, Any
 
 import numpy as np
@@ -36,9 +35,8 @@ _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
 _BLOCK = 2**9
-# Characters of a cell, of which the module csv takes fewer unless all of the process agrees.
-_LONGEST = 2**31 - 1
-_ONE_AT_A_TIME = Lock()
+# A cell may have as many characters as the file: the module csv has one limit for a process.
+csv.field_size_limit(2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -337,14 +335,7 @@ def _strictly(path: Path, shown: Path, dialect: _Dialect, *, blank_rows: bool) -
             columns = _columns_of(_fitting(reader, dialect, blank_rows), dialect.width)
             return _Found(columns, reader.line_num > above + len(columns[0]))
     except (csv.Error, _Misfit) as error:
-        if "field limit" not in str(error):
-            raise _Misfit(_told_of(path, shown, dialect)) from error
-    with _ONE_AT_A_TIME:
-        limit = csv.field_size_limit(_LONGEST)
-        try:
-            return _strictly(path, shown, dialect, blank_rows=blank_rows)
-        finally:
-            csv.field_size_limit(limit)
+        raise _Misfit(_told_of(path, shown, dialect)) from error
 
 
 def _reader_of(stream: IO[str], dialect: _Dialect) -> Any:

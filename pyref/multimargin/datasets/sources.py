@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from zipfile import ZipFile, is_zipfile
 
 from multimargin.checks.names import did_you_mean, listed
-from multimargin.datasets._reading import opened, reading, uncompressed, unpacked
+from multimargin.datasets._reading import MAGIC, opened, reading, uncompressed, unpacked
 from multimargin.notices import warn
 
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|", ".txt": "\t|;,", ".psv": "|\t;,"}
@@ -32,9 +32,7 @@ OWN = ("debian-tags", "digits")
 """Names of data that come with the package, or with scikit-learn."""
 PARTS = ("train", "test")
 _STANDARD_INPUT = ("-", "/dev/stdin")
-# What a file begins with that comes without a name.
-_MAGIC = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
-_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+_OF_TEXT = {b"{": ".jsonl", b"[": ".json"}
 _DATA = re.compile(rb"\s*@data", re.IGNORECASE)
 _TEXT = re.compile(rb"\s*@attribute\s.*\s(?:string|date)\b[^'}]*$", re.IGNORECASE)
 # "part-00003-4f2a-c000", "3.part": what the files of one table do not have in common.
@@ -186,18 +184,22 @@ def standard_input() -> Path:
     file = Path(folder, "stdin")
     with file.open("wb") as to:
         shutil.copyfileobj(sys.stdin.buffer, to, 2**20)
-    with file.open("rb") as stream:
-        head = stream.read(16)
-    packed = next((ending for mark, ending in _PACKED.items() if head.startswith(mark)), "")
-    if is_zipfile(file) and not any(name.startswith("xl/") for name in ZipFile(file).namelist()):
-        packed = ".zip"
-    if packed:
-        with unpacked(file.rename(file.with_suffix(packed))) as plain, plain.open("rb") as stream:
+    named = file.rename(file.with_suffix(_kind_by_content(file)))
+    with unpacked(named) as plain:
+        if plain != named:
             shutil.copyfile(plain, file)
-            head = stream.read(16)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    kind = next((ending for mark, ending in _MAGIC.items() if text.startswith(mark)), ".csv")
-    return file.rename(file.with_suffix(kind))
+            named = file.rename(file.with_suffix(_kind_by_content(file)))
+    return named
+
+
+def _kind_by_content(file: Path) -> str:
+    """Return the ending that the name of a file should have."""
+    if is_zipfile(file):
+        return ".xlsx" if any(n.startswith("xl/") for n in ZipFile(file).namelist()) else ".zip"
+    with file.open("rb") as stream:
+        head = stream.read(16).removeprefix(b"\xef\xbb\xbf").lstrip()
+    found = (ending for mark, ending in (MAGIC | _OF_TEXT).items() if head.startswith(mark))
+    return next(found, ".csv")
 
 
 def is_standard_input(path: Path) -> bool:

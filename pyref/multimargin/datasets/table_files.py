@@ -70,22 +70,14 @@ def _warn_of_note(frame: Any) -> None:
 
 def _without_blank_rows(frame: Any) -> Any:
     """Leave out rows of several columns that have nothing in any, and tell."""
-    blank = np.full(len(frame), frame.shape[1] > 1)
+    blank = list(range(len(frame) if frame.shape[1] > 1 else 0))
     for column in frame.columns:
-        if not blank.any():
-            return frame
-        cells = frame[column][blank]
-        if cells.dtype == "str":
-            blank[blank] = (cells.isna() | (cells == "") | cells.str.isspace()).to_numpy(dtype=bool)
-        else:
-            blank[blank] = list(map(is_blank, cells))
-    if not blank.any():
+        cells = frame[column].tolist() if blank else ()
+        blank = [row for row in blank if is_blank(cells[row])]
+    if not blank:
         return frame
-    warn(
-        f"{np.count_nonzero(blank)} rows without any value are left out, the first is row "
-        f"{int(blank.argmax())}"
-    )
-    return frame[~blank].reset_index(drop=True)
+    warn(f"{len(blank)} rows without any value are left out, the first is row {blank[0]}")
+    return frame.drop(index=blank).reset_index(drop=True)
 
 
 def stacked(frames: Mapping[str, Frame]) -> Frame:
