@@ -62,6 +62,8 @@ def test_the_line_of_names_tells_the_delimiter(tmp_path, delimiter, ending, end)
         # Lines that end in two ways.
         ("a,x\r\n1,0\n2,1\r\n", {"a": ["1", "2"], "x": ["0", "1"]}),
         ("a,x\r1,0\r2,1\r", {"a": ["1", "2"], "x": ["0", "1"]}),
+        ("a,x\n1,0\n   \n2,1\n  ", {"a": ["1", "2"], "x": ["0", "1"]}),
+        ('a, x\n"r, s", 0\nt, "1"\n', {"a": ["r, s", "t"], "x": ["0", "1"]}),
         # Columns that are called by numbers.
         ("0,1,2\n5,6,0\n7,8,1\n", {"0": ["5", "7"], "1": ["6", "8"], "2": ["0", "1"]}),
         # Words above numbers are names, and so are the numbers beside them.

@@ -31,7 +31,7 @@ _NOMINAL = re.compile(rf"\{{\s*+(?:{_QUOTED}|{_BARE})\s*+(?:,\s*+(?:{_QUOTED}|{_
 _CELL = re.compile(rf"""((?:{_QUOTED}|[^,"'])*+),""")
 _VALUE = re.compile(rf"{_QUOTED}|{_BARE}")
 _NUMBER = re.compile(r"(numeric|real|integer)\b\s*(\[[^\]]*\])?", re.IGNORECASE)
-# What can only be left out.
+# What is text, but for the last.
 _TEXT = re.compile(r"(string|date|relational)\b", re.IGNORECASE)
 _COMMENT = re.compile(rf"""((?:{_QUOTED}|[^"'%]|(?<!\s)%)*+)%""")
 # The weight of an instance, after its values.
@@ -54,6 +54,7 @@ class ArffTable:
 
 
 def read_arff(file: Path, argument: str, encoding: str) -> ArffTable:
+    """Read an ARFF file, an argument of the caller."""
     source = f"{argument}: {file}"
     with reading(file, argument), opened(file, encoding=encoding) as stream:
         try:
@@ -95,7 +96,8 @@ def frame_of_arff(file: Path, pandas: ModuleType) -> Frame:
 
 def labels_of_arff(file: Path, labels: Any) -> Any:
     """Return the names of the labels where an XML file, a number or the header says them."""
-    if labels is not None and not isinstance(labels, int | os.PathLike):
+    is_path = isinstance(labels, os.PathLike) or str(labels).lower().endswith(".xml")
+    if not (labels is None or isinstance(labels, int) or is_path):
         return labels
     existing_file(file, "path")
     with reading(file, "path"), opened(file, encoding="utf-8-sig") as stream:

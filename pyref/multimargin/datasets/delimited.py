@@ -355,7 +355,7 @@ def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[
         if above or {*map(len, block)} != {dialect.width}:
             rows: list[list[str]] = []
             for row in block:
-                if _is_blank(row):
+                if _is_blank(row, dialect):
                     above += blank_rows
                     continue
                 rows += [[""] * dialect.width for _ in range(above)]
@@ -365,8 +365,8 @@ def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[
         yield block
 
 
-def _is_blank(row: Sequence[str]) -> bool:
-    return not row or (len(row) == 1 and row[0].isspace())
+def _is_blank(row: Sequence[str], dialect: _Dialect) -> bool:
+    return not row or (len(row) == 1 < dialect.width and not row[0].strip())
 
 
 def _width_of(row: Sequence[str], dialect: _Dialect) -> int:
@@ -413,7 +413,7 @@ def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
         reader = _reader_of(stream, dialect)
         try:
             for number, row in enumerate(reader):
-                if number >= dialect.skipped and not _is_blank(row):
+                if number >= dialect.skipped and not _is_blank(row, dialect):
                     _width_of(row, dialect)
                 above = reader.line_num
         except _Misfit as error:
