@@ -64,6 +64,8 @@ def test_the_line_of_names_tells_the_delimiter(tmp_path, delimiter, ending, end)
         ("a,x\r1,0\r2,1\r", {"a": ["1", "2"], "x": ["0", "1"]}),
         ("a,x\n1,0\n   \n2,1\n  ", {"a": ["1", "2"], "x": ["0", "1"]}),
         ('a, x\n"r, s", 0\nt, "1"\n', {"a": ["r, s", "t"], "x": ["0", "1"]}),
+        ('a,x\n"r, ""s""" ,"0"\n"t" ,"1" \n', {"a": ['r, "s"', "t"], "x": ["0", "1"]}),
+        ("a,x\n1,0,,\n2,1,,,\n", {"a": ["1", "2"], "x": ["0", "1"]}),
         # Columns that are called by numbers.
         ("0,1,2\n5,6,0\n7,8,1\n", {"0": ["5", "7"], "1": ["6", "8"], "2": ["0", "1"]}),
         # Words above numbers are names, and so are the numbers beside them.
@@ -106,9 +108,9 @@ def test_lone_quotes_swallow_no_row(tmp_path):
         assert found["tags"] == ["a", "b", "a"]
         assert len(said) == 1
         assert "quotation marks are read literally" in said[0]
-    text = 'id,text,tags\n1,"he said \\"hi\\", and went",a\n2,"x",b\n'
+    text = 'id,text,tags\n1,"he said \\"hi\\", ""so"" he",a\n2,"C:\\dir" ,b\n3,D:\\"x",c\n'
     found, said = read(tmp_path, text)
-    assert found["text"] == ['he said "hi", and went', "x"]
+    assert found["text"] == ['he said "hi", "so" he', "C:\\dir", 'D:\\"x"']
     assert "are escaped by backslashes" in said[0]
 
 

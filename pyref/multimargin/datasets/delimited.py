@@ -47,6 +47,7 @@ class _Dialect:
     names: tuple[str, ...]  # What the columns are called, as it stands
     skipped: int  # Records above the first row, blank ones too
     row_names: bool = False  # Whether rows begin with a name that no column has, as R writes
+    has_blanks: bool = False  # Whether blanks stand after quotes
     escape: str = '"'  # What stands before a quotation mark in quotes; empty where none quotes
 
     @property
@@ -300,7 +301,10 @@ def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[
     except _Misfit as error:
         misfit = error
         with suppress(_Misfit):
-            escaped = strictly(replace(dialect, escape="\\"))
+            found, misfit = strictly(replace(dialect, has_blanks=True)), None
+    if misfit is not None:
+        with suppress(_Misfit):
+            escaped = strictly(replace(dialect, has_blanks=True, escape="\\"))
             warn("quotation marks within texts are escaped by backslashes")
             return escaped.columns
     if found.has_breaks and _is_row_by_row(path, dialect):
@@ -340,7 +344,7 @@ def _strictly(path: Path, shown: Path, dialect: _Dialect, *, blank_rows: bool) -
 
 def _reader_of(stream: IO[str], dialect: _Dialect) -> Any:
     return csv.reader(
-        _unescaped(stream.read(), dialect) if dialect.escape == "\\" else stream,
+        _mended(stream.read(), dialect) if dialect.has_blanks else stream,
         delimiter=dialect.delimiter,
         quoting=csv.QUOTE_MINIMAL if dialect.escape else csv.QUOTE_NONE,
         skipinitialspace=True,
@@ -362,7 +366,8 @@ def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[
                 above = 0
                 rows.append(row[: _width_of(row, dialect)])
             block = rows
-        yield block
+        if block:
+            yield block
 
 
 def _is_blank(row: Sequence[str], dialect: _Dialect) -> bool:
@@ -370,20 +375,25 @@ def _is_blank(row: Sequence[str], dialect: _Dialect) -> bool:
 
 
 def _width_of(row: Sequence[str], dialect: _Dialect) -> int:
-    """Return the cells of a row without the blank one after a delimiter at its end."""
-    width = len(row) - (len(row) == dialect.width + 1 and not row[-1].strip())
-    if width != dialect.width:
-        raise _Misfit("fewer" if width < dialect.width else "more")
+    """Return the cells of a row without blank ones at its end that no name stands above."""
+    width = dialect.width
+    if len(row) < width or any(map(str.strip, row[width:])):
+        raise _Misfit("fewer" if len(row) < width else "more")
     return width
 
 
-def _unescaped(text: str, dialect: _Dialect) -> Iterable[str]:
-    """Return the lines of a text with doubled marks in quotes in the place of backslashes."""
+def _mended(text: str, dialect: _Dialect) -> Iterable[str]:
+    """Return the lines of a text without blanks after quotes, nor backslashes before marks."""
+    of_cell = rf"[^\r\n{re.escape(dialect.delimiter)}]"
+    inside = r'[^"]*+(?:""[^"]*+)*+'
+    if dialect.escape == "\\":
+        inside = r'[^"\\]*+(?:(?:""|\\.)[^"\\]*+)*+'
     # A mark at the beginning of a cell begins quotes.
-    quoted = rf'(?<![^\r\n{re.escape(dialect.delimiter)}]) *"(?:[^"\\]|\\.|"")*"'
+    quoted = re.compile(rf'(?<!{of_cell}) *("{inside}") *(?!{of_cell})', re.DOTALL)
+    if dialect.escape != "\\":
+        return io.StringIO(quoted.sub(r"\1", text), newline="")
     plain = partial(re.sub, r'\\(["\\])', lambda mark: mark[1].replace('"', '""'))
-    text = re.sub(quoted, lambda cell: plain(cell[0]), text, flags=re.DOTALL)
-    return io.StringIO(text, newline="")
+    return io.StringIO(quoted.sub(lambda cell: plain(cell[1]), text), newline="")
 
 
 def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[Any]:
