@@ -103,6 +103,8 @@ def test_lone_quotes_swallow_no_row(tmp_path):
     for text in (
         '"red is a colour\ta\nblue sea\tb\nso he said "yes\ta\n',
         '"red is a colour\ta\nblue sea\tb\nhe said yes"\ta\n',
+        # With backslashes before marks, these rows would be one.
+        '"\ta\n\\"red\\"\tb\n"\ta\n',
     ):
         found, said = read(tmp_path, f"text\ttags\n{text}", ".tsv")
         assert found["tags"] == ["a", "b", "a"]

@@ -295,18 +295,14 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[Any]:
     """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
     strictly = partial(_strictly, path, shown, blank_rows=blank_rows or dialect.width == 1)
-    found, misfit = _Found([[]], has_breaks=True), None
-    try:
-        found = strictly(dialect)
-    except _Misfit as error:
-        misfit = error
-        with suppress(_Misfit):
-            found, misfit = strictly(replace(dialect, has_blanks=True)), None
-    if misfit is not None:
-        with suppress(_Misfit):
-            escaped = strictly(replace(dialect, has_blanks=True, escape="\\"))
-            warn("quotation marks within texts are escaped by backslashes")
-            return escaped.columns
+    found, misfits = _Found([[]], has_breaks=True), list[_Misfit]()
+    mended = replace(dialect, has_blanks=True)
+    for attempt in (dialect, mended, replace(mended, escape="\\")):
+        try:
+            found = strictly(attempt)
+            break
+        except _Misfit as error:
+            misfits.append(error)
     if found.has_breaks and _is_row_by_row(path, dialect):
         with suppress(_Misfit):
             literal = strictly(replace(dialect, escape=""))
@@ -316,8 +312,10 @@ def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[
                     f"every line has the {len(dialect.names)} cells of a row"
                 )
                 return literal.columns
-    if misfit is not None:
-        raise ValueError(str(misfit)) from misfit
+    if len(misfits) == 3:
+        raise ValueError(str(misfits[0])) from misfits[0]
+    if len(misfits) == 2:
+        warn("quotation marks within texts are escaped by backslashes")
     return found.columns
 
 
