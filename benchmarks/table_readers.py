@@ -1,7 +1,8 @@
 """Readers of tables: what each makes of awkward files, and seconds and memory at 200,000 rows.
 
 The readers are pandas, polars and pyarrow as they come, with all cells as text; DuckDB with its own
-guess at the dialect; and multimargin, which decides the dialect and lets DuckDB read strictly.
+guess at the dialect; and multimargin, which decides the dialect and reads strictly. DuckDB is in no
+extra: pip install duckdb.
 """
 
 import sys

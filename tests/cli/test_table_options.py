@@ -276,3 +276,27 @@ def test_columns_of_one_name_are_told_apart(command, tmp_path):
     command("fit", table, *fit, model)
     rows = command("predict", model, table, "--format", "labels", "--keep", "id").rows
     assert list(rows[0]) == ["row", "id", "label: id", "label: row", "x"]
+
+
+def test_an_arff_file_with_texts_is_a_table(command, tmp_path):
+    """Its header names the labels, which new rows may lack; what is proposed is taken."""
+    header = (
+        "@relation 'r: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n"
+        "@attribute about string\n@attribute size numeric\n@attribute day date\n@data\n"
+    )
+    words = ("red", "blue", "red blue", "green")
+    rows = [
+        f"{k % 2},{k // 2 % 2},'{words[k % 4]} fish in the sea {k}',{k % 7},2024-01-05"
+        for k in range(40)
+    ]
+    (tmp_path / "old.arff").write_text(header + "\n".join(rows))
+    (tmp_path / "new.arff").write_text(header + "?,?,'red fish',1,2024-01-05\n")
+    for roles in (("--text", "about"), ("--drop", "about,day")):
+        fitted = command("fit", tmp_path / "old.arff", *roles, *FIT, "-o", tmp_path / "m")
+        assert fitted.code == 0, fitted.err
+        found = command("predict", tmp_path / "m", tmp_path / "new.arff", "--keep", "size")
+        assert found.out.splitlines()[0] == "row,size,a,b,score: a,score: b"
+        assert found.out.splitlines()[1].startswith("0,1,")
+        assert command("evaluate", tmp_path / "m", tmp_path / "old.arff", "--json").code == 0
+    asked = command("fit", tmp_path / "old.arff", *FIT, "-o", tmp_path / "m")
+    assert "--text about" in asked.err

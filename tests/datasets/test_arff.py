@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from multimargin.datasets import load_arff
+from multimargin.datasets import load as load_any
+from multimargin.datasets import load_arff, load_table
+from multimargin.datasets.table_columns import UndecidedColumns
 from multimargin.estimators.llsf_problem import as_dense
 from tests.support.cases import case
 
@@ -217,6 +219,55 @@ def test_texts_and_dates_can_be_dropped(load):
     assert load(content, None, drop=["t", "d d", "q", "b"]).label_names == ("p",)
     with pytest.raises(ValueError, match="lacks 1 of the 1 attributes: 'z'"):
         load(content, None, drop="z")
+
+
+MAILS = """@relation 'mails: -C 2'
+@attribute work {0,1}
+@attribute home {0,1}
+@attribute 'the text' string
+@attribute size numeric
+@attribute kind {x,'y z'}
+@attribute day date 'yyyy-MM-dd'
+@data
+"""
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+@pytest.mark.parametrize("labels", [None, 2, "work,home", "xml"])
+def test_texts_and_dates_are_columns_of_a_table(tmp_path, labels, sparse_rows):
+    """As those of a CSV file are, by the same roles."""
+    rows = [
+        ["1", "0", r"'it\'s red,\nred fish'", "1.5", "'y z'", "2024-01-31"],
+        ["0", "1", "'blue fish'", "?", "x", '"2024-03-01"'],
+        ["0", "0", "?", "2", "x", "?"],
+    ]
+    lines = [",".join(row) for row in rows]
+    if sparse_rows:
+        cells = [[f"{k} {cell}" for k, cell in enumerate(row) if cell != "0"] for row in rows]
+        lines = ["{" + ", ".join(row) + "}" for row in cells]
+    file = tmp_path / "t.arff"
+    file.write_text(MAILS + "\n".join(lines))
+    (tmp_path / "t.xml").write_text('<labels><label name="work"/><label name="home"/></labels>')
+    roles = {"text": "the text"}
+    # Also as the command line has it.
+    given = str(tmp_path / "t.xml") if labels == "xml" else labels
+    found = load_table(file, labels=given, **roles)
+    assert found.label_names == ("work", "home")
+    assert_array_equal(found.Y, [[1, 0], [0, 1], [0, 0]])
+    days = [f"day: {part}" for part in ("year", "month", "day", "weekday")]
+    words = [f"the text: {word}" for word in ("blue", "fish", "it", "red")]
+    assert set(found.feature_names) == {"size", "kind_x", "kind_y z", *days, *words}
+    X = dict(zip(found.feature_names, as_dense(found.X).T, strict=True))
+    assert_array_equal(X["size"], [1.5, np.nan, 2.0])
+    assert_array_equal(X["day: month"], [1.0, 3.0, np.nan])
+    assert_array_equal(X["the text: fish"] > 0, [True, True, False])
+    assert_array_equal(load_any(file, labels=given, **roles).Y, found.Y)
+    if labels != "xml":
+        assert len(load_any(file, labels=2, drop=["the text", "day"]).feature_names) == 2
+    texts = [f"{k % 2},{k // 2 % 2},'red fish no {k} swims',1,x,2024-01-05" for k in range(9)]
+    file.write_text(MAILS + "\n".join(texts))
+    with pytest.raises(UndecidedColumns, match=r"'the text' holds 9 different .* --text 'the te"):
+        load_table(file, labels=2)
 
 
 def test_labels_by_the_relation_of_meka(load):

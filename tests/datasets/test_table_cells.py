@@ -66,8 +66,8 @@ def test_dates_become_numbers(text, expected):
     kind = kind_of(Cells("c", values, as_text=True))
     assert kind.name == "date"
     assert not kind.ask
-    np.testing.assert_array_equal(date_parts(values)[0], expected)
-    assert np.isnan(date_parts(values)[2]).all()
+    np.testing.assert_array_equal(date_parts(Cells("c", values))[0], expected)
+    assert np.isnan(date_parts(Cells("c", values))[2]).all()
 
 
 @pytest.mark.parametrize(
@@ -180,10 +180,10 @@ def test_dates_units_and_digits_of_other_kinds_are_asked_about(text):
 def test_what_stands_for_nothing_among_dates_is_missing():
     column = pd.Series(["2024-01-31", "N/A", "-", "", "\\N"], dtype=object, name="day")
     assert kind_of(Cells("day", column, as_text=True)).name == "date"
-    assert np.isnan(date_parts(column)[1:]).all()
+    assert np.isnan(date_parts(Cells("day", column))[1:]).all()
     for wrong in ("2024-02-30", "0000-00-00"):
         with pytest.raises(ValueError, match=f"the column 'day' has .*: '{wrong}' is no date"):
-            date_parts(column.replace("N/A", wrong))
+            date_parts(Cells("day", column.replace("N/A", wrong)))
 
 
 def test_texts_are_asked_about_in_small_tables_too():

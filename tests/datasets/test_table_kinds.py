@@ -156,3 +156,11 @@ def test_labels_as_programs_of_any_language_write_them(yes, no):
     frame = pd.DataFrame({"n": range(5), "x": cells, "y": cells[::-1]})
     Y = table_of(frame, TableColumns(labels="x,y"), as_text=True).Y
     np.testing.assert_array_equal(Y[:, 0], [1, 0, 0, 1, np.nan])
+
+
+def test_names_of_a_feature_that_look_the_same_are_one():
+    """As names of labels are: composed, and without blanks and what is invisible."""
+    spelled = ["caf\u00e9", "cafe\u0301", "caf\u00e9\u200b", " caf\u00e9\u00a0", "bar", "bar "]
+    frame = pd.DataFrame({"place": spelled, "a": [0, 1] * 3, "b": [1, 0] * 3})
+    table = table_of(frame, TableColumns(labels="a,b", nominal="place"))
+    assert set(table.X["place"]) == {"bar", "caf\u00e9"}

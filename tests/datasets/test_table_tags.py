@@ -406,7 +406,11 @@ def test_tags_with_scores_are_told(form):
     ("cells", "told"),
     [
         (["red|0.9", "blue|0.25", "red|.5"], "numbers from 0 to 1, scores say, such as"),
-        *((["red|sea", word, "sea"], "a word for nothing") for word in ("None", "N/A", "-", "nan")),
+        *(
+            (["red|sea", word, "sea"], "a word for nothing")
+            for word in ("None", "N/A", "-", "nan", "\\N", "(none)", "(no genres listed)")
+        ),
+        (["red (https://a.b/c)|sea (http://d)", "sea (http://d)"], "addresses, a part of the name"),
         (["“red”|“sea”", "“sea”", "“sea”|“blue”"], "quotes, which are read literally"),
         (["#red|#sea", "#sea", "#sea|#blue"], "a mark in front, a part of the name"),
         (["• red|• sea", "• sea", "• sea|• blue"], "a mark in front, a part of the name"),
@@ -429,7 +433,39 @@ def test_names_in_lists_that_are_likely_none_are_told_and_kept(form):
         assert set(tags.names) == {name for row in rows for name in row}
 
 
-@pytest.mark.parametrize("score", [90, 1.5, -0.2])
+def test_names_that_stand_side_by_side_alone_are_told():
+    """A name with a comma falls into such, as the choices of a form do; others meet by chance."""
+    choices = ["Email, phone", "Chat", "In person"]
+    rows = [", ".join(some) for n in range(1, 4) for some in combinations(choices, n)]
+    for cells, n_told in ((rows, 1), ([*rows, "phone, Email"], 0), ([*rows, "Email", "phone"], 0)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            indicator_of_tags(pd.Series(cells * 2, name="tags", dtype=object), None)
+        told = "'Email' and 'phone' side by side alone; if 'Email, phone' is one name"
+        assert [told in str(one.message) for one in caught] == [True] * n_told
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        (lambda name, ok: {"result": [{"value": {"choices": [name]}}], "was_cancelled": not ok}, 1),
+        (lambda name, ok: {"value": [name], "user_id": 1, "status": "" if ok else "draft"}, 1),
+        (lambda name, ok: {"label": name, "score": "0.9" if ok else "0.1"}, 0),
+        (lambda name, ok: {"name": name, "confidence": str(int(ok))}, 0),
+    ],
+)
+def test_answers_that_count_for_nothing_are_no_tags(form, told):
+    """Those that were withdrawn, or have a low score, also as text; several of a row are told."""
+    cells = [[form("red", True), form("sea", False)], [form("sea", True)], []]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tags = indicator_of_tags(pd.Series(cells, name="tags", dtype=object), None)
+    assert tags.names == ["red", "sea"]
+    np.testing.assert_array_equal(tags.Y, [[1, 0], [0, 1], [0, 0]])
+    assert ["several annotations of a row" in str(one.message) for one in caught] == [True] * told
+
+
+@pytest.mark.parametrize("score", [90, 1.5, -0.2, "90", "high"])
 def test_scores_that_are_no_probabilities_are_refused(score):
     """Of percents and of logarithms, all or none would be from 0.5 on."""
     cells = [[{"label": "red", "score": score}, {"label": "sea", "score": 0.5}], []]

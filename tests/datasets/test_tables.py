@@ -502,6 +502,30 @@ def test_one_object_of_a_whole_table_is_read_and_told(tmp_path, orient, told):
     assert found[expected.columns].equals(expected)
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".json.gz"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"text": "red hen"},
+        {"text": "red", "tags": ["x", "y"]},
+        {"size": 1, "cats": {"x": 1.0, "y": 0.0}},
+        {"id": 3, "data": {"text": "red"}, "annotations": [{"result": []}]},
+    ],
+)
+def test_one_object_of_a_row_is_one_row(tmp_path, row, ending, indent):
+    file = tmp_path / f"t{ending}"
+    with (gzip.open if ending.endswith("gz") else open)(file, "wt") as stream:
+        stream.write(json.dumps(row, indent=indent))
+    is_line = ending == ".jsonl" and indent is None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read_frame(file).to_dict("records")
+    held = {name: cell for name, cell in row.items() if name != "data"}
+    assert found == [held | row.get("data", {})]
+    assert ["taken for one row" in str(one.message) for one in caught] == [True] * (not is_line)
+
+
 @pytest.mark.parametrize("orient", ["columns", "index"])
 def test_entries_by_name_are_rows_where_there_are_more_of_them(tmp_path, orient):
     rows = {f"r{k}": {"size": k * 0.5, "tags": ["x", "y"][: k % 3]} for k in range(4)}
@@ -521,12 +545,10 @@ def test_lists_are_columns_whatever_they_are_called(tmp_path):
 @pytest.mark.parametrize(
     "held",
     [
-        {"a": 1},
         {"a": {"b": 1}},
         {"1": {"2": 1}},
-        {"1": "red"},
         {"a": [1], "b": []},
-        {"a": [1], "b": 2},
+        {"a": [{"b": 1}], "c": [{"d": 1}], "n": 2},
         {},
         7,
     ],
@@ -548,7 +570,7 @@ def test_what_is_no_list_of_objects_is_named(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS))
     for name, text, message in (
         ("a.json", "{" + lines, r"a\.json, line 1 is no JSON: Expecting property name"),
-        ("b.json", json.dumps(RECORDS[0]), r"b\.json holds no JSON list; expected one of objects"),
+        ("b.json", "{}", r"b\.json holds no JSON list; expected one of objects"),
         ("c.json", "[{}, 3]", r"c\.json, element 2 is no JSON object"),
         ("e.json", "[]", r"e\.json has no rows"),
         ("f.json", "", r"f\.json is no JSON"),

@@ -38,13 +38,13 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     """
     columns.check_names(source)
     from multimargin.cli.output import print_json
-    from multimargin.cli.table_options import is_table, load_table_or_data
+    from multimargin.cli.table_options import is_table, lacks_labels, load_table_or_data
     from multimargin.datasets.description import describe, describe_table
     from multimargin.datasets.sources import table_files
     from multimargin.datasets.table_columns import UndecidedColumns
 
     wanted, tables = columns.columns(), table_files(source)
-    if wanted.labels is None and wanted.tags_column is None and tables:
+    if tables and lacks_labels(wanted, tables):
         _show_columns(source, tables, as_json=as_json)
         return
     try:

@@ -204,7 +204,7 @@ def load_table_or_data(
                 )
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)
-    if columns.labels is None and columns.tags_column is None:
+    if lacks_labels(columns, parts):
         _ask_for_labels(parts)
     table = read_table(parts, columns, name=stem_of(source))
     warn_of_row_numbers(table.kinds, table.X)
@@ -264,6 +264,14 @@ def is_table(data: "Data") -> "TypeGuard[Table]":
 def rows_of(X: "Features | Frame", rows: "NDArray[np.intp]") -> "Features | Frame":
     """Return rows of features, whether an array, a sparse matrix or a table."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def lacks_labels(columns: "TableColumns", parts: Mapping[str, Path]) -> bool:
+    """Return whether nothing says what the labels of a table are, as an ARFF file may itself."""
+    from multimargin.datasets.sources import kind_of
+
+    is_arff = kind_of(next(iter(parts.values()))) == ".arff"
+    return columns.labels is None and columns.tags_column is None and not is_arff
 
 
 def _ask_for_labels(parts: Any) -> None:

@@ -4,35 +4,41 @@ import bz2
 import codecs
 import gzip
 import lzma
-import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import EINVAL
 from functools import partial
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any
+from types import ModuleType
+from typing import IO, Any
 from zipfile import ZipFile
 
 from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-# What files of other kinds begin with.
-_MAGIC = {
-    b"\x1f\x8b": "gzip (.gz)", b"PK\x03\x04": "zip or Excel (.zip, .xlsx)", b"PAR1": "Parquet",
-    b"BZh": "bzip2 (.bz2)", b"\xfd7zXZ": "xz (.xz)", b"\x28\xb5\x2f\xfd": "Zstandard (.zst)",
-    b"\xd0\xcf\x11\xe0": "Excel before 2007 (.xls)",
+MAGIC = {
+    b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst",
+    b"PK\x03\x04": ".zip or .xlsx", b"PAR1": ".parquet", b"\xd0\xcf\x11\xe0": ".xls",
 }  # fmt: skip
+"""What files begin with, by their endings."""
 MAX_FEATURES = 10_000_000
 """The widest matrix of features that a reader takes unasked."""
 MIN_LABEL_CELLS = 2**25
 """Label indicators of fewer entries are always taken."""
+
+
+def imported(package: str, what: str) -> ModuleType:
+    """Return a package of the extra `tables`; raise ImportError if it is not there."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise ImportError(
+            f"{what} need {package}, which is not installed: pip install 'multimargin[tables]'"
+        ) from error
 
 
 def _open_zip(file: Path) -> IO[bytes]:
@@ -49,14 +55,19 @@ def _member_of(archive: ZipFile, file: Path) -> str:
     return names[0]
 
 
+def _open_zst(file: Path) -> IO[bytes]:
+    pyarrow = imported("pyarrow", f"files such as {file.name}")
+    stream: IO[bytes] = pyarrow.CompressedInputStream(str(file), "zstd")
+    return stream
+
+
 _OPENERS: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
     ".zip": _open_zip,
+    ".zst": _open_zst,
 }
-# What only DuckDB unpacks.
-_ZST = ".zst"
 
 
 def opened(file: Path, **of_text: Any) -> IO[Any]:
@@ -68,7 +79,7 @@ def opened(file: Path, **of_text: Any) -> IO[Any]:
 def uncompressed(file: Path) -> Path:
     """Return a path without the ending that says how the file is compressed."""
     ending = file.suffix.lower()
-    if ending not in (*_OPENERS, _ZST):
+    if ending not in _OPENERS:
         return file
     plain = file.with_suffix("")
     if ending == ".zip" and not plain.suffix and file.is_file():
@@ -85,67 +96,15 @@ def unpacked(file: Path) -> Iterator[Path]:
     Raises MemoryError if it cannot be held in memory.
     """
     ending = file.suffix.lower()
-    if ending not in (*_OPENERS, _ZST):
+    if ending not in _OPENERS:
         yield file
         return
     with TemporaryDirectory() as folder:
         copy = Path(folder, uncompressed(file).name)
-        with copy.open("wb") as to:
-            if ending == _ZST:
-                _unpack_zst(file, to)
-            else:
-                with opened(file) as stream:
-                    shutil.copyfileobj(stream, to, 2**20)
+        with copy.open("wb") as to, opened(file) as stream:
+            shutil.copyfileobj(stream, to, 2**20)
         check_file_fits(file, copy.stat().st_size)
         yield copy
-
-
-# The DuckDB of each process: its memory is at hand for the next reading, and its threads do not
-# follow into a fork.
-_DATABASES: dict[int, Any] = {}
-# Places in texts of 64 bits, as pandas has them; no file is remembered.
-_SETTINGS: dict[str, Any] = {"arrow_large_buffer_size": True, "enable_external_file_cache": False}
-# Whatever the clock of this machine is.
-_CLOCK = "SET GLOBAL TimeZone = 'UTC'"
-
-
-@contextmanager
-def connected() -> Iterator["DuckDBPyConnection"]:
-    """Give a connection to DuckDB for the while."""
-    import duckdb
-
-    process = os.getpid()
-    if process not in _DATABASES:
-        _DATABASES[process] = duckdb.connect(config=_SETTINGS)
-        _DATABASES[process].execute(_CLOCK)
-    try:
-        with _DATABASES[process].cursor() as connection:
-            yield connection
-    except (duckdb.FatalException, duckdb.InternalException):
-        # It answers nothing from then on.
-        _DATABASES.pop(process, None)
-        raise
-    except RuntimeError as error:
-        # So it says that Ctrl-C was pressed.
-        if str(error) == "Query interrupted":
-            raise KeyboardInterrupt from error
-        raise
-
-
-def _unpack_zst(file: Path, to: IO[bytes]) -> None:
-    with connected() as connection:
-        rows = connection.execute(
-            "SELECT coalesce(line, '') FROM read_csv($path, auto_detect=false, header=false, "
-            "delim=$none, quote='', escape='', columns={'line': 'VARCHAR'})",
-            {"path": pattern_of(file), "none": "\x1f"},
-        )
-        while found := rows.fetchmany(10_000):
-            to.writelines(line.encode() + b"\n" for (line,) in found)
-
-
-def pattern_of(path: Path) -> str:
-    """Return the pattern that DuckDB reads a path as, which finds this file alone."""
-    return re.sub(r"([*?[])", r"[\1]", str(path))
 
 
 @contextmanager
@@ -164,7 +123,7 @@ def not_utf8(file: Path, shown: Path) -> str:
         content.decode()
     except UnicodeDecodeError as error:
         place = error.start
-    for mark, kind in _MAGIC.items():
+    for mark, kind in MAGIC.items():
         if content.startswith(mark):
             return f"path: {shown} is no text, but begins like a file of {kind}; name it so"
     place = content.index(b"\0") if b"\0" in content else place

@@ -1,31 +1,29 @@
-"""Text with a delimiter between the cells: the dialect by a few rules, read strictly by DuckDB.
+"""Text with a delimiter between the cells: the dialect by a few rules, read strictly.
 
-DuckDB's own guess at a dialect is not used: where rows have different lengths it skips rows, or
-takes another delimiter, without a word. Here the ending of the name and the line of names decide,
-and a row that does not fit is an error with its line.
+The ending of the name and the line of names decide on the dialect, and a row that does not fit is
+an error with its line.
 """
 
-import codecs
 import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multimargin.checks.names import listed
-from multimargin.datasets._reading import as_utf8, connected, not_utf8, pattern_of
+from multimargin.datasets._reading import as_utf8, not_utf8
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
+from multimargin.targets.given import column_of
 from multimargin.targets.names import label_name
 
 # What a column is called has hardly more.
@@ -34,9 +32,11 @@ _WORDS_OF_A_NAME = 4
 _NONE = "\x1f"
 _MADE_UP = re.compile(r"^Unnamed: [0-9]+(?:_level_[0-9]+)?$")
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
-# Bytes of a line, unless one is longer; DuckDB reads as many at a time.
-_LONGEST = 2**21
-_HEAD_BYTES, HEAD_ROWS = 2**18, 200
+_HEAD, HEAD_ROWS = 2**18, 200
+# Rows whose cells are objects of Python at a time.
+_BLOCK = 2**9
+# A cell may have as many characters as the file: the module csv has one limit for a process.
+csv.field_size_limit(2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class _Dialect:
     names: tuple[str, ...]  # What the columns are called, as it stands
     skipped: int  # Records above the first row, blank ones too
     row_names: bool = False  # Whether rows begin with a name that no column has, as R writes
-    quote: str = '"'
-    escape: str = '"'
+    has_blanks: bool = False  # Whether blanks stand after quotes
+    escape: str = '"'  # What stands before a quotation mark in quotes; empty where none quotes
 
     @property
     def width(self) -> int:
@@ -61,66 +61,55 @@ class _Found:
     """Cells of a file, read with a dialect."""
 
     columns: list[Any]
-    rejected: list[tuple[Any, ...]]  # The first rows that do not fit: place, kind and text
-    has_breaks: bool = False  # Whether a text has several lines, which may be rows
+    has_breaks: bool  # Whether a text has several lines, which may be rows
 
     @property
     def n_rows(self) -> int:
-        """The number of rows that fit."""
+        """The number of rows."""
         return len(self.columns[0])
+
+
+class _Misfit(ValueError):
+    """A row of some lines that does not fit its dialect."""
 
 
 def read_delimited(
     path: Path, ending: str, shown: Path, *, blank_rows: bool = False
-) -> tuple[Sequence[str], list[NDArray[np.object_]]]:
-    """Return the names of the columns of a file, and its cells, all as they are written.
+) -> tuple[Sequence[str], list[Any]]:
+    """Return the names of the columns of a file, and its cells, as they are written.
 
-    `shown` is the path in messages. An empty cell is the empty text. Blank lines between rows of
-    several columns are rows if `blank_rows` says so; those of one column always are.
+    `shown` is the path in messages. An empty cell is the empty text; blanks in front are left out.
+    Blank lines between rows of several columns are rows if `blank_rows` says so; those of one
+    column always are.
     """
-    dialect, lines, lone = _dialect_of(path, ending, shown)
+    dialect, lines = _dialect_of(path, ending, shown)
     _refuse_rule(lines, dialect, shown)
-    if not lone:
-        return dialect.names, _cells(path, dialect, shown, blank_rows)
-    warn(f"the line of names, {lone!r:.60}, has a quotation mark that is not closed")
-    written, plain = lone.encode(), lone.replace('"', "").encode()
-    with _changed(path, lambda content: content.replace(written, plain, 1)) as copy:
-        return dialect.names, _cells(copy, dialect, shown, blank_rows)
-
-
-def _cells(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[Any]:
-    """Return the cells of a file by column."""
-    fitting, cells = _read(path, dialect, shown)
-    if blank_rows and dialect.width > 1:
-        cells = _with_blank_rows(path, fitting) or cells
+    names, cells = dialect.names, _read(path, dialect, shown, blank_rows)
     if dialect.row_names:
-        names, *cells = cells
-        if len(set(names.tolist())) < len(names):
+        row_names, *cells = cells
+        if len(set(row_names.tolist())) < len(row_names):
             raise ValueError(
                 f"path: {shown}: rows of different lengths: each has a cell more than the "
-                f"{len(dialect.names)} columns of the first line, and the first cells are no names "
+                f"{len(names)} columns of the first line, and the first cells are no names "
                 f"of rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
-    _refuse_repeated_names(dict(zip(dialect.names, cells, strict=True)), shown)
-    return cells
+    _refuse_repeated_names(dict(zip(names, cells, strict=True)), shown)
+    return names, cells
 
 
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), as_utf8(path, path):
         warnings.simplefilter("ignore")
-        dialect, _, _ = _dialect_of(path, ending, path)
+        dialect, _ = _dialect_of(path, ending, path)
     return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 
 
-def _dialect_of(path: Path, ending: str, shown: Path) -> tuple[_Dialect, list[str], str]:
-    """Return the dialect of a file, its first lines, and its line of names if a quote is lone."""
+def _dialect_of(path: Path, ending: str, shown: Path) -> tuple[_Dialect, list[str]]:
+    """Return the dialect of a file, and its first lines."""
     lines, told = _head(path, shown)
-    lone = _with_lone_quote(lines, told or DELIMITERS[ending])
-    if lone:
-        lines = [line.replace('"', "") if line.strip() == lone else line for line in lines]
-    dialect = _dialect(lines, told or _delimiter(lines, ending), skipped=1 if told else 0)
-    return dialect, lines, lone
+    _refuse_lone_quote(lines, told or DELIMITERS[ending], shown)
+    return _dialect(lines, told or _delimiter(lines, ending), skipped=1 if told else 0), lines
 
 
 def column_name(name: object) -> str:
@@ -128,18 +117,19 @@ def column_name(name: object) -> str:
     return _MADE_UP.sub("", label_name(str(name)))
 
 
-def _with_lone_quote(lines: Sequence[str], delimiters: str) -> str:
-    """Return a line of names with a quotation mark that the row below shows to be none, else ""."""
+def _refuse_lone_quote(lines: Sequence[str], delimiters: str, shown: Path) -> None:
+    """Raise ValueError for a quotation mark among the names that the row below shows to be none."""
     names, below = (*(line.strip() for line in lines if line.strip()), "", "")[:2]
-    if [line.count('"') % 2 for line in (names, below)] != [1, 0]:
-        return ""
     # A name may have several lines.
-    fits = any(
+    if [line.count('"') % 2 for line in (names, below)] == [1, 0] and any(
         0 < names.count(between) == len(row) - 1
         for between in delimiters
         for row in _rows([below], between)
-    )
-    return names if fits else ""
+    ):
+        raise ValueError(
+            f"path: {shown}: the line of names has a quotation mark that is not closed, in "
+            f"{names!r:.70}; remove it"
+        )
 
 
 def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
@@ -177,20 +167,19 @@ def _alike(cell: str, name: str) -> bool:
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
     """Return the first lines of a file, with their ends, and the delimiter that it tells."""
-    with path.open("rb") as stream:
-        content = stream.read(_HEAD_BYTES)
-        is_whole = not stream.read(1)
-    with as_utf8(path, shown):
-        # The end may be in the middle of a character.
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(content, is_whole)
-    if "\0" in text:
+    with _opened(path) as stream:
+        lines = stream.readlines(_HEAD)
+    if any("\0" in line for line in lines):
         raise ValueError(not_utf8(path, shown))
-    lines = io.StringIO(text, newline="").readlines()
-    lines = lines if is_whole or len(lines) == 1 else lines[:-1]
     if not any(line.strip() for line in lines):
         raise ValueError(f"path: {shown} is empty; expected names of columns in its first row")
     told = _TOLD.fullmatch(lines[0])
     return (lines[1:], told[1]) if told else (lines, None)
+
+
+def _opened(path: Path) -> IO[str]:
+    # Lines end as they are written.
+    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -203,7 +192,7 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
             if len(rows) == HEAD_ROWS:
                 break
     except csv.Error:
-        # A quote that is not closed; DuckDB says where.
+        # A quote that is not closed.
         pass
     return rows
 
@@ -244,11 +233,7 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     if numbered is not None:
         return _Dialect(delimiter, tuple(numbered), skipped)
     longer = bool(rows) and all(len(row) == len(names) + 1 for row in rows)
-    if longer and not any(row[-1].strip() for row in rows):
-        # DuckDB takes a delimiter at the end of a row, and no blanks after it.
-        blanks = any(line.rstrip() != line.rstrip("\r\n") for line in lines[blank + 1 :])
-        names = [*names, ""] if blanks else names
-        longer = False
+    longer = longer and any(row[-1].strip() for row in rows)
     # In quotes, unless R is told otherwise; text with a comma has a blank after it.
     in_quotes = all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
     row_names = longer and (in_quotes or not any(f"{delimiter} " in line for line in lines))
@@ -307,144 +292,153 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _read(path: Path, dialect: _Dialect, shown: Path) -> tuple[_Dialect, list[Any]]:
+def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[Any]:
     """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
-    found = _strictly(path, dialect)
-    if found.rejected:
-        escaped = replace(dialect, escape="\\")
-        if not (other := _strictly(path, escaped)).rejected:
-            warn("quotation marks within texts are escaped by backslashes")
-            return escaped, other.columns
-    if (found.rejected or found.has_breaks) and _is_row_by_row(path, dialect):
-        literal = replace(dialect, quote="", escape="")
-        other = _strictly(path, literal)
-        if not other.rejected and (found.rejected or other.n_rows > found.n_rows):
-            warn(
-                "quotation marks are read literally: some are not closed, and without them every "
-                f"line has the {len(dialect.names)} cells of a row"
-            )
-            return literal, other.columns
-    if found.rejected:
-        _refuse(path, found.rejected, dialect, shown)
-    return dialect, found.columns
+    strictly = partial(_strictly, path, shown, blank_rows=blank_rows or dialect.width == 1)
+    found, misfits = _Found([[]], has_breaks=True), list[_Misfit]()
+    mended = replace(dialect, has_blanks=True)
+    for attempt in (dialect, mended, replace(mended, escape="\\")):
+        try:
+            found = strictly(attempt)
+            break
+        except _Misfit as error:
+            misfits.append(error)
+    if found.has_breaks and _is_row_by_row(path, dialect):
+        with suppress(_Misfit):
+            literal = strictly(replace(dialect, escape=""))
+            if literal.n_rows > found.n_rows:
+                warn(
+                    "quotation marks are read literally: some are not closed, and without them "
+                    f"every line has the {len(dialect.names)} cells of a row"
+                )
+                return literal.columns
+    if len(misfits) == 3:
+        raise ValueError(str(misfits[0])) from misfits[0]
+    if len(misfits) == 2:
+        warn("quotation marks within texts are escaped by backslashes")
+    return found.columns
 
 
 def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
     """Return whether every line has as many cells as there are names, whatever is in quotes."""
-    between, count = dialect.delimiter.encode(), dialect.width - 1
-    with path.open("rb") as stream:
+    between, count = dialect.delimiter, dialect.width - 1
+    with _opened(path) as stream:
         lines = islice(stream, dialect.skipped, None)
         return count > 0 and all(line.count(between) == count for line in lines if line.strip())
 
 
-def _strictly(path: Path, dialect: _Dialect, longest: int = _LONGEST) -> _Found:
-    """Read a file with a dialect; `longest` are the bytes of its longest line."""
-    import duckdb
-
-    columns = {f"c{place}": "VARCHAR" for place in range(dialect.width)}
+def _strictly(path: Path, shown: Path, dialect: _Dialect, *, blank_rows: bool) -> _Found:
+    """Read a file with a dialect; raise _Misfit for a row that does not fit."""
     try:
-        with connected() as connection:
-            query = connection.sql(
-                "FROM read_csv($path, auto_detect=false, header=false, skip=$skip, "
-                f"delim=$delimiter, quote=$quote, escape=$escape, columns={columns}, "
-                f"force_not_null={list(columns)}, strict_mode=true, null_padding=false, "
-                "store_rejects=true, rejects_limit=20, max_line_size=$longest, "
-                "buffer_size=$buffer)",
-                params={
-                    "path": pattern_of(path),
-                    "skip": dialect.skipped,
-                    "delimiter": dialect.delimiter,
-                    "quote": dialect.quote,
-                    "escape": dialect.escape,
-                    "longest": longest,
-                    "buffer": 16 * longest if longest == _LONGEST else 2 * longest,
-                },
-            )
-            cells, has_breaks = _columns_of(query)
-            rejected = connection.execute(
-                "SELECT line_byte_position, error_type, csv_line FROM reject_errors ORDER BY line"
-            ).fetchall()
-            found = _Found(cells, rejected, has_breaks)
-    except duckdb.InvalidInputException as error:
-        if "invalid state" not in str(error) or not _ends_in_two_ways(path):
-            raise
-        found = _Found([], [(0, "lines that end in two ways", "")])
-    if found.rejected and _ends_in_two_ways(path):
-        with _changed(path, lambda content: re.sub(b"\r\n?", b"\n", content)) as copy:
-            return _strictly(copy, dialect)
-    if longest == _LONGEST and any("LINE SIZE" in kind for _, kind, _ in found.rejected):
-        return _strictly(path, dialect, max(path.stat().st_size, longest + 1))
-    return found
+        with _opened(path) as stream:
+            reader = _reader_of(stream, dialect)
+            list(islice(reader, dialect.skipped))
+            above = reader.line_num
+            columns = _columns_of(_fitting(reader, dialect, blank_rows), dialect.width)
+            return _Found(columns, reader.line_num > above + len(columns[0]))
+    except (csv.Error, _Misfit) as error:
+        raise _Misfit(_told_of(path, shown, dialect)) from error
 
 
-def _ends_in_two_ways(path: Path) -> bool:
-    """Return whether lines of a file end in different ways, as of files that were put together."""
-    content = path.read_bytes()
-    both, cr, lf = (content.count(end) for end in (b"\r\n", b"\r", b"\n"))
-    return sum(count > 0 for count in (both, cr - both, lf - both)) > 1
+def _reader_of(stream: IO[str], dialect: _Dialect) -> Any:
+    return csv.reader(
+        _mended(stream.read(), dialect) if dialect.has_blanks else stream,
+        delimiter=dialect.delimiter,
+        quoting=csv.QUOTE_MINIMAL if dialect.escape else csv.QUOTE_NONE,
+        skipinitialspace=True,
+        strict=True,
+    )
 
 
-@contextmanager
-def _changed(path: Path, change: Callable[[bytes], bytes]) -> Iterator[Path]:
-    """Give a changed copy of a file for the while."""
-    with TemporaryDirectory() as folder:
-        copy = Path(folder, path.name)
-        copy.write_bytes(change(path.read_bytes()))
-        yield copy
+def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[list[str]]]:
+    """Yield the rows by blocks, those of blank lines between others if these are some."""
+    above = 0
+    while block := list(islice(reader, _BLOCK)):
+        if above or {*map(len, block)} != {dialect.width}:
+            rows: list[list[str]] = []
+            for row in block:
+                if _is_blank(row, dialect):
+                    above += blank_rows
+                    continue
+                rows += [[""] * dialect.width for _ in range(above)]
+                above = 0
+                rows.append(row[: _width_of(row, dialect)])
+            block = rows
+        if block:
+            yield block
 
 
-def _with_blank_rows(path: Path, dialect: _Dialect) -> list[Any] | None:
-    """Read a file whose blank lines are rows without anything; None if it has no such lines."""
-    delimiter = dialect.delimiter.encode()
-    inside = {"": b"", '"': b'(?:[^"]|"")*', "\\": rb'(?:[^"\\]|\\.)*'}[dialect.escape]
-    # Texts in quotes are passed over: a quotation mark begins one at the beginning of a cell.
-    text = b'(?<![^\r\n%b])"%b"|' % (re.escape(delimiter), inside) if dialect.quote else b""
-    blank = re.compile(text + rb"(?<=\n)(?=\r?\n)", re.DOTALL)
-    row = delimiter * (dialect.width - 1)
-    # Blank lines at the end are none.
-    content = path.read_bytes().removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n")
-    if not re.search(rb"\n\r?\n", content):
-        return None
-    with _changed(path, lambda _: blank.sub(lambda found: found[0] or row, content)) as copy:
-        return _strictly(copy, dialect).columns
+def _is_blank(row: Sequence[str], dialect: _Dialect) -> bool:
+    return not row or (len(row) == 1 < dialect.width and not row[0].strip())
 
 
-def _columns_of(query: Any) -> tuple[list[Any], bool]:
-    """Return the columns of texts of a query as pandas holds them, and whether one has a break."""
+def _width_of(row: Sequence[str], dialect: _Dialect) -> int:
+    """Return the cells of a row without blank ones at its end that no name stands above."""
+    width = dialect.width
+    if len(row) < width or any(map(str.strip, row[width:])):
+        raise _Misfit("fewer" if len(row) < width else "more")
+    return width
+
+
+def _mended(text: str, dialect: _Dialect) -> Iterable[str]:
+    """Return the lines of a text without blanks after quotes, nor backslashes before marks."""
+    of_cell = rf"[^\r\n{re.escape(dialect.delimiter)}]"
+    inside = r'[^"]*+(?:""[^"]*+)*+'
+    if dialect.escape == "\\":
+        inside = r'[^"\\]*+(?:(?:""|\\.)[^"\\]*+)*+'
+    # A mark at the beginning of a cell begins quotes.
+    quoted = re.compile(rf'(?<!{of_cell}) *("{inside}") *(?!{of_cell})', re.DOTALL)
+    if dialect.escape != "\\":
+        return io.StringIO(quoted.sub(r"\1", text), newline="")
+    plain = partial(re.sub, r'\\(["\\])', lambda mark: mark[1].replace('"', '""'))
+    return io.StringIO(quoted.sub(lambda cell: plain(cell[1]), text), newline="")
+
+
+def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[Any]:
+    """Return the cells of rows by column, as pandas holds texts."""
     from pandas import Series
 
     of_text = Series([""]).dtype
-    if getattr(of_text, "storage", "") != "pyarrow":
-        objects = [np.ma.getdata(column) for column in query.fetchnumpy().values()]
-        return objects, any("\n" in cell for column in objects for cell in column)
-    # Without an object of Python for each cell.
-    texts = query.to_arrow_table().columns
-    contents = [chunk.buffers()[2] for text in texts for chunk in text.chunks]
-    has_breaks = any((np.frombuffer(c or b"", np.uint8) == ord("\n")).any() for c in contents)
-    return [type(Series([""]).array)(text, dtype=of_text) for text in texts], has_breaks
+    make: Callable[[Any], Any] = column_of
+    if is_arrow := getattr(of_text, "storage", "") == "pyarrow":
+        from pyarrow import array, chunked_array, large_string
+
+        make = partial(array, type=large_string())
+    columns = [[make([])] for _ in range(width)]
+    for block in blocks:
+        for parts, cells in zip(columns, zip(*block, strict=True), strict=True):
+            parts.append(make(cells))
+    if not is_arrow:
+        return [np.concatenate(parts) for parts in columns]
+    held = type(Series([""]).array)
+    return [held(chunked_array(parts).combine_chunks(), dtype=of_text) for parts in columns]
 
 
-def _refuse(
-    path: Path, rejected: Sequence[tuple[Any, ...]], dialect: _Dialect, shown: Path
-) -> NoReturn:
-    """Raise ValueError for rows that do not fit, with the first of them."""
-    if any(kind == "INVALID ENCODING" for _, kind, _ in rejected):
-        raise ValueError(not_utf8(path, shown))
-    place, kind, text = rejected[0]
-    with path.open("rb") as stream:
-        # A record may have several lines.
-        before = stream.read(place) + (b"\n" if text.startswith("\n") else b"")
-    line = 1 + max(before.count(b"\n"), before.count(b"\r"))
-    where, held = f"path: {shown}, line {line}", f"{' '.join(text.split())!r:.70}"
-    if kind == "UNQUOTED VALUE":
-        raise ValueError(
-            f"{where}: an opening quotation mark is not closed properly, in {held}; expected "
+def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
+    """Say which row is the first that does not fit, and why."""
+    above, kind = 0, ""
+    with _opened(path) as stream:
+        reader = _reader_of(stream, dialect)
+        try:
+            for number, row in enumerate(reader):
+                if number >= dialect.skipped and not _is_blank(row, dialect):
+                    _width_of(row, dialect)
+                above = reader.line_num
+        except _Misfit as error:
+            kind = str(error)
+        except csv.Error:
+            # A quote that is not closed.
+            pass
+        stream.seek(0)
+        held = " ".join("".join(islice(stream, above, reader.line_num)).split())
+    where = f"path: {shown}, line {above + 1}"
+    if not kind:
+        return (
+            f"{where}: an opening quotation mark is not closed properly, in {held!r:.70}; expected "
             "texts with quotation marks in quotes, and their own marks doubled"
         )
-    if kind not in ("MISSING COLUMNS", "TOO MANY COLUMNS"):
-        raise ValueError(f"{where}: {str(kind).lower()}: {held}")
-    raise ValueError(
-        f"{where}: rows of different lengths: {'fewer' if kind[0] == 'M' else 'more'} cells than "
-        f"the {len(dialect.names)} columns of the first line, in {held}; is the separator "
-        f"{dialect.delimiter!r}, are texts with it in quotes?"
+    return (
+        f"{where}: rows of different lengths: {kind} cells than the {len(dialect.names)} columns "
+        f"of the first line, in {held!r:.70}; is the separator {dialect.delimiter!r}, are texts "
+        "with it in quotes?"
     )

@@ -21,6 +21,7 @@ from multimargin.datasets.tables import naming_parts, read_table
 Labels = Columns | os.PathLike[str] | int | None
 
 _OF_SVMLIGHT = ("zero_based", "labels_zero_based", "n_features", "n_labels")
+_OF_TABLES = ColumnRoles.__annotations__.keys() - {"drop"}
 # In a folder, a text need not be data.
 _READ = (*KINDS, ".txt")
 
@@ -28,7 +29,7 @@ _READ = (*KINDS, ".txt")
 def load_table(
     path: str | os.PathLike[str],
     *,
-    labels: Columns | int | None = None,
+    labels: Labels = None,
     test: str | os.PathLike[str] | None = None,
     name: str | None = None,
     **roles: Unpack[ColumnRoles],
@@ -71,7 +72,7 @@ def load_table(
     columns is found by the ending of the file and the line of names; rows that do not fit are
     errors.
     """
-    columns = columns_of(labels, roles)
+    columns = columns_of(labels, roles)  # type: ignore[arg-type]
     parts = parts_of(path) | ({} if test is None else {"test": Path(test)})
     table = read_table(parts, columns, name=name)
     with naming_parts(parts):
@@ -83,11 +84,13 @@ def load_parts(
 ) -> MultilabelData:
     """Load a data set from its files by part, as the name of the first says."""
     file, test = parts["train"], parts.get("test")
-    if is_table(file):
-        if isinstance(labels, os.PathLike):
+    kind = kind_of(file)
+    # Of an ARFF file, texts may be left out, or are to be read.
+    if is_table(file) and (kind != ".arff" or _OF_TABLES & {*options}):
+        if isinstance(labels, os.PathLike) and kind != ".arff":
             raise TypeError(f"labels is the path {labels}; expected columns of the table {file}")
         return load_table(file, labels=labels, test=test, name=name, **options)
-    kind = kind_of(existing_file(file, "path"))
+    existing_file(file, "path")
     if kind not in _READ:
         raise ValueError(
             f"path: {file} ends in {kind or file.suffix!r}; expected one of {', '.join(_READ)}, or "

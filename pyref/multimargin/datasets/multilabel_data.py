@@ -13,8 +13,8 @@ from sklearn.utils import check_array
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.storage import canonical
 from multimargin.datasets._names import first_repeated, printable
+from multimargin.datasets._reading import imported
 from multimargin.datasets.table_columns import ColumnRoles, columns_of
-from multimargin.datasets.table_files import import_pandas
 from multimargin.datasets.table_tags import tags_of_long_table
 from multimargin.datasets.tables import table_of, to_pandas
 from multimargin.typing import Features, Frame, Marks
@@ -179,7 +179,7 @@ class MultilabelData:
         return X_train, X_test, Y_train, Y_test
 
     def _framed(self, X: Any, Y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any]:
-        pd = import_pandas("data frames (as_frame=True)")
+        pd = imported("pandas", "data frames (as_frame=True)")
         index = pd.Index([self.sample_names[row] for row in rows] if self.sample_names else rows)
         features, labels = list(self.feature_names), list(self.label_names)
         if sparse.issparse(X):

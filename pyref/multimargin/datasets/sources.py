@@ -7,12 +7,13 @@ import shutil
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain, takewhile
 from pathlib import Path
 from tempfile import mkdtemp
 from zipfile import ZipFile, is_zipfile
 
 from multimargin.checks.names import did_you_mean, listed
-from multimargin.datasets._reading import opened, reading, uncompressed, unpacked
+from multimargin.datasets._reading import MAGIC, opened, reading, uncompressed, unpacked
 from multimargin.notices import warn
 
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|", ".txt": "\t|;,", ".psv": "|\t;,"}
@@ -31,9 +32,9 @@ OWN = ("debian-tags", "digits")
 """Names of data that come with the package, or with scikit-learn."""
 PARTS = ("train", "test")
 _STANDARD_INPUT = ("-", "/dev/stdin")
-# What a file begins with that comes without a name.
-_MAGIC = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
-_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+_OF_TEXT = {b"{": ".jsonl", b"[": ".json"}
+_DATA = re.compile(rb"\s*@data", re.IGNORECASE)
+_TEXT = re.compile(rb"\s*@attribute\s.*\s(?:string|date)\b[^'}]*$", re.IGNORECASE)
 # "part-00003-4f2a-c000", "3.part": what the files of one table do not have in common.
 _NUMBER = re.compile(
     r"^[0-9]+[.]|[-_. ]*[0-9]+(-of-[0-9]+)?([-_.][0-9a-f]{2,}|[-_.]c[0-9]+)*$", re.IGNORECASE
@@ -117,12 +118,18 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a path leads to a table; a .txt may be of another reader."""
+    """Return whether a path leads to a table: a .txt may be none, an .arff with texts is one."""
     files = tables_at(path)
-    if not files or _ending(files[0]) != ".txt":
+    if not files or _ending(files[0]) not in (".arff", ".txt"):
         return bool(files)
+    if not files[0].is_file():
+        # A pipe would be waited for.
+        return False
     with reading(files[0], "path"), opened(files[0]) as stream:
         first = stream.readline(2**16)
+        if _ending(files[0]) == ".arff":
+            header = takewhile(lambda line: not _DATA.match(line), chain([first], stream))
+            return any(map(_TEXT.match, header))
     # Names of columns, or the name of the only one.
     is_named = re.search(rb"[\t|;,]|^\W*\w+\W*$", first) or BETWEEN_QUOTES.match(first)
     return b"__label__" not in first and is_named is not None
@@ -131,7 +138,7 @@ def is_table(path: Path) -> bool:
 def tables_at(path: Path) -> list[Path]:
     """Return the files of a table: itself, those in a folder, or those that a pattern finds."""
     files = _data_in(path) if path.is_dir() else _matching(path) or [path]
-    return [file for file in files if file.exists() and _ending(file) in TABLE_KINDS]
+    return [file for file in files if file.exists() and _ending(file) in (*TABLE_KINDS, ".arff")]
 
 
 def files_of(source: str) -> list[Path]:
@@ -177,18 +184,22 @@ def standard_input() -> Path:
     file = Path(folder, "stdin")
     with file.open("wb") as to:
         shutil.copyfileobj(sys.stdin.buffer, to, 2**20)
-    with file.open("rb") as stream:
-        head = stream.read(16)
-    packed = next((ending for mark, ending in _PACKED.items() if head.startswith(mark)), "")
-    if is_zipfile(file) and not any(name.startswith("xl/") for name in ZipFile(file).namelist()):
-        packed = ".zip"
-    if packed:
-        with unpacked(file.rename(file.with_suffix(packed))) as plain, plain.open("rb") as stream:
+    named = file.rename(file.with_suffix(_kind_by_content(file)))
+    with unpacked(named) as plain:
+        if plain != named:
             shutil.copyfile(plain, file)
-            head = stream.read(16)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    kind = next((ending for mark, ending in _MAGIC.items() if text.startswith(mark)), ".csv")
-    return file.rename(file.with_suffix(kind))
+            named = file.rename(file.with_suffix(_kind_by_content(file)))
+    return named
+
+
+def _kind_by_content(file: Path) -> str:
+    """Return the ending that the name of a file should have."""
+    if is_zipfile(file):
+        return ".xlsx" if any(n.startswith("xl/") for n in ZipFile(file).namelist()) else ".zip"
+    with file.open("rb") as stream:
+        head = stream.read(16).removeprefix(b"\xef\xbb\xbf").lstrip()
+    found = (ending for mark, ending in (MAGIC | _OF_TEXT).items() if head.startswith(mark))
+    return next(found, ".csv")
 
 
 def is_standard_input(path: Path) -> bool:

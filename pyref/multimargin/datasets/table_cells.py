@@ -1,10 +1,10 @@
 """Cells of a table: as they are written, and the numbers that they prove to be."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,15 +92,44 @@ class Cells:
         head = (_text_of(cell) for cell in self.values[:_HEAD].tolist() if not is_missing(cell))
         return [text for text in head if text is not None] or self.texts[:1]
 
+    @cached_property
+    def _read(self) -> dict[tuple[Any, str], Any]:
+        # What was made of the cells with a decimal mark.
+        return {}
+
     def plain_numbers(self, mark: str = ".") -> NDArray[np.float64] | None:
         """Return a column of texts as numbers, if all of them are digits alone."""
-        if mark not in self._plain:
-            self._plain[mark] = plain_numbers(self.values, mark)
-        return self._plain[mark]
+        key = plain_numbers, mark
+        if key not in self._read:
+            self._read[key] = plain_numbers(self.values, mark)
+        return cast("NDArray[np.float64] | None", self._read[key])
+
+    def amounts(self, mark: str = ".") -> list[tuple[float, str | None] | None]:
+        """Return what `amount` makes of each of the texts."""
+        key = amount, mark
+        if key not in self._read:
+            self._read[key] = [amount(text, mark) for text in self.texts]
+        return cast("list[tuple[float, str | None] | None]", self._read[key])
+
+    def units(self, mark: str) -> set[str] | None:
+        """Return the units of texts that are numbers or amounts, "" for none; else None.
+
+        Whole numbers with zeros in front are codes.
+        """
+        if any(amount(text, mark) is None for text in self.first[:1]):
+            return None
+        found = self.amounts(mark)
+        if None in found or any(map(_WITH_ZEROS.fullmatch, self.texts)):
+            return None
+        return {*_apart(unit or "" for number, unit in filter(None, found) if number == number)}
 
     @cached_property
-    def _plain(self) -> dict[str, NDArray[np.float64] | None]:
-        return {}
+    def marks(self) -> set[str]:
+        """The decimal marks with which all cells are numbers or amounts."""
+        numbers = self.plain_numbers()
+        if numbers is None:
+            return {mark for mark in ".," if self.units(mark) is not None}
+        return {"."} if np.any(numbers % 1.0 > 0.0) else {".", ","}
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -252,17 +281,6 @@ def label_value(text: str) -> float | None:
     return number if unit is None and number in (0.0, 1.0, -1.0) else None
 
 
-def units_of(texts: Collection[str], mark: str) -> set[str] | None:
-    """Return the units of texts that are numbers or amounts, "" for none; else None.
-
-    Whole numbers with zeros in front are codes.
-    """
-    found = [None if _WITH_ZEROS.fullmatch(text) else amount(text, mark) for text in texts]
-    if None in found:
-        return None
-    return {*_apart(unit or "" for number, unit in filter(None, found) if not np.isnan(number))}
-
-
 def _apart(units: Iterable[str]) -> list[str]:
     """Return the units that a column may not have beside each other, "" for none, each once."""
     units = [*dict.fromkeys(units)]
@@ -282,8 +300,10 @@ def amounts_of(
     plain = None if is_typed else cells.plain_numbers(mark)
     numbers: dict[str | None, float] = {None: np.nan}
     first: dict[str, str] = {}
-    for text in cells.texts if not is_typed and plain is None else cells.first[:1]:
-        found = amount(text, mark)
+    is_open = not is_typed and plain is None
+    texts = cells.texts if is_open else cells.first[:1]
+    amounts = cells.amounts(mark) if is_open else [amount(text, mark) for text in texts]
+    for text, found in zip(texts, amounts, strict=True):
         if found is None:
             marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
             raise ValueError(

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
@@ -267,12 +267,9 @@ def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
 
 
 def feature_kinds(
-    features: "Frame", uses: Mapping[str, Sequence[str]], columns: TableColumns, *, as_text: bool
+    features: Mapping[str, Cells], uses: Mapping[str, Sequence[str]], columns: TableColumns
 ) -> tuple[dict[str, Kind], str]:
-    """Find out what each column of features is, and the decimal mark of its numbers.
-
-    `as_text` says that the table comes from a file without types.
-    """
+    """Find out what each column of features is, and the decimal mark of its numbers."""
     check_choice("analyzer", columns.analyzer, ("word", "char"))
     of_text = "text" if columns.analyzer == "word" else "characters"
     said = {
@@ -281,8 +278,8 @@ def feature_kinds(
         for column in uses[use]
     }
     open_ = [
-        Cells(column, features[column], as_text)
-        for column in features.columns
+        cells
+        for column, cells in features.items()
         if column not in said or said[column].name == "number"
     ]
     mark = decimal_mark(open_, columns.decimal)
@@ -292,13 +289,13 @@ def feature_kinds(
             known[cells.name] = replace(said[cells.name], unit=amounts_of(cells, mark)[1])
         else:
             known[cells.name] = kind_of(cells, mark)
-    found = {column: known[column] for column in features.columns}
+    found = {column: known[column] for column in features}
     # All at once: none of them waits for the next try.
     if asked := {column: kind for column, kind in found.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
     for column, kind in found.items():
         if kind.name == of_text:
-            _check_words(features[column], columns.analyzer)
+            _check_words(features[column].values, columns.analyzer)
     for cells in open_:
         if cells.name in said:
             continue
@@ -306,7 +303,7 @@ def feature_kinds(
         if kind.name == "nominal":
             warn_of_names(cells, mark)
         elif kind.name == "date":
-            warn_of_missing_numbers(cells.name, date_parts(cells.values)[:, 0])
+            warn_of_missing_numbers(cells.name, date_parts(cells)[:, 0])
         elif kind.name == "number":
             warn_of_keys(cells)
             warn_of_missing_numbers(cells.name, amounts_of(cells, mark)[0])
@@ -354,18 +351,21 @@ def _check_words(values: Any, analyzer: str) -> None:
         )
 
 
-def features_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, NDArray[np.generic]]:
+def features_of_columns(
+    columns: TableColumns, cells_of: Callable[[str], Cells]
+) -> dict[str, NDArray[np.generic]]:
     """Return the features of a table by name, by the kinds of its columns."""
     found: dict[str, Any] = {}
     for column, kind in columns.kinds.items():
+        cells = cells_of(column)
         parts: Any
         if kind.name == "vector":
-            parts = _vectors(frame[column], kind.n_parts).T
+            parts = _vectors(cells.values, kind.n_parts).T
         elif kind.name == "date":
             # Hours may not be among the parts.
-            parts = date_parts(frame[column]).T[: kind.n_parts]
+            parts = date_parts(cells).T[: kind.n_parts]
         else:
-            parts = [_typed(frame[column], kind, columns.decimal or ".")]
+            parts = [_typed(cells, kind, columns.decimal or ".")]
         found |= zip(kind.features(column), parts, strict=True)
     return found
 
@@ -387,11 +387,12 @@ def _vectors(values: Any, length: int) -> NDArray[np.float64]:
     return parts
 
 
-def _typed(values: Any, kind: Kind, mark: str) -> Any:
+def _typed(cells: Cells, kind: Kind, mark: str) -> Any:
     """Return a column of numbers as float64, others as objects.
 
     What is missing is NaN, and empty in text.
     """
+    values = cells.values
     if kind.name in ("text", "characters"):
         # Arrow's texts stay there: an object for each takes as long as to read them.
         is_text = values.dtype == "str" and not values.hasnans
@@ -402,9 +403,8 @@ def _typed(values: Any, kind: Kind, mark: str) -> Any:
                 "expected text: write what is to be read into a column of its own"
             )
         return values.array if is_text else np.array(as_text_column(values), dtype=object)
-    cells = Cells(str(values.name), values)
     if kind.name == "nominal":
-        names = np.array([*(text.strip() for text in cells.texts), np.nan], dtype=object)
+        names = np.array([*map(label_name, cells.texts), np.nan], dtype=object)
         place = dict(zip(cells.texts, range(len(cells.texts)), strict=True))
         return names[cells.mapped(lambda text: place.get(text, -1)).astype(np.intp)]
     numbers, _ = amounts_of(cells, mark, kind.unit)

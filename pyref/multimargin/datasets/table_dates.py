@@ -2,16 +2,12 @@
 
 import re
 from datetime import date
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.no_numbers import DATES, DURATIONS
 from multimargin.datasets.table_cells import Cells, is_nothing
-
-if TYPE_CHECKING:
-    from multimargin.typing import Column
 
 DATE_PARTS = ("year", "month", "day", "weekday", "hour")
 """What becomes of a date."""
@@ -74,14 +70,13 @@ def is_clear(text: str) -> bool:
     return _DATE.fullmatch(text) is not None
 
 
-def date_parts(values: "Column") -> NDArray[np.float64]:
+def date_parts(cells: Cells) -> NDArray[np.float64]:
     """Return year, month, day, weekday from 0 for Monday, and hour of dates; NaN where missing."""
-    cells = Cells(str(values.name), values)
     try:
         parts = {text: _parts_of(text) for text in cells.texts if not is_nothing(text)}
     except ValueError as error:
         raise ValueError(
-            f"the column {values.name!r} has something else than dates: {error}"
+            f"the column {cells.name!r} has something else than dates: {error}"
         ) from error
     nothing = [np.nan] * len(DATE_PARTS)
     return cells.mapped(lambda text: parts.get(text, nothing))

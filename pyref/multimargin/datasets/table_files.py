@@ -4,10 +4,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from importlib import import_module
 from itertools import repeat
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,8 @@ from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
-from multimargin.datasets._reading import as_utf8, reading, uncompressed, unpacked
+from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
+from multimargin.datasets.arff_rows import frame_of_arff
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
@@ -71,22 +70,14 @@ def _warn_of_note(frame: Any) -> None:
 
 def _without_blank_rows(frame: Any) -> Any:
     """Leave out rows of several columns that have nothing in any, and tell."""
-    blank = np.full(len(frame), frame.shape[1] > 1)
+    blank = list(range(len(frame) if frame.shape[1] > 1 else 0))
     for column in frame.columns:
-        if not blank.any():
-            return frame
-        cells = frame[column][blank]
-        if cells.dtype == "str":
-            blank[blank] = (cells.isna() | (cells == "") | cells.str.isspace()).to_numpy(dtype=bool)
-        else:
-            blank[blank] = list(map(is_blank, cells))
-    if not blank.any():
+        cells = frame[column].tolist() if blank else ()
+        blank = [row for row in blank if is_blank(cells[row])]
+    if not blank:
         return frame
-    warn(
-        f"{np.count_nonzero(blank)} rows without any value are left out, the first is row "
-        f"{int(blank.argmax())}"
-    )
-    return frame[~blank].reset_index(drop=True)
+    warn(f"{len(blank)} rows without any value are left out, the first is row {blank[0]}")
+    return frame.drop(index=blank).reset_index(drop=True)
 
 
 def stacked(frames: Mapping[str, Frame]) -> Frame:
@@ -104,42 +95,26 @@ def stacked(frames: Mapping[str, Frame]) -> Frame:
         # As objects: cells of different types stay what they are.
         other = {c: object for c in first.columns if frame[c].dtype != first[c].dtype}
         same.append(frame.astype(other))
-    return import_pandas("tables").concat(same, ignore_index=True)
-
-
-def import_pandas(what: str) -> ModuleType:
-    """Return pandas; raise ImportError if it is not there."""
-    return _imported("pandas", what)
-
-
-def _imported(package: str, what: str) -> ModuleType:
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise ImportError(
-            f"{what} need {package}, which is not installed: pip install 'multimargin[tables]'"
-        ) from error
+    return imported("pandas", "tables").concat(same, ignore_index=True)
 
 
 def _read_file(file: Path, blank_rows: bool) -> Any:
     existing_file(file, "path")
     kind = uncompressed(file).suffix.lower()
-    if kind not in TABLE_KINDS:
+    if kind not in (*TABLE_KINDS, ".arff"):
         raise ValueError(f"path: {file} is no table, which ends in {', '.join(TABLE_KINDS)}")
     what = f"tables such as {file.name}"
-    pandas = import_pandas(what)
-    with reading(file, "path"), unpacked(file) as plain:
+    pandas = imported("pandas", what)
+    with reading(file, "path"), unpacked(file) as plain, as_utf8(plain, file):
         if kind in WORKBOOKS:
-            _imported("python_calamine", what)
-            frame = _read_workbook(plain, pandas)
+            frame = _read_workbook(plain, imported("python_calamine", what), pandas)
         elif kind == ".parquet":
-            _imported("duckdb", what)
-            frame = read_parquet(plain, pandas)
+            frame = read_parquet(plain, imported("pyarrow.parquet", what), pandas)
+        elif kind == ".arff":
+            frame = frame_of_arff(plain, pandas)
         elif kind in OBJECTS:
-            with as_utf8(plain, file):
-                frame = frame_of(_read_objects(plain, kind, file, blank_rows))
+            frame = frame_of(_read_objects(plain, kind, file, blank_rows))
         else:
-            _imported("duckdb", what)
             names, cells = read_delimited(plain, kind, file, blank_rows=blank_rows)
             frame = frame_of(dict(enumerate(cells)))
             frame.columns = names
@@ -148,7 +123,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
 
 def frame_of(columns: Mapping[Any, NDArray[np.generic]], index: ArrayLike | None = None) -> Frame:
     """Return a data frame; objects stay so, pandas would look at each cell to find its type."""
-    pandas = import_pandas("tables")
+    pandas = imported("pandas", "tables")
     series = {
         name: pandas.Series(cells, dtype=cells.dtype, index=index)
         for name, cells in columns.items()
@@ -180,11 +155,9 @@ def _says_nothing(column: Any) -> bool:
     return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
 
 
-def _read_workbook(file: Path, pandas: Any) -> Any:
+def _read_workbook(file: Path, calamine: Any, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
-    from python_calamine import CalamineWorkbook
-
-    book = CalamineWorkbook.from_path(file)
+    book = calamine.CalamineWorkbook.from_path(file)
     if len(book.sheet_names) > 1:
         warn(f"{file.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
     rows = book.get_sheet_by_index(0).to_python() or [[]]
@@ -196,17 +169,13 @@ def _read_workbook(file: Path, pandas: Any) -> Any:
 
 def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with a JSON object in each line, or a list of them, a row each."""
-    with file.open(encoding="utf-8-sig") as stream:
-        # Whatever the name of the file says.
-        is_list = stream.read(2**12).lstrip().startswith("[")
-        stream.seek(0)
-        if kind in LINES and not is_list:
-            rows = list(_lines_of(shown, stream, blank_rows))
-        else:
-            text = stream.read()
-            as_lines = re.match(r"\s*\{.*\}[ \t]*\r?\n\s*\{", text)
-            lines = _lines_of(shown, text.split("\n"), blank_rows)
-            rows = list(lines if as_lines else _rows_of(shown, text))
+    text = file.read_text(encoding="utf-8-sig")
+    # Whatever the name of the file says, a list, or an object of several lines, is one value.
+    pattern = r"\s*(?!\[|\{\s*\n)" if kind in LINES else r"\s*\{.*\}[ \t]*\n\s*\{"
+    if re.match(pattern, text):
+        rows = list(_lines_of(shown, text.split("\n"), blank_rows))
+    else:
+        rows = list(_rows_of(shown, text))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
@@ -244,15 +213,19 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
 
     Raises an error for an object that is none.
     """
+    kinds = {*map(type, table.values())}
     lists = [key for key, value in table.items() if isinstance(value, list) and value]
     of_rows = [key for key in lists if all(isinstance(row, dict) for row in table[key])]
+    # Of columns or rows, all are lists or objects.
+    is_row = not of_rows or any(isinstance(table.get(key), dict) for key in _CELLS)
+    if is_row and kinds - {list, dict}:
+        return [table], "it is taken for one row"
     if len(of_rows) == 1:
         return table[of_rows[0]], f"the list {of_rows[0]!r} is taken for the rows"
-    pandas = import_pandas("tables")
+    pandas = imported("pandas", "tables")
     if {"columns", "data"} <= {*lists}:
         frame = pandas.DataFrame(table["data"], columns=table["columns"], dtype=object)
         return frame.to_dict("records"), "the list 'data' is taken for the rows"
-    kinds = {*map(type, table.values())}
     if kinds not in ({list}, {dict}):
         raise ValueError("neither rows nor columns")
     frame = pandas.DataFrame(table, dtype=object)

@@ -21,10 +21,7 @@ from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
     Cells,
-    amount,
     is_nothing,
-    is_number,
-    units_of,
     zeros_in_front,
 )
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, kind_of_text
@@ -191,14 +188,14 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
     if is_plain:
         return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     texts = cells.texts
-    units = units_of(texts, mark)
+    units = cells.units(mark)
     if units is None:
         other = "," if mark == "." else "."
-        if cells.as_text and units_of(texts, other) is not None:
+        if cells.as_text and cells.units(other) is not None:
             told = f"numbers with {other!r} for the decimal mark, {_some(texts)}, unlike others"
             return Kind("other numbers", told, ask="--nominal")
         return None
-    amounts = [text for text in texts if not is_number(text, mark)]
+    amounts = _but_numbers(cells, mark)
     if not (amounts or cells.as_text):
         if len(cells.types) > 1 or any(re.search("[.,]", text) for text in texts):
             told = f"numbers that are stored as text, {_some(texts)}, in some rows at least"
@@ -210,6 +207,12 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
     if amounts:
         return Kind("number", f"amounts, {_some(amounts)}, read as numbers", unit="".join(units))
     return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
+
+
+def _but_numbers(cells: Cells, mark: str) -> list[str]:
+    """Return the texts that are no numbers as programs write them."""
+    pairs = zip(cells.texts, cells.amounts(mark), strict=True)
+    return [text for text, found in pairs if found is None or found[1] is not None]
 
 
 def _codes(cells: Cells) -> Kind | None:
@@ -238,7 +241,7 @@ def _dates(cells: Cells) -> Kind | None:
     if found is None:
         return None
     if found == DATES and _are_clear(cells):
-        hours = date_parts(cells.values)[:, 4]
+        hours = date_parts(cells)[:, 4]
         count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
         told = f"dates, {_some(cells.texts)}: {', '.join(DATE_PARTS[:count])}"
         return Kind("date", told, count)
@@ -287,14 +290,14 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
         return Kind("text", told, ask="--text")
     is_key = count > _MANY_KEYS and count == cells.counts.sum()
     if (2 * count > n_rows and count > _MANY_NAMES) or (
-        is_key and not any(is_number(text, either) for text in texts for either in ".,")
+        is_key and all(len(_but_numbers(cells, either)) == count for either in ".,")
     ):
         return Kind("keys", told, ask="--drop")
     dates = sum(kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
         return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
     has_digits = [re.search("[0-9]", text) is not None for text in texts]
-    amounts = np.array([amount(text, mark) is not None for text in texts], dtype=bool) & has_digits
+    amounts = np.array([of is not None for of in cells.amounts(mark)], dtype=bool) & has_digits
     share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
     if _SOME <= share <= 1.0 - _SOME:
         told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
@@ -303,7 +306,7 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     if filled and all(map(_SEVERAL.fullmatch, filled)):
         return Kind("several numbers", f"several numbers in a cell, {_some(texts)}", ask="--drop")
     units = [found["unit"] for text in filled if (found := _WITH_UNIT.fullmatch(text))]
-    others = [text for text in filled if not is_number(text, mark)]
+    others = _but_numbers(cells, mark)
     are_measured = len(set(units)) < len(units) and 2 * len(units) > len(filled)
     if are_measured or (others and all(map(_is_numeral, filled))):
         told = f"numbers with units, or in other digits, {_some(texts)}"
@@ -331,10 +334,10 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     """Return the decimal mark of a file: a comma where that alone makes numbers of columns."""
     if given is not None:
         return check_choice("decimal", given, (".", ","))
-    fits = [(cells, marks_of(cells)) for cells in columns if cells.as_text]
-    with_commas = [cells for cells, marks in fits if marks == {","}]
-    in_doubt = [cells for cells, _ in fits if _is_in_doubt(cells)]
-    is_point = any(marks == {"."} and cells not in in_doubt for cells, marks in fits)
+    columns = [cells for cells in columns if cells.as_text]
+    with_commas = [cells for cells in columns if cells.marks == {","}]
+    in_doubt = [cells for cells in columns if _is_in_doubt(cells)]
+    is_point = any(cells.marks == {"."} and cells not in in_doubt for cells in columns)
     if is_point or not (with_commas or in_doubt):
         return "."
     found = (with_commas or in_doubt)[0]
@@ -353,20 +356,13 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     )
 
 
-def marks_of(cells: Cells) -> set[str]:
-    """Return the decimal marks with which all cells are numbers or amounts."""
-    numbers = cells.plain_numbers()
-    if numbers is None:
-        return {mark for mark in ".," if units_of(cells.texts, mark) is not None}
-    return {"."} if np.any(numbers % 1.0 > 0.0) else {".", ","}
-
-
 def _is_in_doubt(cells: Cells) -> bool:
     """Return whether "1,234", or "1.234" beside "950", may have more than a thousand."""
     numbers = cells.plain_numbers()
     if numbers is None:
-        return len(marks_of(cells)) == 2 and any(
-            "," in text and amount(text) != amount(text, ",") for text in cells.texts
+        found = zip(cells.texts, cells.amounts(), cells.amounts(","), strict=True)
+        return len(cells.marks) == 2 and any(
+            "," in text and by_point != by_comma for text, by_point, by_comma in found
         )
     # No program writes three decimals of some numbers and none of others.
     has_point = np.any(numbers % 1.0 > 0.0) and _all_are(_IN_GROUPS, cells)
@@ -411,13 +407,13 @@ def warn_of_missing_numbers(column: str, numbers: NDArray[np.float64]) -> None:
 def warn_of_names(cells: Cells, mark: str) -> None:
     """Warn of a column of names that are codes of digits, or most of which are numbers."""
     texts, rows = cells.texts, cells.counts
-    words = np.array([amount(text, mark) is None for text in texts], dtype=bool)
-    others = np.array([amount(text, ",") is None for text in texts], dtype=bool) & words
+    words = np.array([of is None for of in cells.amounts(mark)], dtype=bool)
+    others = np.array([of is None for of in cells.amounts(",")], dtype=bool) & words
     zeros = zeros_in_front(texts) if cells.as_text else None
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
     if zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
-    elif stored and texts and cells.types == {str} and units_of(texts, mark) is not None:
+    elif stored and texts and cells.types == {str} and cells.units(mark) is not None:
         told = f"numbers that are stored as text, {_some(texts)}"
         advice = f"{option('--number', [cells.name])} reads numbers"
     elif words.any() and 2 * rows[others].sum() < rows.sum():

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
 from numbers import Number
 from typing import Any
 from unicodedata import category
@@ -20,7 +21,13 @@ from multimargin.checks.names import listed
 from multimargin.datasets._names import NamedTwice, unique_names
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
-from multimargin.datasets.table_cells import Cells, factorized, from_cell, numbered_keys
+from multimargin.datasets.table_cells import (
+    Cells,
+    factorized,
+    from_cell,
+    is_number,
+    numbered_keys,
+)
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
@@ -43,6 +50,8 @@ _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
 _QUOTE = '"'
 # Different cells by which a separator is found, and a column is taken for lists of tags.
 _MANY_CELLS = 2000
+# Cells in which names are side by side by chance.
+_A_FEW = 3
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 # Where objects that are no names keep them, the innermost last.
@@ -53,15 +62,21 @@ _STRANGE = {
     "elements of HTML": r"<br ?/?>|</",
     "brackets that are not closed": r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$",
     "numbers from 0 to 1, scores say": r"^0?\.[0-9]+$",
-    "a word for nothing, which is read as a name": r"(?i)^(?:n/?a|nan|none|null|<na>|[-?]+)$",
+    "a word for nothing, which is read as a name": (
+        r"(?i)^(?:#?n/?a|nan|none|null|<na>|\\n|undefined|[-?]+|\(?(?:none|no \w+(?: \w+)?)\))$"
+    ),
 }
 _STRANGE_IF_ALL = {
     "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|[01])\)?$|\s[\d.]+\s?%\)?$",
     "quotes, which are read literally": r"^['`‘“„«]|['`’”»]$",
     "digits 0 and 1 alone, as the rows of an indicator have": r"^[01]{2,}$",
+    "addresses, a part of the name": r"https?://",
     "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@])",
 }
 _SCORES = ("score", "confidence", "probability")
+# What annotation tools write of answers that count for nothing, and of each of several.
+_WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
+_ONE_OF_SEVERAL = ("result", "user_id")
 _INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
 
 
@@ -240,6 +255,8 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     else:
         separator = _separator_of(texts, separator, name)
         found = _of_texts(texts, separator, codes, is_plain=is_plain)
+        if separator == ",":
+            _warn_of_parts_of_names(found, texts, name)
     if len(cells) > 1:
         is_used = separator is None or any(separator in text for text in texts)
         _warn_of_second_separator(found.names, separator, name, is_used=is_used)
@@ -259,6 +276,26 @@ def _of_texts(
     if any(separator in piece for row in rows for piece in row):
         rows = [_split(text, separator, unquote=True) for text in texts]
     return Listing.of(rows, codes)
+
+
+def _warn_of_parts_of_names(found: Listing, texts: Sequence[str], column: str) -> None:
+    """Warn of names that stand beside each other alone: a name with a comma falls into them."""
+    cells = np.repeat(np.arange(len(found.ends) - 1), np.diff(found.ends))
+    counts = np.bincount(found.numbers, minlength=len(found.names))
+    in_order = cells[np.argsort(found.numbers, kind="stable")]
+    alike: dict[bytes, list[int]] = {}
+    for number, of in enumerate(np.split(in_order, np.cumsum(counts)[:-1])):
+        if _A_FEW <= len(of) < len(texts) - 1:
+            alike.setdefault(of.tobytes(), []).append(number)
+    for key, numbers in alike.items():
+        for pair in permutations([found.names[k] for k in numbers[:_A_FEW]], 2):
+            together = ", ".join(pair)
+            if all(together in texts[cell] for cell in np.frombuffer(key, dtype=cells.dtype)):
+                warn(
+                    f"tags_column: the column {column!r} has {pair[0]!r} and {pair[1]!r} side by "
+                    f"side alone; if {together!r} is one name, another separator is needed"
+                )
+                return
 
 
 def _warn_of_strange_names(names: Collection[str], column: str) -> None:
@@ -281,7 +318,8 @@ def _are_plain(cells: Sequence[Any]) -> bool:
 
 def _parsed(cell: Any) -> Any:
     """Return the object that stands in a text, or the objects; another cell as it is."""
-    if type(cell) is str and re.fullmatch(r'\s*"\s*[\[{].*\\".*[\]}]\s*"\s*', cell, re.DOTALL):
+    twice = r'\s*"\s*(?:[\[{].*\\".*[\]}]|\[\s*\])\s*"\s*'
+    if type(cell) is str and re.fullmatch(twice, cell, re.DOTALL):
         # Written twice: a text of JSON in another.
         with suppress(ValueError):
             cell = json.loads(cell)
@@ -317,8 +355,19 @@ def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listi
                 f"tags_column: the column {name!r} lists {error} in row {row}; expected names"
             ) from error
     _refuse_indicator(rows, name)
+    several = next((code for code, cell in enumerate(cells) if _n_annotations(cell) > 1), None)
+    if several is not None:
+        warn(
+            f"tags_column: the column {name!r} has several annotations of a row, such as row "
+            f"{int(np.argmax(codes == several))}; the names of all are taken"
+        )
     # Of no row, and named nevertheless.
     return Listing.of([*rows, others], codes)
+
+
+def _n_annotations(cell: Any) -> int:
+    items = cell if isinstance(cell, list | np.ndarray) else ()
+    return sum(isinstance(item, Mapping) and bool({*_ONE_OF_SEVERAL} & {*item}) for item in items)
 
 
 def _names_in(cell: Any, others: set[str]) -> list[Any]:
@@ -342,8 +391,11 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
             if not isinstance(item, Mapping):
                 found.append(item)
                 continue
+            if any(item.get(key) in values for key, values in _WITHDRAWN.items()):
+                continue
             names = _names_in(_annotation(item), others)
-            scores = [item[key] for key in _SCORES if isinstance(item.get(key), Number)]
+            written = [as_written(item[key]) for key in _SCORES if not is_blank(item.get(key))]
+            scores = [float(score) if is_number(score) else np.inf for score in written]
             if not _are_marks(scores):
                 raise TypeError(f"{item!r:.60}, whose score is not from 0 to 1,")
             if scores and float(scores[0]) < 0.5:

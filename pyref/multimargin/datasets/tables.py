@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.names import option, places_of
 from multimargin.checks.parameters import check_integer
+from multimargin.datasets._reading import imported
+from multimargin.datasets.arff_rows import labels_of_arff
 from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
-from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one, units_of
+from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
@@ -24,12 +26,11 @@ from multimargin.datasets.table_columns import (
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import (
     frame_of,
-    import_pandas,
     read_frame,
     stacked,
     with_plain_names,
 )
-from multimargin.datasets.table_kinds import is_called_a_key, marks_of
+from multimargin.datasets.table_kinds import is_called_a_key
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
 from multimargin.typing import Frame
@@ -108,6 +109,8 @@ def read_table(
 ) -> Table:
     """Read tables and sort their columns."""
     first = next(iter(parts.values()))
+    if kind_of(first) == ".arff" and columns.tags_column is None and known_labels is None:
+        columns = replace(columns, labels=labels_of_arff(first, columns.labels))
     with naming_parts(parts):
         frame, splits = read_parts(parts, columns)
         table = table_of(
@@ -197,7 +200,8 @@ def table_of(
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
         deciding = features if rows is None else features.iloc[rows]
-        kinds, mark = feature_kinds(deciding, uses, columns, as_text=as_text)
+        cells = {name: Cells(name, deciding[name], as_text) for name in features.columns}
+        kinds, mark = feature_kinds(cells, uses, columns)
         columns = TableColumns(
             tags_column=columns.tags_column,
             one_tag_a_row=columns.one_tag_a_row,
@@ -206,7 +210,7 @@ def table_of(
             decimal=mark,
             kinds=kinds,
         )
-        X = frame_of(features_of_columns(frame, columns), frame.index)
+        X = _features(frame, columns, cells if rows is None else {})
     return Table(X, Y, tuple(names), columns, name, {}, groups, unknown, n_rare)
 
 
@@ -217,7 +221,13 @@ def features_of(frame: Frame, columns: TableColumns, name: str) -> Frame:
     """
     places_of(list(columns.kinds), frame.columns, name, "columns of features")
     columns = replace(columns, decimal=_mark_of_new_rows(frame, columns))
-    return frame_of(features_of_columns(frame, columns), frame.index)
+    return _features(frame, columns, {})
+
+
+def _features(frame: Any, columns: TableColumns, read: Mapping[str, Cells]) -> Frame:
+    """Return the features of a table, some of whose cells may be read already."""
+    found = features_of_columns(columns, lambda name: read.get(name) or Cells(name, frame[name]))
+    return frame_of(found, frame.index)
 
 
 def _mark_of_new_rows(frame: Any, columns: TableColumns) -> str:
@@ -225,17 +235,15 @@ def _mark_of_new_rows(frame: Any, columns: TableColumns) -> str:
     for column, kind in columns.kinds.items():
         if kind.name == "number" and frame[column].dtype.kind not in "buif":
             cells = Cells(column, frame[column])
-            fits = marks_of(cells)
             # Points may stand between thousands.
-            if known not in fits and units_of(cells.texts, known) is not None:
-                fits.add(known)
-            marks &= fits
+            fits = {known} if cells.units(known) is not None else set()
+            marks &= cells.marks | fits
     return known if known in marks or not marks else marks.pop()
 
 
 def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:
     """Return a data frame as one of pandas, itself if it is one, with texts as column names."""
-    pandas = import_pandas("data frames")
+    pandas = imported("pandas", "data frames")
     if isinstance(frame, pandas.DataFrame):
         result = frame.copy(deep=False)
     elif hasattr(frame, "columns") and hasattr(frame, "get_column"):
