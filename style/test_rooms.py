@@ -87,17 +87,21 @@ def module_of(name: str) -> Path | None:
     return None
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    """Imports inside of functions and for types are imports, too."""
-    files = [file for file in PACKAGE.rglob("*.py") if file.name != "__init__.py"]
-    above = {file: {module_of(name) for name in imported(file)} & {*files} for file in files}
-    reached = {file: set(below) for file, below in above.items()}
-    for between in files:
+def in_circles(used: dict[Path, set[Path | None]]) -> list[Path]:
+    """The files that use themselves by way of others."""
+    reached = {file: set(below) for file, below in used.items()}
+    for between in reached:
         for found in reached.values():
             if between in found:
                 found |= reached[between]
-    circles = [file.relative_to(PACKAGE).as_posix() for file in files if file in reached[file]]
-    assert not circles
+    return [file for file, found in reached.items() if file in found]
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Imports inside of functions and for types are imports, too."""
+    files = [file for file in PACKAGE.rglob("*.py") if file.name != "__init__.py"]
+    used = {file: {module_of(name) for name in imported(file)} & {*files} for file in files}
+    assert not in_circles(used)
 
 
 def test_private_names_of_libraries_are_in_one_file() -> None:
@@ -194,7 +198,17 @@ CRATE = Path(__file__).parents[1] / "rust" / "solvers" / "src"
 # From the bottom up.
 ROOMS_OF_RUST = {
     "": [
-        *("error", "parallel", "memory", "linalg", "labels", "tuning", "anderson", "ways", "report"),
+        *(
+            "error",
+            "parallel",
+            "memory",
+            "linalg",
+            "labels",
+            "tuning",
+            "anderson",
+            "ways",
+            "report",
+        ),
         *("kernel", "llsf", "mlrl", "pairwise"),
     ],
     "pairwise": [
@@ -233,3 +247,18 @@ def test_rooms_of_rust_use_what_is_further_down() -> None:
                 name = used.removeprefix(f"{above}::").split("::")[0]
                 down = name not in rooms or rooms.index(name) <= rooms.index(room)
                 assert down, f"{file} uses {used}"
+
+
+def file_of_rust(name: str) -> Path | None:
+    """The file of a module of the crate, or of the module that has the name."""
+    parts = name.split("::")
+    files = (
+        CRATE.joinpath(*parts[:count]).with_suffix(".rs") for count in range(len(parts), 0, -1)
+    )
+    return next((file for file in files if file.is_file()), None)
+
+
+def test_no_file_of_rust_uses_itself_by_way_of_others() -> None:
+    files = [file for file in CRATE.rglob("*.rs") if file.stem not in ("mod", "lib", "tests")]
+    used = {file: {file_of_rust(name) for name in used_in_rust(file)} - {file} for file in files}
+    assert not in_circles({file: below & {*files} for file, below in used.items()})

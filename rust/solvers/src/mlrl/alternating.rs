@@ -8,8 +8,8 @@
 //! why [`super::splitting()`] exists, whose rounds solve (10) here.
 
 use super::drive::drive;
+use super::iterates::State;
 use super::regulariser::Regulariser;
-use super::splitting::State;
 use super::symmetric::independent;
 use super::tuning::ALTERNATION;
 use super::{Problem, Solution};

@@ -1,22 +1,11 @@
 //! Rounds, records and the certificate at the end.
 
 use super::certificate::rounding;
-use super::splitting::State;
+use super::iterates::{Made, State};
 use super::{Problem, Solution};
 use crate::error::SolverError;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Objectives, Settings, Status, Trace};
-
-/// What a round of a loop has come to.
-pub(super) struct Made {
-    /// False when it was broken off.
-    pub finished: bool,
-    /// Whether more rounds will not help.
-    pub stalled: bool,
-    /// The objectives as the round found them.
-    pub primal: f64,
-    pub dual: f64,
-}
 
 /// Rounds until the gap is within the tolerance, with a certificate that is computed anew before that is believed.
 pub(super) fn drive(

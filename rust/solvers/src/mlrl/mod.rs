@@ -20,6 +20,7 @@ mod best;
 mod certificate;
 mod columns;
 mod drive;
+mod iterates;
 mod patience;
 mod regulariser;
 pub mod request;

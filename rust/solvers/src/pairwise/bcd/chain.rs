@@ -1,8 +1,6 @@
-//! The visit of a block, from its scores to its rows of `B`: its instances are dealt to chains, which run at the same time,
-//! each with what the others had done when the chains began. A chain solves its instances in turn, and they see each
-//! other's moves.
+//! Chains of instances, which run at the same time, each with what the others had done when the chains began. A chain solves
+//! its instances in turn, and they see each other's moves.
 
-use super::engine::Engine;
 use super::iterate::{Iterate, Moves};
 use super::local_scores::LocalScores;
 use super::step::{Block, Step};
@@ -12,48 +10,9 @@ use crate::memory;
 use crate::pairwise::scores::Scores;
 use crate::tuning::Tuning;
 
-impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
-    /// Solves the instances of a block in chains of a given length. Returns how far they went along their joint move,
-    /// if there was any.
-    pub(super) fn visit(&mut self, block: &[u32], length: usize) -> Option<f64> {
-        let count = block.len().div_ceil(length);
-        let around = Surroundings {
-            at: &self.iterate,
-            shift: &self.iterate.bias(),
-            joint: count > 1,
-            passes: self.passes(length),
-            tuning: &self.settings.tuning,
-        };
-        let threads = self.iterate.threads();
-        let chains = &mut self.chains[..count];
-        threads.for_each_chunk(chains, 1, |index, chain| {
-            let end = block.len().min((index + 1) * length);
-            chain[0].run(&around, &block[index * length..end]);
-        });
-        self.joined.clear();
-        for chain in &*chains {
-            self.joined.append(&chain.moves);
-            self.solved += chain.solved;
-        }
-        let moved = !self.joined.instances.is_empty();
-        let step_length = self.iterate.move_rows(&mut self.joined, |at, moves| {
-            if count > 1 {
-                joint_step(chains, at, moves)
-            } else {
-                1.0
-            }
-        });
-        for (chain, instances) in chains.iter().zip(block.chunks(length)) {
-            self.iterate
-                .move_terms(instances, &chain.terms, step_length);
-        }
-        moved.then_some(step_length)
-    }
-}
-
 /// How far to go along the joint move of chains, which the scores contain: all the way, unless they have overshot; then to
 /// the best point of the way, as estimated from the probes.
-fn joint_step<S: Scores + ?Sized, T: Step>(
+pub(super) fn joint_step<S: Scores + ?Sized, T: Step>(
     chains: &mut [Chain<T>],
     at: &Iterate<'_, S>,
     moves: &Moves,
@@ -88,16 +47,16 @@ fn share_of_way(slope: f64, secured: f64, curvature: f64) -> f64 {
 }
 
 /// What all chains see while they run.
-struct Surroundings<'a, S: Scores + ?Sized> {
+pub(super) struct Surroundings<'a, S: Scores + ?Sized> {
     /// Where they begin.
-    at: &'a Iterate<'a, S>,
+    pub at: &'a Iterate<'a, S>,
     /// The bias in the scores there, which enters those of instance `i` `v_i` times.
-    shift: &'a [f64],
+    pub shift: &'a [f64],
     /// Whether other chains run at the same time, so that probes of the joint move are wanted.
-    joint: bool,
+    pub joint: bool,
     /// How often to solve the instances at most.
-    passes: usize,
-    tuning: &'a Tuning,
+    pub passes: usize,
+    pub tuning: &'a Tuning,
 }
 
 impl<S: Scores + ?Sized> Surroundings<'_, S> {
@@ -133,13 +92,13 @@ pub(super) struct Chain<T: Step> {
     step: T,
     buffers: Buffers,
     /// `D_i` of the instances in the order of the visits.
-    terms: Vec<f64>,
-    moves: Moves,
+    pub terms: Vec<f64>,
+    pub moves: Moves,
     probes: Probes,
     /// Positions of the instances that the next pass visits.
     visits: Vec<usize>,
     /// Blocks that have been solved.
-    solved: usize,
+    pub solved: usize,
 }
 
 #[derive(Debug, Default)]
@@ -188,7 +147,7 @@ impl<T: Step> Chain<T> {
     }
 
     /// Solves the instances in turn, up to `around.passes` times.
-    fn run<S: Scores + ?Sized>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+    pub fn run<S: Scores + ?Sized>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         let tuning = &around.tuning.passes;
         self.open(around, instances);
         let first = self.pass(around, instances, f64::NEG_INFINITY);

@@ -28,8 +28,10 @@ mod hardest;
 mod iterate;
 mod local_scores;
 mod part;
+mod passes;
 mod shortlist;
 mod step;
+mod visit;
 
 pub(crate) use certificate::Certificate;
 pub(crate) use engine::{Engine, Epoch, certifies_slowly};
