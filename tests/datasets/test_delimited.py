@@ -1,5 +1,6 @@
 """Text with delimiters: dialects, rows that do not fit, and what must not happen in silence."""
 
+import csv
 import multiprocessing
 import os
 import warnings
@@ -307,11 +308,13 @@ def test_files_are_read_by_threads_and_forks_and_as_they_are_now(tmp_path):
 def test_a_long_cell_is_read(tmp_path):
     """The module csv has a limit, which is lower unless it is told otherwise."""
     long = "z" * 200_000
+    limit = csv.field_size_limit()
     (tmp_path / "t.csv").write_text(f'a,b\n1,"{long}\n{long}"\n2,x\n')
     assert read_frame(tmp_path / "t.csv")["b"].tolist() == [f"{long}\n{long}", "x"]
     (tmp_path / "t.csv").write_text(f"a,b\n1,{long}\n2\n")
     with pytest.raises(ValueError, match="line 3: rows of different lengths: fewer"):
         read_frame(tmp_path / "t.csv")
+    assert csv.field_size_limit() == limit
 
 
 @pytest.mark.parametrize("again", ["\ufeffText,tags", "text,Tags", " text , tags"])

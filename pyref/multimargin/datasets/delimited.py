@@ -7,9 +7,10 @@ an error with its line.
 import csv
 import io
 import re
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
@@ -35,8 +36,18 @@ _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
 _BLOCK = 2**9
-# A cell may have as many characters as the file: the module csv has one limit for a process.
-csv.field_size_limit(2**31 - 1)
+# The module csv has one limit of a cell's characters for the whole process.
+_LONGEST, _limit = 2**31 - 1, threading.RLock()
+
+
+@contextmanager
+def _cells_of_any_length() -> Iterator[None]:
+    with _limit:
+        before = csv.field_size_limit(_LONGEST)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,7 @@ class _Misfit(ValueError):
     """A row of some lines that does not fit its dialect."""
 
 
+@_cells_of_any_length()
 def read_delimited(
     path: Path, ending: str, shown: Path, *, blank_rows: bool = False
 ) -> tuple[Sequence[str], list[Any]]:
@@ -97,6 +109,7 @@ def read_delimited(
     return names, cells
 
 
+@_cells_of_any_length()
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
     with warnings.catch_warnings(), as_utf8(path, path):
