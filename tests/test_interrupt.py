@@ -114,7 +114,7 @@ def indefinite():
 
 
 def matrix():
-    X = np.random.default_rng(0).normal(size=(5000, 100))
+    X = np.random.default_rng(0).normal(size=(3000, 400))
     return lambda: again_and_again(lambda: Kernel("rbf", gamma=0.01).matrix(X))
 
 
