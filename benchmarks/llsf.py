@@ -60,7 +60,9 @@ def agreement(count: int = 300) -> None:
     for solver in ("auto", "admm", "apg"):
         worst, shifted, wide = 0.0, 0, 0
         for (X, Y, alpha, beta), optimum in zip(problems, optima, strict=True):
-            model = LLSF(alpha, beta, solver=solver, tol=1e-9, max_iter=200_000).fit(X, Y)
+            model = LLSF(alpha, beta, solver=solver, tol=1e-9, max_iter=200_000, threshold=0.0).fit(
+                X, Y
+            )
             worst = max(worst, abs(model.objective_ - optimum) / max(abs(optimum), 1e-9))
             shifted += model.shift_ > 0
             wide += X.shape[1] > X.shape[0]
