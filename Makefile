@@ -50,7 +50,8 @@ test-oldest: $(OLDEST)/.package
 	$(OLDEST)/bin/python -m pytest -n auto -m "not slow" -W ignore::DeprecationWarning
 
 # On Linux, wheels for each of rustup's installed targets: manylinux2014 by the C library that zig brings, or musllinux.
-# Elsewhere one for this machine. And the sdist. The wheel of this machine is checked in a fresh environment with nothing
+# Elsewhere one for this machine. And the sdist. What is handed out is optimised as a whole, for a minute more: fits are 1 to
+# 2 % faster, those of a few milliseconds a tenth. The wheel of this machine is checked in a fresh environment with nothing
 # but what it requires.
 wheel: $(VENV)/.created
 	rm -rf dist
@@ -61,7 +62,8 @@ wheel: $(VENV)/.created
 			*-linux-musl) how="--zig --compatibility musllinux_1_2" ;; \
 			*) how= ;; \
 		esac; \
-		env -u CONDA_PREFIX maturin build --release --locked --target $$target $$how --out dist; \
+		env -u CONDA_PREFIX CARGO_PROFILE_RELEASE_LTO=thin CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 \
+			maturin build --release --locked --target $$target $$how --out dist; \
 	done
 	$(BIN)/maturin sdist --out dist
 	$(BIN)/python tools/compress_wheel.py dist/*.whl
