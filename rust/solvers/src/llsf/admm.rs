@@ -229,12 +229,12 @@ impl Loop<'_> {
             .limited((differences.sum::<f64>().sqrt() / (SPLITTING.stationarity * moved)).sqrt())
     }
 
-    /// The factor of the penalty by how far `Z` and `rho D` have moved since this was last asked, if both have.
-    fn factor_of_ways(&mut self) -> Option<f64> {
-        let (rho, threshold) = (self.rho, self.threshold());
-        let cut_off = |&x: &f64| rho * (x - soft_threshold(x, threshold));
-        let multiplier = memory::collected(self.sum.iter().map(cut_off));
-        let ratio = self.ways.ratio(self.model(), multiplier)?;
+    /// The factor of the penalty by how far `Z`, the model, and `rho D` have moved since this was last asked, if both have.
+    fn factor_of_ways(&mut self, model: &[f64]) -> Option<f64> {
+        let rho = self.rho;
+        let multiplier = self.sum.iter().zip(model).map(|(x, z)| rho * (x - z));
+        let multiplier = memory::collected(multiplier);
+        let ratio = self.ways.ratio(memory::copied(model), multiplier)?;
         Some(SPLITTING.ways.factor(ratio / rho))
     }
 
@@ -332,7 +332,7 @@ pub(super) fn run(
                 } else {
                     let is_late = round > SPLITTING.penalty_settles;
                     let settled = is_late && round % SPLITTING.penalty_settles != 0;
-                    let of_ways = (!is_late).then(|| state.factor_of_ways()).flatten();
+                    let of_ways = (!is_late).then(|| state.factor_of_ways(&model)).flatten();
                     (of_ways.unwrap_or_else(|| norms.balance()), settled)
                 };
             if round > 0 && !settled && factor != 1.0 {

@@ -72,7 +72,7 @@ pub(crate) struct Admm {
     displacements: Vec<f64>,
     iterations: usize,
     anderson: Anderson,
-    /// Those of `Z` and `rho U`, for the penalty of a loss with kinks.
+    /// How far `Z` and `rho U` move, for the penalty of a loss with kinks.
     ways: Ways,
 }
 
@@ -200,7 +200,7 @@ impl Admm {
         ratio.map_or(1.0, |ratio| balance.factor(ratio))
     }
 
-    /// That of `rho U` to `Z`; `None` the first time.
+    /// How far `rho U` has moved for each unit that `Z` has; see [`Ways::ratio`].
     fn ratio_of_ways(&mut self) -> Option<f64> {
         let multiplier = self.displacements.iter().map(|u| self.rho * u);
         let multiplier = memory::collected(multiplier);
