@@ -168,6 +168,22 @@ class CommonThreshold(Threshold):
         return self
 
 
+class LabelwiseThreshold(Threshold):
+    """Base of thresholds that are one number for each label, whatever the row."""
+
+    thresholds_: Vector
+
+    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
+        check_is_fitted(self)
+        scores = check_scores(scores, n_labels=self.thresholds_.size)
+        return np.broadcast_to(self.thresholds_, scores.shape)
+
+    def rescale(self, factor: float) -> Self:
+        check_is_fitted(self)
+        self.thresholds_ *= factor
+        return self
+
+
 def check_rows(
     scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
 ) -> tuple[Scores, NDArray[np.uint8], Vector | None]:

@@ -6,19 +6,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
-from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_real
-from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import Threshold, check_rows
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.thresholds.base import LabelwiseThreshold, check_rows
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 _TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(repr=False, eq=False)
-class ExpectedF1Threshold(Threshold):
+class ExpectedF1Threshold(LabelwiseThreshold):
     """The thresholds of calibrated probabilities with the largest F1 that they promise.
 
     Of pairs of a row and a label with the probabilities p_1, p_2, ..., the m highest have the
@@ -77,16 +75,6 @@ class ExpectedF1Threshold(Threshold):
         self.thresholds_ = np.full(Y.shape[1], common)
         for k in np.flatnonzero(known.any(axis=0)):
             self.thresholds_[k] += self.own * (_cut(probabilities[:, k], known[:, k]) - common)
-        return self
-
-    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
-        check_is_fitted(self)
-        scores = check_scores(scores, n_labels=self.thresholds_.size)
-        return np.broadcast_to(self.thresholds_, scores.shape)
-
-    def rescale(self, factor: float) -> Self:
-        check_is_fitted(self)
-        self.thresholds_ *= factor
         return self
 
 

@@ -6,13 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice, check_integer, check_real
-from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import Threshold, check_rows, middle
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.thresholds.base import LabelwiseThreshold, check_rows, middle
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 Counts = NDArray[Any]
 
@@ -39,7 +37,7 @@ _MEASURES: dict[str, Callable[[Counts, Counts, float, float], Vector]] = {
 
 
 @dataclass(repr=False, eq=False)
-class LabelsThreshold(Threshold):
+class LabelsThreshold(LabelwiseThreshold):
     """One threshold per label (SCut), learned from the scores of the label.
 
     Parameters
@@ -151,16 +149,6 @@ class LabelsThreshold(Threshold):
             thresholds.append(t)
         # Divided first: the sum of large thresholds could overflow.
         return float(np.sum(np.asarray(thresholds) / n_folds)), _f1_of(predicted, relevant, weights)
-
-    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
-        check_is_fitted(self)
-        scores = check_scores(scores, n_labels=self.thresholds_.size)
-        return np.broadcast_to(self.thresholds_, scores.shape)
-
-    def rescale(self, factor: float) -> Self:
-        check_is_fitted(self)
-        self.thresholds_ *= factor
-        return self
 
 
 def deal_folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:

@@ -6,21 +6,19 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_real
-from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN, with_nan
-from multimargin.thresholds.base import Threshold, check_rows
+from multimargin.thresholds.base import LabelwiseThreshold, check_rows
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.labels import best_cut, deal_folds
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import LabelsLike, MatrixLike, Vector
 
 _N_FOLDS = 5
 
 
 @dataclass(repr=False, eq=False)
-class ShrunkenThreshold(Threshold):
+class ShrunkenThreshold(LabelwiseThreshold):
     """One threshold per label, shrunken towards the common one, for macro-F1.
 
     The best threshold of a label with few relevant rows is a matter of chance; one threshold for
@@ -99,15 +97,9 @@ class ShrunkenThreshold(Threshold):
         self.thresholds_ = self.common_ + shares[best] * (own - self.common_)
         return self
 
-    def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Matrix:
-        check_is_fitted(self)
-        scores = check_scores(scores, n_labels=self.thresholds_.size)
-        return np.broadcast_to(self.thresholds_, scores.shape)
-
     def rescale(self, factor: float) -> Self:
-        check_is_fitted(self)
+        super().rescale(factor)
         self.common_ *= factor
-        self.thresholds_ *= factor
         return self
 
 
