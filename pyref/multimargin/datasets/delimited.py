@@ -307,27 +307,23 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[Any]:
     """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
-    strictly = partial(_strictly, path, shown, blank_rows=blank_rows or dialect.width == 1)
-    found, misfits = _Found([[]], has_breaks=True), list[_Misfit]()
+    strictly = partial(_strictly, path, blank_rows=blank_rows or dialect.width == 1)
     mended = replace(dialect, has_blanks=True)
-    for attempt in (dialect, mended, replace(mended, escape="\\")):
-        try:
-            found = strictly(attempt)
-            break
-        except _Misfit as error:
-            misfits.append(error)
-    if found.has_breaks and _is_row_by_row(path, dialect):
-        with suppress(_Misfit):
-            literal = strictly(replace(dialect, escape=""))
-            if literal.n_rows > found.n_rows:
-                warn(
-                    "quotation marks are read literally: some are not closed, and without them "
-                    f"every line has the {len(dialect.names)} cells of a row"
-                )
-                return literal.columns
-    if len(misfits) == 3:
-        raise ValueError(str(misfits[0])) from misfits[0]
-    if len(misfits) == 2:
+    found = strictly(dialect) or strictly(mended)
+    is_escaped = found is None
+    if found is None:
+        found = strictly(replace(mended, escape="\\"))
+    if (found is None or found.has_breaks) and _is_row_by_row(path, dialect):
+        literal = strictly(replace(dialect, escape=""))
+        if literal is not None and literal.n_rows > (0 if found is None else found.n_rows):
+            warn(
+                "quotation marks are read literally: some are not closed, and without them "
+                f"every line has the {len(dialect.names)} cells of a row"
+            )
+            return literal.columns
+    if found is None:
+        raise ValueError(_told_of(path, shown, dialect))
+    if is_escaped:
         warn("quotation marks within texts are escaped by backslashes")
     return found.columns
 
@@ -340,17 +336,15 @@ def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
         return count > 0 and all(line.count(between) == count for line in lines if line.strip())
 
 
-def _strictly(path: Path, shown: Path, dialect: _Dialect, *, blank_rows: bool) -> _Found:
-    """Read a file with a dialect; raise _Misfit for a row that does not fit."""
-    try:
-        with _opened(path) as stream:
-            reader = _reader_of(stream, dialect)
-            list(islice(reader, dialect.skipped))
-            above = reader.line_num
-            columns = _columns_of(_fitting(reader, dialect, blank_rows), dialect.width)
-            return _Found(columns, reader.line_num > above + len(columns[0]))
-    except (csv.Error, _Misfit) as error:
-        raise _Misfit(_told_of(path, shown, dialect)) from error
+def _strictly(path: Path, dialect: _Dialect, *, blank_rows: bool) -> _Found | None:
+    """Read a file with a dialect, if all its rows fit."""
+    with suppress(csv.Error, _Misfit), _opened(path) as stream:
+        reader = _reader_of(stream, dialect)
+        list(islice(reader, dialect.skipped))
+        above = reader.line_num
+        columns = _columns_of(_fitting(reader, dialect, blank_rows), dialect.width)
+        return _Found(columns, reader.line_num > above + len(columns[0]))
+    return None
 
 
 def _reader_of(stream: IO[str], dialect: _Dialect) -> Any:
@@ -411,9 +405,9 @@ def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[A
     """Return the cells of rows by column, as pandas holds texts."""
     from pandas import Series
 
-    of_text = Series([""]).dtype
+    of_texts = Series([""]).array
     make: Callable[[Any], Any] = column_of
-    if is_arrow := getattr(of_text, "storage", "") == "pyarrow":
+    if is_arrow := getattr(of_texts.dtype, "storage", "") == "pyarrow":
         from pyarrow import array, chunked_array, large_string
 
         make = partial(array, type=large_string())
@@ -423,7 +417,7 @@ def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[A
             parts.append(make(cells))
     if not is_arrow:
         return [np.concatenate(parts) for parts in columns]
-    held = type(Series([""]).array)
+    held, of_text = type(of_texts), of_texts.dtype
     return [held(chunked_array(parts).combine_chunks(), dtype=of_text) for parts in columns]
 
 
