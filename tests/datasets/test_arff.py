@@ -1,3 +1,5 @@
+import gzip
+import re
 from string import printable
 
 import numpy as np
@@ -461,3 +463,21 @@ def test_a_long_quoted_value_with_commas_is_read_in_no_time(load):
     )
     data = load(f"{head}@data\na,0,1\n{value},1,0\nb,1,1\n", -2)
     assert_array_equal(data.X, np.eye(3)[[0, 2, 1]])
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("'red',1,3\n", "line 5: found a row of 3 values"),
+        ("'r\xe9d',1\n", "is not text in the enc"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_an_error_of_a_table_names_its_file(tmp_path, ending, data, said):
+    """Not a copy that is unpacked."""
+    file = tmp_path / f"t.arff{ending}"
+    header = "@relation t\n@attribute text string\n@attribute a {0,1}\n@data\n"
+    content = (header + data).encode("latin-1")
+    file.write_bytes(gzip.compress(content) if ending else content)
+    with pytest.raises(ValueError, match=rf"^path: {re.escape(str(file))}( |, ){said}"):
+        load_table(file, labels=-1, text="text")

@@ -4,12 +4,12 @@ import os
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -53,23 +53,30 @@ class ArffTable:
     texts: Mapping[int, Sequence[str]]  # What the codes of texts and dates stand for, by attribute
 
 
-def read_arff(file: Path, argument: str, encoding: str) -> ArffTable:
-    """Read an ARFF file, an argument of the caller."""
+@contextmanager
+def _opened(file: Path, argument: str, encoding: str) -> Iterator[tuple[IO[str], str]]:
+    """Give the text of a file, an argument of the caller, and what it is called in messages."""
     source = f"{argument}: {file}"
     with reading(file, argument), opened(file, encoding=encoding) as stream:
         try:
-            number, relation, attributes = _read_header(stream, source)
-            repeated = first_repeated([attribute.name for attribute in attributes])
-            if repeated is not None:
-                raise ValueError(f"{source}: the attribute {repeated!r} is declared twice")
-            codes = {k: _Codes({"": 0.0}) for k, of in enumerate(attributes) if of.other}
-            readers = [_reader_of(of, codes.get(k)) for k, of in enumerate(attributes)]
-            values = _read_rows(_lines_of(stream, number), readers, source)
+            yield stream, source
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"{source} is not text in the encoding {encoding!r}; if it is an ARFF file, "
                 "load_arff(..., encoding='latin-1') may read it"
             ) from error
+
+
+def read_arff(file: Path, argument: str, encoding: str) -> ArffTable:
+    """Read an ARFF file, an argument of the caller."""
+    with _opened(file, argument, encoding) as (stream, source):
+        number, relation, attributes = _read_header(stream, source)
+        repeated = first_repeated([attribute.name for attribute in attributes])
+        if repeated is not None:
+            raise ValueError(f"{source}: the attribute {repeated!r} is declared twice")
+        codes = {k: _Codes({"": 0.0}) for k, of in enumerate(attributes) if of.other}
+        readers = [_reader_of(of, codes.get(k)) for k, of in enumerate(attributes)]
+        values = _read_rows(_lines_of(stream, number), readers, source)
         if values.shape[0] == 0:
             raise ValueError(f"{source} has no row after @data; expected some; is it truncated?")
         texts = {k: tuple(of) for k, of in codes.items()}
@@ -100,8 +107,8 @@ def labels_of_arff(file: Path, labels: Any) -> Any:
     if not (labels is None or isinstance(labels, int) or is_path):
         return labels
     existing_file(file, "path")
-    with reading(file, "path"), opened(file, encoding="utf-8-sig") as stream:
-        _, relation, attributes = _read_header(stream, f"path: {file}")
+    with _opened(file, "path", "utf-8-sig") as (stream, source):
+        _, relation, attributes = _read_header(stream, source)
     return [attributes[k].name for k in places_of_labels(labels, relation, attributes, file)]
 
 

@@ -72,8 +72,10 @@ def _without_blank_rows(frame: Any) -> Any:
     """Leave out rows of several columns that have nothing in any, and tell."""
     blank = list(range(len(frame) if frame.shape[1] > 1 else 0))
     for column in frame.columns:
-        cells = frame[column].tolist() if blank else ()
-        blank = [row for row in blank if is_blank(cells[row])]
+        if not blank:
+            return frame
+        cells = frame[column].iloc[blank].tolist()
+        blank = [row for row, cell in zip(blank, cells, strict=True) if is_blank(cell)]
     if not blank:
         return frame
     warn(f"{len(blank)} rows without any value are left out, the first is row {blank[0]}")
@@ -105,13 +107,13 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
         raise ValueError(f"path: {file} is no table, which ends in {', '.join(TABLE_KINDS)}")
     what = f"tables such as {file.name}"
     pandas = imported("pandas", what)
+    if kind == ".arff":
+        return with_plain_names(frame_of_arff(file, pandas), f"path: {file}")
     with reading(file, "path"), unpacked(file) as plain, as_utf8(plain, file):
         if kind in WORKBOOKS:
             frame = _read_workbook(plain, imported("python_calamine", what), pandas)
         elif kind == ".parquet":
             frame = read_parquet(plain, imported("pyarrow.parquet", what), pandas)
-        elif kind == ".arff":
-            frame = frame_of_arff(plain, pandas)
         elif kind in OBJECTS:
             frame = frame_of(_read_objects(plain, kind, file, blank_rows))
         else:
