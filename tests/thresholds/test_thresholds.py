@@ -126,11 +126,7 @@ def features_problem(rng, n=80, d=4, q=5):
 X, F, Y = features_problem(np.random.default_rng(6))
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.2])
-@pytest.mark.parametrize(
-    ("loss", "dual"), [("epsilon_insensitive", True), ("squared_epsilon_insensitive", False)]
-)
-def test_features_threshold_is_support_vector_regression(epsilon, loss, dual):
+def targets_by_definition():
     target, kept = [], []
     for i in range(len(Y)):
         relevant = [F[i, k] for k in range(5) if Y[i, k] == 1]
@@ -139,8 +135,14 @@ def test_features_threshold_is_support_vector_regression(epsilon, loss, dual):
             kept.append(i)
             target.append((min(relevant) + max(irrelevant)) / 2)
     assert len(kept) < len(Y) - 4
-    options = {"C": 2.0, "epsilon": epsilon, "loss": loss, "random_state": 3}
-    regression = LinearSVR(max_iter=10000, dual=dual, **options)
+    return kept, np.array(target)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2])
+def test_features_threshold_is_support_vector_regression(epsilon):
+    kept, target = targets_by_definition()
+    options = {"C": 2.0, "epsilon": epsilon, "random_state": 3}
+    regression = LinearSVR(max_iter=10000, **options)
     regression.fit(X[kept], target)
     threshold = FeaturesThreshold(**options)
     assert threshold.fit(F, Y, X) is threshold
@@ -150,12 +152,34 @@ def test_features_threshold_is_support_vector_regression(epsilon, loss, dual):
     assert threshold.n_iter_ == regression.n_iter_
 
 
-def test_the_default_where_rows_have_no_labels_takes_few_passes():
-    threshold = make_threshold("auto", n_labels=5, empty=0.02, random_state=0).fit(F, Y, X)
-    assert (threshold.loss, threshold.scale) == ("squared_epsilon_insensitive", True)
-    assert threshold.n_iter_ < 20
-    # With scaled features the threshold of the paper takes thousands.
-    assert FeaturesThreshold(scale=True, random_state=0).fit(F, Y, X).n_iter_ > 20
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("copies", [1, 130])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_features_threshold_of_the_squared_loss_is_least_squares(kind, copies, weighted):
+    kept, target = targets_by_definition()
+    wide = np.tile(np.where(np.abs(X) < 0.5, 0.0, X), copies)
+    weights = np.random.default_rng(0).integers(0, 3, len(Y)).astype(float) if weighted else None
+    threshold = FeaturesThreshold(C=2.0, loss="squared").fit(F, Y, kind(wide), weights)
+    A = np.column_stack([wide[kept], np.ones(len(kept))])
+    w = np.ones(len(kept)) if weights is None else weights[kept]
+    penalty = np.diag(np.append(np.full(A.shape[1] - 1, 0.25), 0.0))
+    solution = np.linalg.solve((A.T * w) @ A + penalty, (A.T * w) @ target)
+    found = np.append(threshold.coef_, threshold.intercept_)
+    np.testing.assert_allclose(found, solution, rtol=1e-4, atol=1e-6)
+    assert threshold.n_iter_ is None
+
+
+def test_the_default_where_rows_have_no_labels_are_least_squares_of_scaled_features():
+    threshold = make_threshold("auto", n_labels=5, empty=0.02, random_state=0)
+    assert (threshold.loss, threshold.scale) == ("squared", True)
+    plain = clone(threshold).fit(F, Y, X)
+    other = clone(threshold).fit(F, Y, 1e3 * X + 5.0)
+    np.testing.assert_allclose(plain.predict(F, X), other.predict(F, 1e3 * X + 5.0), rtol=1e-9)
+
+
+def test_least_squares_have_no_errors_that_are_free():
+    with pytest.raises(ValueError, match=r"^epsilon is 0.1; expected 0 with loss='squared'.$"):
+        FeaturesThreshold(loss="squared", epsilon=0.1).fit(F, Y, X)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -218,7 +242,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared"])
 @pytest.mark.parametrize("size", [1e120, 1e300])
 def test_thresholds_of_huge_scores_are_those_of_scores_in_another_unit(loss, size):
     X, Y = noisy_linear_problem(3, 40, 4, 3)

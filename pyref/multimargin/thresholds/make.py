@@ -10,7 +10,7 @@ from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold, check_value
 from multimargin.thresholds.count import CountThreshold
 from multimargin.thresholds.f1 import F1Threshold
-from multimargin.thresholds.features import LOSSES, FeaturesThreshold
+from multimargin.thresholds.features import FeaturesThreshold
 from multimargin.thresholds.labels import LabelsThreshold
 from multimargin.thresholds.scores import ScoresThreshold
 
@@ -51,7 +51,7 @@ def make_threshold(
                 return F1Threshold()
             if empty >= FEWEST_EMPTY:
                 # The scores of a row say which of its labels come first, not whether any applies.
-                return FeaturesThreshold(loss=LOSSES[1], scale=True, random_state=random_state)
+                return FeaturesThreshold(loss="squared", scale=True)
             return ScoresThreshold()
         if threshold == "features":
             return FeaturesThreshold(random_state=random_state)
