@@ -194,16 +194,17 @@ const LANES: usize = 8;
 
 impl Row<'_> {
     /// Writes the best dual row: pairs below the margin have their weight, those above it 0. Calls `visit` for its pairs that
-    /// are within the band of either label around the margin. `known` is memory for as many numbers.
+    /// are within the band of either label around the margin. `known` is memory for [`known_of`] numbers.
     fn best(&self, best: &mut [f64], known: &mut [f64], mut visit: impl FnMut(Arc)) {
         best.fill(0.0);
         let (labels, i) = (self.labels, self.i);
         if labels.has_zero_label() {
             labels.each_pair(i, |m, l, weight| {
-                let share = share(self.scores[m] - 1.0 - self.scores[l]);
+                let excess = self.scores[m] - 1.0 - self.scores[l];
+                let share = share(excess);
                 best[m] += weight * share;
                 best[l] -= weight * share;
-                self.visit_near(m, l, weight, &mut visit);
+                self.visit_near((m, l), excess, weight, &mut visit);
             });
             return;
         }
@@ -214,14 +215,18 @@ impl Row<'_> {
         let count = labels.gather(i, self.scores, known).len();
         let irrelevant: Vec<usize> = labels.irrelevant(i).collect();
         let widest = self.bands.iter().copied().fold(0.0, f64::max);
-        let (scores, shares) = known.split_at_mut(count);
-        let (scores, shares) = (&scores[relevant.len()..], &mut shares[..irrelevant.len()]);
+        let (scores, shares) =
+            known[relevant.len()..].split_at_mut(irrelevant.len().next_multiple_of(LANES));
+        let shares = &mut shares[..scores.len()];
+        // Far above the margin.
+        scores[count - relevant.len()..].fill(f64::NEG_INFINITY);
         shares.fill(0.0);
         for &m in relevant {
             let (weight, m) = (labels.pair_weight(i, m), m as usize);
-            let mut near = |first: usize, count: usize| {
-                for &l in &irrelevant[first..first + count] {
-                    self.visit_near(m, l, weight, &mut visit);
+            let mut near = |first: usize, excess: &[f64; LANES], lanes: u32| {
+                for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+                    let pair = (m, irrelevant[first + lane]);
+                    self.visit_near(pair, excess[lane], weight, &mut visit);
                 }
             };
             best[m] =
@@ -232,9 +237,15 @@ impl Row<'_> {
         }
     }
 
-    /// Calls `visit` with the pair if it is within the band of either label.
-    fn visit_near(&self, m: usize, l: usize, weight: f64, visit: &mut impl FnMut(Arc)) {
-        let excess = self.scores[m] - 1.0 - self.scores[l];
+    /// Calls `visit` with the pair, whose margin exceeds 1 by so much, if it is within the band of either label.
+    #[inline(always)]
+    fn visit_near(
+        &self,
+        (m, l): (usize, usize),
+        excess: f64,
+        weight: f64,
+        visit: &mut impl FnMut(Arc),
+    ) {
         let cost = excess.abs();
         if cost <= self.bands[m].max(self.bands[l]) {
             let share = share(excess);
@@ -253,6 +264,11 @@ impl Row<'_> {
     }
 }
 
+/// Numbers that [`Row::best`] needs to know of a row: two for each label, in whole lanes.
+fn known_of(labels: usize) -> usize {
+    2 * (labels + LANES)
+}
+
 /// The share of its weight that a pair has whose margin exceeds 1 by so much.
 #[inline(always)]
 fn share(excess: f64) -> f64 {
@@ -260,8 +276,8 @@ fn share(excess: f64) -> f64 {
 }
 
 /// Adds `weight` times the shares of the pairs of a label with the given score, and irrelevant ones, to those of the others.
-/// Calls `near` with the first and the number of consecutive labels of which some may be within the band. Returns the sum of
-/// the shares.
+/// Where some of consecutive labels may be within the band, calls `near` with the first, by how much their margins exceed 1, and
+/// which of them are, by bits. Returns the sum of the shares.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn add_shares(
     score: f64,
@@ -269,30 +285,25 @@ fn add_shares(
     weight: f64,
     others: &[f64],
     shares: &mut [f64],
-    near: &mut dyn FnMut(usize, usize),
+    near: &mut dyn FnMut(usize, &[f64; LANES], u32),
 ) -> f64 {
-    let (wholes, rest) = others.as_chunks::<LANES>();
-    let (own_wholes, own_rest) = shares.as_chunks_mut::<LANES>();
+    let (others, _) = others.as_chunks::<LANES>();
+    let (shares, _) = shares.as_chunks_mut::<LANES>();
     let mut sums = [0.0; LANES];
-    for (block, (others, own)) in wholes.iter().zip(own_wholes).enumerate() {
-        let mut least = [f64::INFINITY; LANES];
+    for (block, (others, own)) in others.iter().zip(shares).enumerate() {
+        let (mut excesses, mut lanes) = ([0.0; LANES], 0);
         for lane in 0..LANES {
             let excess = score - 1.0 - others[lane];
             let share = share(excess);
             own[lane] += weight * share;
             sums[lane] += share;
-            least[lane] = excess.abs();
+            excesses[lane] = excess;
+            lanes |= u32::from(excess.abs() <= band) << lane;
         }
-        if least.iter().any(|&excess| excess <= band) {
-            near(block * LANES, LANES);
+        if lanes != 0 {
+            near(block * LANES, &excesses, lanes);
         }
     }
-    for (other, own) in rest.iter().zip(own_rest) {
-        let share = share(score - 1.0 - other);
-        *own += weight * share;
-        sums[0] += share;
-    }
-    near(others.len() - rest.len(), rest.len());
     sums.iter().sum()
 }
 
@@ -321,7 +332,8 @@ pub(crate) fn summary(
         }
         let end = n.min(first + between_polls);
         let parts = threads.map((first..end).step_by(together), |_, start| {
-            let (mut arcs, mut best, mut known) = (Vec::new(), vec![0.0; q], vec![0.0; 2 * q]);
+            let (mut arcs, mut best, mut known) =
+                (Vec::new(), vec![0.0; q], vec![0.0; known_of(q)]);
             let (mut sum, mut distance) = (vec![0.0; q], 0.0);
             for (i, kappa) in (start..).zip(&diagonal[start..end.min(start + together)]) {
                 let range = i * q..(i + 1) * q;
@@ -363,7 +375,7 @@ pub(crate) fn mix(
     let (q, steps) = (labels.count(), steps(&flow.bands));
     threads.for_each_chunk(dual, ROWS_TOGETHER * q, |chunk, rows| {
         let (mut best, mut change) = (vec![0.0; q], vec![0.0; q]);
-        let mut known = vec![0.0; 2 * q];
+        let mut known = vec![0.0; known_of(q)];
         for (i, beta) in (chunk * ROWS_TOGETHER..).zip(rows.chunks_exact_mut(q)) {
             change.fill(0.0);
             let row = Row {
@@ -522,7 +534,8 @@ mod tests {
                 scores: &scores,
                 bands: &bands,
             };
-            let (mut best, mut known, mut found) = (vec![7.0; q], vec![7.0; 2 * q], Vec::new());
+            let (mut best, mut known, mut found) =
+                (vec![7.0; q], vec![7.0; known_of(q)], Vec::new());
             row.best(&mut best, &mut known, |arc| {
                 found.push((arc.tail, arc.head, arc.capacity));
             });
