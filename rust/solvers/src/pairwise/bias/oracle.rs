@@ -223,8 +223,10 @@ impl Row<'_> {
         shares.fill(0.0);
         for &m in relevant {
             let (weight, m) = (labels.pair_weight(i, m), m as usize);
-            let mut near = |first: usize, excess: &[f64; LANES], lanes: u32| {
-                for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+            let mut near = |first: usize, excess: &[f64; LANES], mut lanes: u32| {
+                while lanes != 0 {
+                    let lane = lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
                     let pair = (m, irrelevant[first + lane]);
                     self.visit_near(pair, excess[lane], weight, &mut visit);
                 }
