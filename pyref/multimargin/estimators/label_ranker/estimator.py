@@ -92,12 +92,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         and "linear" are both tried.
     gamma : float, str or list of these, default=None
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times "scale".
-    loss : {"auto", "hinge", "squared_hinge", "margin_distribution", "zero_label"} or list of \
-            these, default="auto"
-        The loss of a pair of labels, that of `RankSVM`, `RankLSVM`, `MLODM` or `RankSVMz`. "auto"
-        is ("squared_hinge", "margin_distribution"), the first alone where rows times labels are
-        more than a million or most rows have no label; and "zero_label", too, where they are fewer
-        and one row in twenty or more has no label.
+    loss : {"auto", "hinge", "squared_hinge", "margin_distribution"} or list of these, \
+            default="auto"
+        The loss of a pair of labels, that of `RankSVM`, `RankLSVM` or `MLODM`. "auto" is
+        ("squared_hinge", "margin_distribution"), the first alone where rows times labels are more
+        than a million or most rows have no label.
     class_weight : "auto", None, str, dict, ndarray or list of these, default="auto"
         Weights of the labels, as in `RankSVM`. The search starts with the first. "auto" is (None,
         "sqrt", "balanced"), None alone where most rows have no label.
@@ -238,8 +237,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     Rows without labels, which have no pair to learn from, get a label of their own for the fit if
     they are one in a hundred or more, whose score the calibration uses; where most rows have none,
-    as features of the other labels alone, and thresholds have the best F1 by the probabilities. The
-    loss "zero_label", that of `RankSVMz`, has its zero label in place of that label.
+    as features of the other labels alone, and thresholds have the best F1 by the probabilities.
 
     Of more than 67 million pairs (2**26) of a row and a label, no scores of all labels are held.
     The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and

@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.label_ranker.judging import Judge
-from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
+from multimargin.estimators.label_ranker.settings import Grid, Setting
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.notices import silenced
 from multimargin.typing import Matrix
@@ -108,10 +107,8 @@ class Search:
         for loss in grid.losses:
             self._climb(grid.first(loss, grid.kernels[0]), grid.Cs)
         assert self.best is not None
-        best = self.best.setting
-        # Which kernel is better may depend on whether rows are compared by a zero label.
-        losses = dict.fromkeys((best.loss, *(one for one in grid.losses if one == ZERO_LABEL)))
-        for kernel, loss in product(grid.kernels[1:], losses):
+        loss = self.best.setting.loss
+        for kernel in grid.kernels[1:]:
             # A kernel that is behind by more than folds differ stays so with another C.
             rival = replace(self.best, values=self.best.values - self.best.deviation)
             # From a small C: a linear fit to dense features is quick there.
