@@ -43,6 +43,7 @@ class Data:
     n_labels: int
     seed: int
     full: bool  # Whether more trees are worth their time
+    mostly_empty: bool = False  # Whether most rows have no label
 
 
 def blocks_of(stack: Blocks, data: Data) -> tuple[Named, dict[str, str]]:
@@ -97,9 +98,10 @@ def few_columns(X: Features) -> bool:
 
 def _names(stack: str, data: Data) -> tuple[str, ...]:
     if few_columns(data.X):
-        # Linear where trees are left out
-        first = ("discriminant",) if data.X.shape[0] * data.n_labels > _MOST_PAIRS else ()
-        return *first, "forest", "neighbours"
+        # Linear where trees are left out, and where rows without labels are compared with others
+        many = data.X.shape[0] * data.n_labels > _MOST_PAIRS
+        linear = ("discriminant",) if many else ("linear",) if data.mostly_empty else ()
+        return *linear, "forest", "neighbours"
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 

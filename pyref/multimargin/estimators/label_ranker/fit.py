@@ -128,7 +128,8 @@ class Fit:
         if not self.model.calibration and is_auto(self.model.stack):
             return [], {}
         full = self.model.stack == "full"
-        data = Data(X, self.task.labels.shape[1], self.task.seed, full)
+        task = self.task
+        data = Data(X, task.labels.shape[1], task.seed, full, task.is_mostly_empty)
         return blocks_of(self.model.stack, data)
 
     def _stack(self, X: Features, search: Search, effort: Effort) -> Stack:
