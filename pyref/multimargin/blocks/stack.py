@@ -61,10 +61,18 @@ class Stack:
         self.blocks: list[Matrix] = []  # Held-out scores of each block
         self.fitted: Named = []  # The blocks by name, fitted on all rows
 
-    def fit(self, planned: Named, *, reserve: float, tuned: Tuned | None = None) -> dict[str, str]:
+    def fit(
+        self,
+        planned: Named,
+        *,
+        reserve: float,
+        tuned: Tuned | None = None,
+        listed: NDArray[np.intp] | None = None,
+    ) -> dict[str, str]:
         """Fit blocks while time is left but for a reserve; return what is left out, and why.
 
-        Each is tuned first, if there is twice the time that it takes.
+        Each is tuned first, if there is twice the time that it takes. It scores the labels listed
+        of each held-out row, all if none are.
         """
         left_out = {}
         for name, estimator in planned:
@@ -76,7 +84,8 @@ class Stack:
                     left_out[name] = f"{duration(max(left, 0.0))} left of max_time"
                     continue
                 spare = left - needed if left >= 2.0 * needed else 0.0
-            self._fit(name, tuned(name, estimator, spare) if tuned and spare else estimator)
+            chosen = tuned(name, estimator, spare) if tuned and spare else estimator
+            self._fit(name, chosen, listed)
         if left_out:
             warn(
                 f"stack leaves out {', '.join(left_out)} for lack of time: increase max_time, or "
@@ -84,19 +93,16 @@ class Stack:
             )
         return left_out
 
-    def _fit(self, name: str, estimator: Any) -> None:
+    def _fit(self, name: str, estimator: Any, listed: NDArray[np.intp] | None) -> None:
         start = time.monotonic()
+        given = *self._given(estimator), self._folds
         # Threads of scikit-learn's forests put each other's filters of warnings back.
-        with one_blas_thread(), warnings.catch_warnings():
-            scores, fitted = self._fit_on_folds(name, estimator)
+        with one_blas_thread(), warnings.catch_warnings(), _named(name, estimator):
+            scores, fitted = fit_on_folds(estimator, *given, **self._how, listed=listed)
         self.blocks.append(scores)
         self.fitted.append((name, fitted))
         if self._verbose:
             print(f"stack: {name} in {duration(time.monotonic() - start)}", flush=True)
-
-    def _fit_on_folds(self, name: str, estimator: Any) -> tuple[Matrix, Any]:
-        with _named(name, estimator):
-            return fit_on_folds(estimator, *self._given(estimator), self._folds, **self._how)
 
     def scores_on(self, folds: list[Fold], name: str, estimator: Any) -> Matrix:
         """Return the scores of the rows that some folds hold out."""

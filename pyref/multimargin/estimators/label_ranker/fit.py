@@ -70,6 +70,8 @@ class Member:
 class Fit:
     """A fit by the scores of all labels, as the parameters of a `LabelRankerCV` state it."""
 
+    listed = False  # Whether only the best labels of each row are scored
+
     def __init__(self, model: BaseEstimator, task: Task, clock: Clock) -> None:
         self.model, self.task, self.clock = model, task, clock
         # Of the rows that the folds hold out, and of those on which settings are compared
@@ -95,7 +97,8 @@ class Fit:
             {"tol": model.cv_tol, "random_state": task.seed},
         )
         effort = Effort(self.clock.end, model.n_jobs, model.verbose)
-        return Member(search, self._stack(X, search, effort), planned)
+        stack = Stack(X, task.labels, task.sample_weight, task.folds, effort)
+        return Member(search, stack, planned)
 
     @property
     def scoring(self) -> Scoring:
@@ -129,18 +132,16 @@ class Fit:
             return [], {}
         full = self.model.stack == "full"
         task = self.task
-        data = Data(X, task.labels.shape[1], task.seed, full, task.is_mostly_empty)
+        of_rows = task.is_mostly_empty, self.listed
+        data = Data(X, task.labels.shape[1], task.seed, full, *of_rows)
         return blocks_of(self.model.stack, data)
-
-    def _stack(self, X: Features, search: Search, effort: Effort) -> Stack:
-        """Return what fits the blocks of a view on the folds."""
-        return Stack(X, self.task.labels, self.task.sample_weight, self.task.folds, effort)
 
     def _lifts(self) -> bool:
         targets = self.task.targets
         if not self.model.calibration or not targets.multilabel:
             return False
-        lifted, left_out = lifts(self.model.stack, targets.indicator.shape[1])
+        n_labels = targets.indicator.shape[1]
+        lifted, left_out = lifts(self.model.stack, n_labels, listed=self.listed)
         self.left_out |= left_out
         return lifted
 
@@ -188,6 +189,7 @@ class Fit:
                 member.planned,
                 reserve=self._price * (1 + self.lifted),
                 tuned=partial(self._tuned, member.stack),
+                listed=member.search.scores.numbers if self.listed else None,
             )
             self._leave_out(member.search.place, left_out)
         if self.lifted and self.clock.left < 2.0 * self._price:
