@@ -592,7 +592,13 @@ def test_an_interruption_of_the_stack_keeps_the_ranker_that_is_fitted(monkeypatc
 
 def test_without_time_for_a_calibration_the_rough_one_is_kept(monkeypatch):
     X, y = problem(8)
-    monkeypatch.setattr(task.Clock, "left", -1.0)
+    choose = fitting.Fit.choose
+
+    def chosen(fit):
+        choose(fit)
+        monkeypatch.setattr("multimargin.blocks.stack.Effort.left", -1.0)
+
+    monkeypatch.setattr(fitting.Fit, "choose", chosen)
     with warnings.catch_warnings():
         # The stack is left out.
         warnings.simplefilter("ignore", UserWarning)
@@ -833,7 +839,7 @@ def test_the_rows_held_out_of_many_have_time_of_their_own(monkeypatch):
         return found
 
     monkeypatch.setattr(searching, "_held_out_scores", watched)
-    monkeypatch.setattr(task, "_SHARE_OF_SEARCH", 0.0)
+    monkeypatch.setattr(fitting, "_SHARE_OF_SEARCH", 0.0)
     model = LabelRankerCV([1.0], kernel="linear", max_time=60.0, **QUICK).fit(X, y)
     assert given[0] < 0.1
     assert given[-1] > 10.0

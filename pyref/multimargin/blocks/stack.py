@@ -39,9 +39,14 @@ _PROBE = 200
 class Effort:
     """Time, jobs and lines of a fit."""
 
-    end: float | None  # When it has to end, by `time.monotonic`
+    end: float  # When it has to end, by `time.monotonic`; infinity without a limit
     n_jobs: int | None
     verbose: int
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self.end - time.monotonic()
 
 
 class Stack:
@@ -56,8 +61,7 @@ class Stack:
         effort: Effort,
     ) -> None:
         self._X, self._y, self._weights, self._folds = X, y, sample_weight, folds
-        self._jobs = job_count(effort.n_jobs, len(folds))
-        self._end, self._verbose = effort.end, effort.verbose
+        self._effort, self._jobs = effort, job_count(effort.n_jobs, len(folds))
         self.blocks: list[Matrix] = []  # Held-out scores of each block
         self.fitted: Named = []  # The blocks by name, fitted on all rows
 
@@ -76,14 +80,12 @@ class Stack:
         """
         left_out = {}
         for name, estimator in planned:
-            spare = np.inf
-            if self._end is not None:
-                left = self._end - time.monotonic() - reserve
-                needed = self._foretold(estimator) if left > 0.0 else np.inf
-                if needed > left:
-                    left_out[name] = f"{duration(max(left, 0.0))} left of max_time"
-                    continue
-                spare = left - needed if left >= 2.0 * needed else 0.0
+            left = self._effort.left - reserve
+            needed = self._foretold(estimator) if left > 0.0 else np.inf
+            if needed > left:
+                left_out[name] = f"{duration(max(left, 0.0))} left of max_time"
+                continue
+            spare = left - needed if left >= 2.0 * needed else 0.0
             chosen = tuned(name, estimator, spare) if tuned and spare else estimator
             self._fit(name, chosen, listed)
         if left_out:
@@ -101,7 +103,7 @@ class Stack:
             scores, fitted = fit_on_folds(estimator, *given, **self._how, listed=listed)
         self.blocks.append(scores)
         self.fitted.append((name, fitted))
-        if self._verbose:
+        if self._effort.verbose:
             print(f"stack: {name} in {duration(time.monotonic() - start)}", flush=True)
 
     def scores_on(self, folds: list[Fold], name: str, estimator: Any) -> Matrix:
@@ -125,10 +127,13 @@ class Stack:
         return self._y if own or self._y.dtype.kind == "f" else self._y.astype(int)
 
     def _foretold(self, estimator: Any) -> float:
-        """Return the seconds that folds and fit take, by two fits to few rows if time is left."""
+        """Return the seconds that folds and fit take, by two fits to few rows if time is left.
+
+        0 for few rows, and where time has no limit.
+        """
         n = self._y.shape[0]
         sizes = [size for size in (_PROBE, 2 * _PROBE) if 2 * size <= n]
-        if not sizes:
+        if not sizes or self._effort.end == np.inf:
             return 0.0
         seconds = []
         for size in sizes:
@@ -140,7 +145,7 @@ class Stack:
             with silenced(Warning):
                 held_out_scores(clone(estimator), *given, fold, RESPONSES, True)
             seconds.append(time.monotonic() - start)
-            if self._end is not None and time.monotonic() >= self._end:
+            if self._effort.left <= 0.0:
                 return np.inf
         growth = 1.0
         if len(seconds) > 1:

@@ -1,6 +1,7 @@
 """The estimator to start with."""
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -34,7 +35,6 @@ from multimargin.estimators.label_ranker.shortlists import (
     needs_shortlists,
 )
 from multimargin.estimators.label_ranker.task import (
-    Clock,
     Task,
     chosen_folds,
     warn_of_rare_labels,
@@ -52,23 +52,15 @@ from multimargin.typing import ClassWeight, Features, Folds, LabelsLike, Matrix,
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
 
-class of_all_labels:
-    """A method that needs the scores of all labels, which a model of shortlists does not have."""
-
-    def __init__(self, method: Callable[..., object]) -> None:
-        self._method = method
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, model: Any, owner: Any = None) -> Any:
-        if getattr(model, "shortlisted_", False):
-            raise AttributeError(
-                f"{type(model).__name__} has no {self._name} here: it scores only the best of its "
-                f"{model.classes_.size} labels for each row. predict and predict_proba are sparse, "
-                "predict_top and predict_names rank, shortlists has the odds."
-            )
-        return self._method.__get__(model, owner)
+def _scores_all_labels(model: Any) -> bool:
+    """Return True, or say why not."""
+    if getattr(model, "shortlisted_", False):
+        raise AttributeError(
+            f"The model scores only the best of its {model.classes_.size} labels for each row. "
+            "predict and predict_proba are sparse, predict_top and predict_names rank, shortlists "
+            "has the odds."
+        )
+    return True
 
 
 @dataclass(repr=False, eq=False)
@@ -328,11 +320,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         ConvergenceWarning
             If the fit on all rows ends above `tol`.
         """
-        clock = Clock(self.max_time)
+        began = time.monotonic()
         self._check_parameters()
         task = self._task(X, y, sample_weight, groups)
         self.shortlisted_ = needs_shortlists(task.targets)
-        fit = (ShortlistFit if self.shortlisted_ else Fit)(self, task, clock)
+        fit = (ShortlistFit if self.shortlisted_ else Fit)(self, task, began)
         self.n_splits_, self.empty_label_ = len(task.folds), task.empty_label
         self.scoring_ = fit.scoring
         try:
@@ -509,7 +501,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         scores: Matrix = stack.label_scores(views.prepared(X))
         return scores
 
-    @of_all_labels
+    @available_if(_scores_all_labels)  # type: ignore[untyped-decorator]
     def label_scores(self, X: MatrixLike) -> Matrix:
         """Return the logarithms of the odds of all labels, before the threshold.
 
@@ -546,7 +538,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         lists = self.best_estimator_[-1].shortlists(self._rows(X))
         return lists.numbers, lists.scores
 
-    @of_all_labels
+    @available_if(_scores_all_labels)  # type: ignore[untyped-decorator]
     def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the logarithms of the odds less the threshold: positive where it is predicted.
 
@@ -599,8 +591,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         probabilities: Matrix = self._asked("predict_proba", X)
         return probabilities
 
-    @of_all_labels
-    @available_if(lambda self: bool(self.calibration))  # type: ignore[untyped-decorator]
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: _scores_all_labels(self) and self.calibration
+    )
     def decision_and_probabilities(self, X: MatrixLike) -> tuple[Matrix, Matrix]:
         """Return `decision_function` and `predict_proba` of labels, scoring the rows once.
 

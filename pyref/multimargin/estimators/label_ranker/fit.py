@@ -1,7 +1,7 @@
 """A fit: a ranker is chosen for each view, blocks are stacked with it, a calibration weighs all."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.stack import Effort, Stack
 from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
 from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
+from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.estimators.label_ranker.judging import Judge, threshold_of
 from multimargin.estimators.label_ranker.search import Search, Tried
 from multimargin.estimators.label_ranker.settings import (
@@ -26,13 +27,15 @@ from multimargin.estimators.label_ranker.settings import (
     losses_of,
     top_ks_of,
 )
-from multimargin.estimators.label_ranker.task import Clock, Fold, Task
+from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.typing import Features, Matrix, Scoring
 
-# Of `max_time`, what the first epochs of "rbf" may take.
-_SHARE_OF_RBF = 0.5
+# Of `max_time`, what the search may take, and the first epochs of "rbf".
+_SHARE_OF_SEARCH, _SHARE_OF_RBF = 0.5, 0.5
 # What the fit on all rows may take of the time that the search leaves to it and a stack.
 _SHARE_OF_FIT = 0.5
+# The least that a fit is given, in seconds.
+_LEAST = 1e-3
 # Further C of logistic regressions, and what each has to gain on a sample, relative to the best.
 _FURTHER_CS, _GAIN = (10.0, 30.0, 100.0), 0.02
 # What "auto" measures where rows have labels, and where many have none.
@@ -72,8 +75,10 @@ class Fit:
 
     listed = False  # Whether only the best labels of each row are scored
 
-    def __init__(self, model: BaseEstimator, task: Task, clock: Clock) -> None:
-        self.model, self.task, self.clock = model, task, clock
+    def __init__(self, model: BaseEstimator, task: Task, began: float) -> None:
+        self.model, self.task, self._began = model, task, began
+        self._limit = check_max_time(model.max_time) or np.inf
+        self.effort = Effort(began + self._limit, model.n_jobs, model.verbose)
         # Of the rows that the folds hold out, and of those on which settings are compared
         self.judge = self._judge(task.folds)
         self._searched = self._judge(task.searched) if task.sampled else self.judge
@@ -87,17 +92,11 @@ class Fit:
         model, task = self.model, self.task
         planned, left_out = self._blocks(X)
         self._leave_out(place, left_out)
-        end = self.clock.of_search(place, len(task.parts))
-        search = Search(
-            task,
-            place,
-            self._grid(X),
-            self._searched,
-            Effort(end, model.n_jobs, model.verbose),
-            {"tol": model.cv_tol, "random_state": task.seed},
-        )
-        effort = Effort(self.clock.end, model.n_jobs, model.verbose)
-        stack = Stack(X, task.labels, task.sample_weight, task.folds, effort)
+        share = _SHARE_OF_SEARCH * (place + 1) / len(task.parts)
+        effort = replace(self.effort, end=self._began + share * self._limit)
+        options = {"tol": model.cv_tol, "random_state": task.seed}
+        search = Search(task, place, self._grid(X), self._searched, effort, options)
+        stack = Stack(X, task.labels, task.sample_weight, task.folds, self.effort)
         return Member(search, stack, planned)
 
     @property
@@ -115,8 +114,8 @@ class Fit:
         """Return the settings of a view that the search selects from."""
         model, task = self.model, self.task
         n_labels = task.targets.indicator.shape[1]
-        seconds = np.inf if model.max_time is None else _SHARE_OF_RBF * model.max_time
-        kernels = kernels_of(model.kernel, X, n_labels, seconds / len(task.parts))
+        seconds = _SHARE_OF_RBF * self._limit / len(task.parts)
+        kernels = kernels_of(model.kernel, X, n_labels, seconds)
         return Grid(
             losses_of(model.loss, task),
             kernels,
@@ -170,15 +169,13 @@ class Fit:
         members.sort(key=lambda member: -member.best.mean)
         share = _SHARE_OF_FIT if any(member.planned for member in members) else 1.0
         for turn, member in enumerate(members):
-            left = None
-            if self.clock.end is not None:
-                left = max(share * self.clock.left / (len(members) - turn), 1e-3)
+            left = max(share * self.effort.left / (len(members) - turn), _LEAST)
             if task.sampled:
-                left = None if left is None else left / 2.0
+                left /= 2.0
                 member.search.hold_out(task.folds, left, self.judge)
                 # It may have taken longer.
-                left = None if left is None else max(min(left, self.clock.left), 1e-3)
-            member.fit_ranker(task, options | {"max_time": left})
+                left = max(min(left, self.effort.left), _LEAST)
+            member.fit_ranker(task, options | {"max_time": None if left == np.inf else left})
 
     def stack(self) -> None:
         """Fit the blocks of each view, as far as there is time for them and the calibration."""
@@ -192,7 +189,7 @@ class Fit:
                 listed=member.search.scores.numbers if self.listed else None,
             )
             self._leave_out(member.search.place, left_out)
-        if self.lifted and self.clock.left < 2.0 * self._price:
+        if self.lifted and self.effort.left < 2.0 * self._price:
             self.lifted, self.left_out["lift"] = False, "no time left of max_time"
 
     def _tuned(self, stack: Stack, name: str, estimator: Any, seconds: float) -> Any:
@@ -224,7 +221,7 @@ class Fit:
     def has_time(self) -> bool:
         """True if the calibration can be learned: there is time, or a stack needs it."""
         alone = len(self.members) == 1 and not self.members[0].stack.fitted
-        return not alone or self.clock.left >= self._price
+        return not alone or self.effort.left >= self._price
 
     def learned(self) -> tuple[HeldOutClassifier, float]:
         """Return the stack, calibrated by its held-out scores, and its score."""
@@ -243,7 +240,7 @@ class Fit:
         if len(self.task.folds) == 1:
             # Each odds are of other rows of the only fold.
             return stack, self.judge.mean(odds, held_out)
-        if self.clock.left >= self._price * (1 + self.lifted):
+        if self.effort.left >= self._price * (1 + self.lifted):
             return stack, self.judge.score(held_out, lift=self.lifted)
         return stack, self.members[0].best.mean
 
@@ -255,8 +252,8 @@ class Fit:
         """Return the first ranker, calibrated as settings are compared, and its score."""
         only = self.members[0]
         alone = [self.task.views.on_its_view(only.search.place, "ranker", only.ranker)]
-        stack, search = self._learner(alone, lifted=False), only.search
-        head, held_out = search.judge.rough_head(search.scores, search.calibration)
+        stack = self._learner(alone, lifted=False)
+        head, held_out = only.search.judge.rough_head(only.search.scores)
         stack.take(alone, head, **self._further(held_out), targets=self.task.targets)
         return stack, only.best.mean
 

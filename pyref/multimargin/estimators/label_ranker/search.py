@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.blas import one_blas_thread
 from multimargin.blocks.stack import Effort
-from multimargin.calibration import PooledCalibration
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
@@ -74,7 +73,6 @@ class Search:
         self.tried: list[Tried] = []
         self.best: Tried | None = None
         self.scores: Any = None
-        self.calibration: PooledCalibration | None = None
         self.model: PairwiseClassifier | None = None
         self.out_of_time = False
 
@@ -86,10 +84,10 @@ class Search:
             for a, b in folds
         ]
 
-    def hold_out(self, folds: list[Fold], seconds: float | None, judge: Judge) -> None:
+    def hold_out(self, folds: list[Fold], seconds: float, judge: Judge) -> None:
         """Score the rows that larger folds hold out, by the cheapest of the best settings."""
         assert self.best is not None
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._deadline = time.monotonic() + seconds
         least = self.best.mean - _NEAR * abs(self.best.mean)
         near = [one for one in self.tried if one.mean >= least]
         # Epochs and their number grow with C.
@@ -98,7 +96,7 @@ class Search:
         models = [cheapest.setting.make(**self._options) for _ in folds]
         parts, _, _ = zip(*self._scored(models, cheapest.setting), strict=True)
         self.judge, self.best, self.scores = judge, cheapest, judge.joined(parts)
-        self.calibration, self.model = None, models[0]
+        self.model = models[0]
 
     def run(self) -> None:
         """Choose loss, kernel and C, then one parameter after the other near that C."""
@@ -147,10 +145,9 @@ class Search:
     def _try(self, setting: Setting, models: list[PairwiseClassifier]) -> Tried | None:
         """Return what a setting is worth, None if no time is left; the first is always tried."""
         start = time.monotonic()
-        if self._deadline is not None:
-            self.out_of_time = start >= self._deadline
-            if self.out_of_time and self.tried:
-                return None
+        self.out_of_time = start >= self._deadline
+        if self.out_of_time and self.tried:
+            return None
         parts, fit_time, score_time = zip(*self._scored(models, setting), strict=True)
         scores = self.judge.joined(parts)
         values = self.judge(scores)
@@ -159,8 +156,7 @@ class Search:
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
             # The next C is fitted by the same models.
-            self.scores, self.calibration, self.model = scores, self.judge.last, copy(models[0])
-            self.best = tried
+            self.best, self.scores, self.model = tried, scores, copy(models[0])
         if self._verbose:
             self._print(tried)
         return tried
@@ -233,16 +229,15 @@ def results_of(tried: list[Tried]) -> dict[str, object]:
 
 
 def _held_out_scores(
-    model: PairwiseClassifier, part: tuple[Any, ...], deadline: float | None, turns: int
+    model: PairwiseClassifier, part: tuple[Any, ...], deadline: float, turns: int
 ) -> tuple[Matrix, float, float]:
     """Return the scores of the rows of a fold, and the seconds of fit and scores.
 
     What time is left is shared by `turns` fits.
     """
     X, targets, weights, X_test, scores_of = part
-    if deadline is not None:
-        model.set_params(max_time=max((deadline - time.monotonic()) / turns, 1e-3))
     start = time.monotonic()
+    model.set_params(max_time=max((deadline - start) / turns, 1e-3))
     # Of a fold: the model that is returned says how it ended.
     with silenced(ConvergenceWarning):
         model.fit(X, targets, sample_weight=weights)

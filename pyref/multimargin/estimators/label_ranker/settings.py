@@ -109,7 +109,7 @@ class Grid:
             "top_k": self.top_ks if takes_top_k(setting.loss) else (),
         }[name]
         own = getattr(setting, name)
-        return [replace(setting, **{name: value}) for value in values if not _same(value, own)]
+        return [replace(setting, **{name: value}) for value in values if value is not own]
 
     @property
     def most(self) -> int:
@@ -127,10 +127,6 @@ def takes_gamma(kernel: str | KernelFunction) -> bool:
 def takes_top_k(loss: str) -> bool:
     """Return whether the largest losses of a row are those of its hardest labels."""
     return loss in ("hinge", "squared_hinge")
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
 def is_auto(value: object) -> bool:

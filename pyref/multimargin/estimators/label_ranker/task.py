@@ -1,7 +1,6 @@
 """The data of a fit, its folds and its time."""
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,6 @@ from scipy import sparse
 
 from multimargin.calibration.calibrated import n_learned_with_empty_label, with_empty_label
 from multimargin.calibration.held_out import HeldOut
-from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.features.views import Views
 from multimargin.notices import warn
 from multimargin.targets.empty_rows import is_mostly_empty, share_of_empty_rows
@@ -37,27 +35,6 @@ _MOST_HELD_OUT = 2**15
 _FEWEST_EMPTY = 0.01
 # And from which on a zero label is tried beside a label of theirs, and rows are compared.
 _MANY_EMPTY = 0.05
-# What the search may take of `max_time`.
-_SHARE_OF_SEARCH = 0.5
-
-
-class Clock:
-    """The time that a fit may take, from now on."""
-
-    def __init__(self, max_time: float | None) -> None:
-        self._limit, self._began = check_max_time(max_time), time.monotonic()
-        self.end = None if self._limit is None else self._began + self._limit
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left, infinity without a limit."""
-        return np.inf if self.end is None else self.end - time.monotonic()
-
-    def of_search(self, place: int, n_views: int) -> float | None:
-        """Return when the search of a view has to end."""
-        if self._limit is None:
-            return None
-        return self._began + _SHARE_OF_SEARCH * self._limit * (place + 1) / n_views
 
 
 @dataclass(frozen=True, eq=False)
