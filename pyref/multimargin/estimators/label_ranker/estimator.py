@@ -398,6 +398,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         weighed = f"stack is {self.stack!r}" if stacked else ""
         if self.views is not None and len(named_views(self.views)) > 1:
             weighed = f"views has {len(self.views)} views"
+        self._check_names()
         if weighed and not self.calibration:
             raise ValueError(
                 f"{weighed} with calibration=False; expected calibration=True, which weighs the "
