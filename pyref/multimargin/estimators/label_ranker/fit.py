@@ -17,16 +17,7 @@ from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
 from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.estimators.label_ranker.judging import Judge, threshold_of
 from multimargin.estimators.label_ranker.search import Search, Tried
-from multimargin.estimators.label_ranker.settings import (
-    Cs_of,
-    Grid,
-    class_weights_of,
-    gammas_of,
-    is_auto,
-    kernels_of,
-    losses_of,
-    top_ks_of,
-)
+from multimargin.estimators.label_ranker.settings import Grid, grid_of, is_auto
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.typing import Features, Matrix, Scoring
 
@@ -112,28 +103,17 @@ class Fit:
 
     def _grid(self, X: Features) -> Grid:
         """Return the settings of a view that the search selects from."""
-        model, task = self.model, self.task
-        n_labels = task.targets.indicator.shape[1]
-        seconds = _SHARE_OF_RBF * self._limit / len(task.parts)
-        kernels = kernels_of(model.kernel, X, n_labels, seconds)
-        return Grid(
-            losses_of(model.loss, task),
-            kernels,
-            gammas_of(model.gamma, X, kernels[0]),
-            class_weights_of(model.class_weight, task),
-            top_ks_of(model.top_k, n_labels),
-            Cs_of(model.Cs),
-        )
+        seconds = _SHARE_OF_RBF * self._limit / len(self.task.parts)
+        return grid_of(self.model, self.task, X, seconds)
 
     def _blocks(self, X: Features) -> tuple[Named, dict[str, str]]:
         """Return the blocks of a view, and those left out with the reason."""
         if not self.model.calibration and is_auto(self.model.stack):
             return [], {}
-        full = self.model.stack == "full"
-        task = self.task
+        task, stack = self.task, self.model.stack
         of_rows = task.is_mostly_empty, self.listed
-        data = Data(X, task.labels.shape[1], task.seed, full, *of_rows)
-        return blocks_of(self.model.stack, data)
+        data = Data(X, task.labels.shape[1], task.seed, stack == "full", *of_rows)
+        return blocks_of(stack, data)
 
     def _lifts(self) -> bool:
         targets = self.task.targets

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from multimargin.blocks.by_name import MOST_FEATURES
 from multimargin.checks.parameters import check_choice, check_integer, check_real
@@ -117,6 +118,20 @@ class Grid:
         # Others than the losses are tried with the best of them.
         others = self.kernels, self.gammas, self.class_weights, self.top_ks
         return (len(self.losses) + sum(len(values) - 1 for values in others)) * len(self.Cs)
+
+
+def grid_of(model: BaseEstimator, task: Task, X: Features, seconds: float) -> Grid:
+    """Return what the parameters of a `LabelRankerCV` mean for a view, and seconds of "rbf"."""
+    n_labels = task.targets.indicator.shape[1]
+    kernels = kernels_of(model.kernel, X, n_labels, seconds)
+    return Grid(
+        losses_of(model.loss, task),
+        kernels,
+        gammas_of(model.gamma, X, kernels[0]),
+        class_weights_of(model.class_weight, task),
+        top_ks_of(model.top_k, n_labels),
+        Cs_of(model.Cs),
+    )
 
 
 def takes_gamma(kernel: str | KernelFunction) -> bool:
