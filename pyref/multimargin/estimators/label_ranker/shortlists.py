@@ -10,16 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from multimargin.calibration.held_out import HeldOut, Named
-from multimargin.calibration.shortlists import (
-    HeldOutLists,
-    ShortlistClassifier,
-    Shortlists,
-)
+from multimargin.calibration.shortlists import HeldOutLists, ShortlistClassifier, Shortlists
 from multimargin.estimators.label_ranker.fit import Fit, unfitted_of
 from multimargin.estimators.label_ranker.judging import Judge
-from multimargin.estimators.label_ranker.settings import (
-    Grid,
-)
+from multimargin.estimators.label_ranker.settings import Grid
 from multimargin.estimators.label_ranker.task import Fold
 from multimargin.targets.reading import Targets
 from multimargin.typing import Features, Matrix
