@@ -232,8 +232,8 @@ class Fit:
         """Return the first ranker, calibrated as settings are compared, and its score."""
         only = self.members[0]
         alone = [self.task.views.on_its_view(only.search.place, "ranker", only.ranker)]
-        stack = self._learner(alone, lifted=False)
-        head, held_out = only.search.judge.rough_head(only.search.scores)
+        stack, search = self._learner(alone, lifted=False), only.search
+        head, held_out = search.judge.rough_head(search.scores, search.calibration)
         stack.take(alone, head, **self._further(held_out), targets=self.task.targets)
         return stack, only.best.mean
 

@@ -49,7 +49,7 @@ class Judge:
         self._rows, self._n_folds = task.held_out(folds), len(folds)
         self._n_labels = task.targets.indicator.shape[1]
         # The rough calibration of the scores that were judged last
-        self._last: PooledCalibration | None = None
+        self.last: PooledCalibration | None = None
         # What the slowest judgement took
         self.seconds = 0.0
 
@@ -68,7 +68,7 @@ class Judge:
     def __call__(self, scores: Any) -> Matrix:
         """Return the value of each fold, by one calibration of all held-out rows."""
         start, held_out = time.monotonic(), self.with_blocks([scores])
-        self._last, odds = self._roughly_calibrated(held_out, self._last)
+        self.last, odds = self._roughly_calibrated(held_out, self.last)
         values = self.values(odds, held_out)
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values
@@ -85,10 +85,15 @@ class Judge:
         calibration.fit_pairs(pairs, held_out.sample_weight, start, _TOLERANCE)
         return calibration, calibration.odds(blocks, listed=listed)
 
-    def rough_head(self, scores: Any) -> tuple[Head, HeldOut]:
+    def rough_head(
+        self, scores: Any, calibration: PooledCalibration | None
+    ) -> tuple[Head, HeldOut]:
         """Return the head of a rough calibration, and the held-out scores that it learned from."""
         held_out = self.with_blocks([scores])
-        calibration, odds = self._roughly_calibrated(held_out)
+        if calibration is None:
+            calibration, odds = self._roughly_calibrated(held_out)
+        else:
+            odds = calibration.odds(held_out.blocks, listed=held_out.listed)
         threshold = self._learned_threshold(odds, held_out)
         return Head(calibration, threshold, self._n_labels, self._model.at_least_one), held_out
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.blas import one_blas_thread
 from multimargin.blocks.stack import Effort
+from multimargin.calibration import PooledCalibration
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
@@ -73,6 +74,7 @@ class Search:
         self.tried: list[Tried] = []
         self.best: Tried | None = None
         self.scores: Any = None
+        self.calibration: PooledCalibration | None = None
         self.model: PairwiseClassifier | None = None
         self.out_of_time = False
 
@@ -96,7 +98,7 @@ class Search:
         models = [cheapest.setting.make(**self._options) for _ in folds]
         parts, _, _ = zip(*self._scored(models, cheapest.setting), strict=True)
         self.judge, self.best, self.scores = judge, cheapest, judge.joined(parts)
-        self.model = models[0]
+        self.calibration, self.model = None, models[0]
 
     def run(self) -> None:
         """Choose loss, kernel and C, then one parameter after the other near that C."""
@@ -156,7 +158,8 @@ class Search:
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
             # The next C is fitted by the same models.
-            self.best, self.scores, self.model = tried, scores, copy(models[0])
+            self.scores, self.calibration, self.model = scores, self.judge.last, copy(models[0])
+            self.best = tried
         if self._verbose:
             self._print(tried)
         return tried
