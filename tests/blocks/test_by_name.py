@@ -74,6 +74,9 @@ def test_where_most_rows_have_no_label_the_first_block_is_linear():
     # Words of rows that have labels have the ranker first, and so has one without that block.
     others = LabelRankerCV([10.0], stack=["neighbours"], **QUICK).fit(*rare_words())
     assert others.blocks_ == ("ranker", "neighbours")
+    words, y = rare_words()
+    few = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
+    assert few.blocks_ == ("linear", "ranker", "forest", "neighbours", "lift")
 
 
 def test_neighbours_of_too_many_rows_are_left_out(monkeypatch):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multimargin.calibration import shortlists
-from multimargin.calibration.shortlists import Shortlists, best_of_rows, labels_at, scores_at
+from multimargin.calibration import held_out, shortlists
+from multimargin.calibration.held_out import block_of
+from multimargin.calibration.shortlists import Shortlists, best_of_rows, labels_at
 from multimargin.targets.indicator import UNKNOWN
 
 
@@ -21,6 +22,7 @@ class Fixed:
 @pytest.mark.parametrize("held", [1, 40, 2**20])
 def test_lists_are_the_best_labels_by_blocks_of_any_size(monkeypatch, held):
     monkeypatch.setattr(shortlists, "_SCORES", held)
+    monkeypatch.setattr(held_out, "_SCORES", held)
     monkeypatch.setattr(shortlists, "N_BEST", 4)
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 6, size=(30, 11)).astype(float)  # with ties
@@ -29,9 +31,8 @@ def test_lists_are_the_best_labels_by_blocks_of_any_size(monkeypatch, held):
     np.testing.assert_array_equal(lists.numbers, expected)
     np.testing.assert_array_equal(lists.scores, np.take_along_axis(scores, expected, axis=1))
     other = rng.normal(size=scores.shape)
-    np.testing.assert_array_equal(
-        scores_at(Fixed(), other, lists.numbers, 11), np.take_along_axis(other, expected, axis=1)
-    )
+    found = block_of(Fixed(), "label_scores", other, True, 11, lists.numbers)
+    np.testing.assert_array_equal(found, np.take_along_axis(other, expected, axis=1))
     numbers, _ = best_of_rows(scores, 20)
     assert numbers.shape == scores.shape
 

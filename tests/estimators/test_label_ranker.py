@@ -18,9 +18,6 @@ from multimargin import (
     LabelRankerCV,
     RankLSVM,
     RankSVM,
-    RankSVMz,
-    load_model,
-    save_model,
 )
 from multimargin.blocks import LabelLogistic
 from multimargin.calibration import PooledCalibration, calibrated
@@ -423,7 +420,7 @@ def rows_with_and_without_labels(n=500, seed=1):
     return X[:n], X[n:], y[:n], y[n:]
 
 
-def test_few_settings_are_tried_where_most_rows_have_no_label(monkeypatch):
+def test_few_settings_are_tried_where_most_rows_have_no_label():
     X, y = noisy_linear_problem(1, 150, 6, 4, noise=0.3, cut=0.3)
     y[:100] = 0
     shared = {"Cs": [1.0], "top_k": None, "kernel": "linear", "stack": None, "random_state": 0}
@@ -432,13 +429,10 @@ def test_few_settings_are_tried_where_most_rows_have_no_label(monkeypatch):
         found = LabelRankerCV(**shared, **given).fit(X, y).cv_results_
         return set(found["param_loss"]), set(map(str, found["param_class_weight"]))
 
-    assert tried() == ({"squared_hinge", "zero_label"}, {"None"})
-    with monkeypatch.context() as patched:
-        patched.setattr(task, "_MANY_PAIRS", 599)
-        assert tried()[0] == {"squared_hinge"}
-    named = {"loss": ["margin_distribution", "zero_label"], "class_weight": [None, "balanced"]}
+    assert tried() == ({"squared_hinge"}, {"None"})
+    named = {"loss": ["margin_distribution", "hinge"], "class_weight": [None, "balanced"]}
     losses, weights = tried(**named)
-    assert losses == {"margin_distribution", "zero_label"}
+    assert losses == {"margin_distribution", "hinge"}
     assert weights == {"None", "balanced"}
     assert tried(class_weight=np.ones(4))[1] != {"None"}
 
@@ -490,8 +484,8 @@ def test_no_more_settings_are_tried_than_announced(capsys):
     options = {"gamma": "scale", "class_weight": None, "top_k": None, "stack": None}
     LabelRankerCV([1.0], **options, verbose=1, random_state=0).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    # The linear kernel with the best loss, and beside a zero label.
-    assert len(lines) == 5
+    # Two losses, and the linear kernel with the better one.
+    assert len(lines) == 3
     for line in lines:
         done, planned = map(int, line.split()[0].split("/"))
         assert done <= planned
@@ -501,43 +495,9 @@ def test_no_more_settings_are_tried_than_announced(capsys):
 def test_a_loss_that_is_asked_for_is_the_only_one():
     X, X_test, y, y_test = rows_with_and_without_labels()
     shared = {"Cs": [1.0], "kernel": "linear", "stack": None, "random_state": 0}
-    for loss in ("hinge", "zero_label"):
-        model = LabelRankerCV(loss=loss, **shared).fit(X, y)
-        assert set(model.cv_results_["param_loss"]) == {loss}
-        assert model.score(X_test, y_test) > 0.6
-    labelled = y.any(axis=1)
-    for rows, calibration in ((labelled, True), (slice(None), False)):
-        refused = LabelRankerCV(loss=["hinge", "zero_label"], calibration=calibration, **shared)
-        with pytest.raises(ValueError, match="loss has 'zero_label', which needs calibration=True"):
-            refused.fit(X[rows], y[rows])
-
-
-@pytest.mark.filterwarnings("ignore:The best C, 1, is the largest")
-def test_a_zero_label_is_tried_where_many_rows_have_no_label(tmp_path):
-    X, X_test, y, y_test = rows_with_and_without_labels()
-    assert 0.2 < (y.sum(axis=1) == 0).mean() < 0.5
-    options = {"kernel": "linear", "stack": None, "random_state": 0, "tol": 1e-5}
-    model = LabelRankerCV([0.1, 0.3, 1.0], **options).fit(X, y)
-    losses = [one["loss"] for one in model.cv_results_["params"]]
-    assert losses.count("zero_label") > 0
-    assert model.best_params_["loss"] == "zero_label"
-    # Its scores are those of RankSVMz, and 0 for the zero label.
-    own = RankSVMz(
-        model.best_params_["C"],
-        kernel="linear",
-        class_weight=model.best_params_["class_weight"],
-        tol=1e-5,
-        random_state=0,
-    ).fit(X, y)
-    scores = model.ranker_.label_scores(X_test)
-    np.testing.assert_allclose(scores[:, :-1], own.label_scores(X_test), atol=0.03)
-    assert not scores[:, -1].any()
-    options["scoring"] = "ranking_average_precision"
-    without = LabelRankerCV([0.1, 0.3, 1.0], loss="squared_hinge", **options).fit(X, y)
-    assert micro_f1(y_test, model.predict(X_test)) > micro_f1(y_test, without.predict(X_test))
-    save_model(model, tmp_path / "model")
-    again = load_model(tmp_path / "model")
-    np.testing.assert_array_equal(again.predict_proba(X_test), model.predict_proba(X_test))
+    model = LabelRankerCV(loss="hinge", **shared).fit(X, y)
+    assert set(model.cv_results_["param_loss"]) == {"hinge"}
+    assert model.score(X_test, y_test) > 0.6
 
 
 def test_the_measure_compares_rows_where_many_have_no_label():
@@ -632,7 +592,13 @@ def test_an_interruption_of_the_stack_keeps_the_ranker_that_is_fitted(monkeypatc
 
 def test_without_time_for_a_calibration_the_rough_one_is_kept(monkeypatch):
     X, y = problem(8)
-    monkeypatch.setattr(task.Clock, "left", -1.0)
+    choose = fitting.Fit.choose
+
+    def chosen(fit):
+        choose(fit)
+        monkeypatch.setattr("multimargin.blocks.stack.Effort.left", -1.0)
+
+    monkeypatch.setattr(fitting.Fit, "choose", chosen)
     with warnings.catch_warnings():
         # The stack is left out.
         warnings.simplefilter("ignore", UserWarning)
@@ -873,7 +839,7 @@ def test_the_rows_held_out_of_many_have_time_of_their_own(monkeypatch):
         return found
 
     monkeypatch.setattr(searching, "_held_out_scores", watched)
-    monkeypatch.setattr(task, "_SHARE_OF_SEARCH", 0.0)
+    monkeypatch.setattr(fitting, "_SHARE_OF_SEARCH", 0.0)
     model = LabelRankerCV([1.0], kernel="linear", max_time=60.0, **QUICK).fit(X, y)
     assert given[0] < 0.1
     assert given[-1] > 10.0

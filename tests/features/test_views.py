@@ -113,6 +113,16 @@ def test_parameters_inside_are_reached_and_survive_a_clone() -> None:
         one.set_params(words__min_d=3)
 
 
+@pytest.mark.parametrize(
+    ("view", "block"), [("a", "a"), ("tol", "b"), ("a", "Cs"), ("a", "b__c")], ids=str
+)
+def test_names_by_which_no_parameter_is_found_are_refused(view: str, block: str) -> None:
+    views = [(view, StandardScaler(), ["price"]), ("others", "passthrough", ["age"])]
+    ambiguous = model(views=views, stack=[(block, LogisticRegression()), "lift"])
+    with pytest.raises(ValueError, match=f"views and stack: .*{view if view != 'a' else block}"):
+        ambiguous.fit(*tables())
+
+
 def test_transformers_of_the_caller_stay_unfitted_and_order_of_columns_does_not_matter() -> None:
     X, y = tables()
     given = views()

@@ -31,6 +31,9 @@ _MOST_LIFTED = 2000
 # Entries of all leaves of a forest.
 _MOST_ENTRIES = 2**25
 
+OF_LISTS = "only the best labels of each row are scored"
+"""The reason why a block is left out that looks at all labels."""
+
 # Names of blocks, classifiers, or pairs of both.
 Blocks: TypeAlias = str | Sequence[str | BaseEstimator | tuple[str, BaseEstimator]] | None
 
@@ -43,6 +46,8 @@ class Data:
     n_labels: int
     seed: int
     full: bool  # Whether more trees are worth their time
+    mostly_empty: bool = False  # Whether most rows have no label
+    listed: bool = False  # Whether only the best labels of each row are scored
 
 
 def blocks_of(stack: Blocks, data: Data) -> tuple[Named, dict[str, str]]:
@@ -76,11 +81,13 @@ def blocks_of(stack: Blocks, data: Data) -> tuple[Named, dict[str, str]]:
     return blocks, {}
 
 
-def lifts(stack: Blocks, n_labels: int) -> tuple[bool, dict[str, str]]:
+def lifts(stack: Blocks, n_labels: int, *, listed: bool) -> tuple[bool, dict[str, str]]:
     """Return whether a parameter means the lift of labels, and why it is left out."""
     wanted = (
         stack in ("auto", "full") if isinstance(stack, str) else any(map(_is_lift, stack or ()))
     )
+    if wanted and listed:
+        return False, {"lift": OF_LISTS}
     if wanted and n_labels > _MOST_LIFTED:
         return False, {"lift": f"{n_labels} labels are more than {_MOST_LIFTED}"}
     return wanted, {}
@@ -97,9 +104,10 @@ def few_columns(X: Features) -> bool:
 
 def _names(stack: str, data: Data) -> tuple[str, ...]:
     if few_columns(data.X):
-        # Linear where trees are left out
-        first = ("discriminant",) if data.X.shape[0] * data.n_labels > _MOST_PAIRS else ()
-        return *first, "forest", "neighbours"
+        # Linear where trees are left out, and where rows without labels are compared with others
+        many = data.X.shape[0] * data.n_labels > _MOST_PAIRS
+        linear = ("discriminant",) if many else ("linear",) if data.mostly_empty else ()
+        return *linear, "forest", "neighbours"
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 
@@ -107,9 +115,11 @@ def _names(stack: str, data: Data) -> tuple[str, ...]:
 def _worth_it(names: tuple[str, ...], data: Data) -> tuple[Named, dict[str, str]]:
     blocks, left_out = [], {}
     n, q = data.X.shape[0], data.n_labels
-    most_near = _MOST_NEAR_OF_FEW if few_columns(data.X) else _MOST_NEAR
+    most_near = _MOST_NEAR_OF_FEW if few_columns(data.X) or data.listed else _MOST_NEAR
     for name in names:
-        if name == "neighbours" and q > n:
+        if name != "neighbours" and data.listed:
+            left_out[name] = OF_LISTS
+        elif name == "neighbours" and q > n and not data.listed:
             left_out[name] = "labels outnumber rows"
         elif name == "neighbours" and n > most_near:
             left_out[name] = f"{n} rows are more than {most_near}"

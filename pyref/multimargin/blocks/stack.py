@@ -39,9 +39,14 @@ _PROBE = 200
 class Effort:
     """Time, jobs and lines of a fit."""
 
-    end: float | None  # When it has to end, by `time.monotonic`
+    end: float  # When it has to end, by `time.monotonic`; infinity without a limit
     n_jobs: int | None
     verbose: int
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self.end - time.monotonic()
 
 
 class Stack:
@@ -56,27 +61,33 @@ class Stack:
         effort: Effort,
     ) -> None:
         self._X, self._y, self._weights, self._folds = X, y, sample_weight, folds
-        self._jobs = job_count(effort.n_jobs, len(folds))
-        self._end, self._verbose = effort.end, effort.verbose
+        self._effort, self._jobs = effort, job_count(effort.n_jobs, len(folds))
         self.blocks: list[Matrix] = []  # Held-out scores of each block
         self.fitted: Named = []  # The blocks by name, fitted on all rows
 
-    def fit(self, planned: Named, *, reserve: float, tuned: Tuned | None = None) -> dict[str, str]:
+    def fit(
+        self,
+        planned: Named,
+        *,
+        reserve: float,
+        tuned: Tuned | None = None,
+        listed: NDArray[np.intp] | None = None,
+    ) -> dict[str, str]:
         """Fit blocks while time is left but for a reserve; return what is left out, and why.
 
-        Each is tuned first, if there is twice the time that it takes.
+        Each is tuned first, if there is twice the time that it takes. It scores the labels listed
+        of each held-out row, all if none are.
         """
         left_out = {}
         for name, estimator in planned:
-            spare = np.inf
-            if self._end is not None:
-                left = self._end - time.monotonic() - reserve
-                needed = self._foretold(estimator) if left > 0.0 else np.inf
-                if needed > left:
-                    left_out[name] = f"{duration(max(left, 0.0))} left of max_time"
-                    continue
-                spare = left - needed if left >= 2.0 * needed else 0.0
-            self._fit(name, tuned(name, estimator, spare) if tuned and spare else estimator)
+            left = self._effort.left - reserve
+            needed = self._foretold(estimator) if left > 0.0 else np.inf
+            if needed > left:
+                left_out[name] = f"{duration(max(left, 0.0))} left of max_time"
+                continue
+            spare = left - needed if left >= 2.0 * needed else 0.0
+            chosen = tuned(name, estimator, spare) if tuned and spare else estimator
+            self._fit(name, chosen, listed)
         if left_out:
             warn(
                 f"stack leaves out {', '.join(left_out)} for lack of time: increase max_time, or "
@@ -84,19 +95,16 @@ class Stack:
             )
         return left_out
 
-    def _fit(self, name: str, estimator: Any) -> None:
+    def _fit(self, name: str, estimator: Any, listed: NDArray[np.intp] | None) -> None:
         start = time.monotonic()
+        given = *self._given(estimator), self._folds
         # Threads of scikit-learn's forests put each other's filters of warnings back.
-        with one_blas_thread(), warnings.catch_warnings():
-            scores, fitted = self._fit_on_folds(name, estimator)
+        with one_blas_thread(), warnings.catch_warnings(), _named(name, estimator):
+            scores, fitted = fit_on_folds(estimator, *given, **self._how, listed=listed)
         self.blocks.append(scores)
         self.fitted.append((name, fitted))
-        if self._verbose:
+        if self._effort.verbose:
             print(f"stack: {name} in {duration(time.monotonic() - start)}", flush=True)
-
-    def _fit_on_folds(self, name: str, estimator: Any) -> tuple[Matrix, Any]:
-        with _named(name, estimator):
-            return fit_on_folds(estimator, *self._given(estimator), self._folds, **self._how)
 
     def scores_on(self, folds: list[Fold], name: str, estimator: Any) -> Matrix:
         """Return the scores of the rows that some folds hold out."""
@@ -119,10 +127,13 @@ class Stack:
         return self._y if own or self._y.dtype.kind == "f" else self._y.astype(int)
 
     def _foretold(self, estimator: Any) -> float:
-        """Return the seconds that folds and fit take, by two fits to few rows if time is left."""
+        """Return the seconds that folds and fit take, by two fits to few rows if time is left.
+
+        0 for few rows, and where time has no limit.
+        """
         n = self._y.shape[0]
         sizes = [size for size in (_PROBE, 2 * _PROBE) if 2 * size <= n]
-        if not sizes:
+        if not sizes or self._effort.end == np.inf:
             return 0.0
         seconds = []
         for size in sizes:
@@ -134,7 +145,7 @@ class Stack:
             with silenced(Warning):
                 held_out_scores(clone(estimator), *given, fold, RESPONSES, True)
             seconds.append(time.monotonic() - start)
-            if self._end is not None and time.monotonic() >= self._end:
+            if self._effort.left <= 0.0:
                 return np.inf
         growth = 1.0
         if len(seconds) > 1:

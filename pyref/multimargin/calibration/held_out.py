@@ -446,9 +446,10 @@ def fit_on_folds(
     *,
     of_odds: bool,
     parallel: Parallel,
-) -> tuple[Matrix, list[BaseEstimator]]:
+    listed: NDArray[np.intp] | None = None,
+) -> tuple[Matrix, BaseEstimator]:
     """Return the held-out scores of all folds, and the classifier fitted to all rows."""
-    how = {"of_odds": of_odds, "parallel": parallel}
+    how = {"of_odds": of_odds, "parallel": parallel, "listed": listed}
     scores = score_folds(estimator, X, y, metadata, folds, responses, **how)
     return scores, clone(estimator).fit(X, y, **metadata)
 
@@ -463,11 +464,15 @@ def score_folds(
     *,
     of_odds: bool,
     parallel: Parallel,
+    listed: NDArray[np.intp] | None = None,
 ) -> Matrix:
-    """Return the held-out scores of all folds."""
+    """Return the held-out scores of all folds: of all labels, or of those listed of each row."""
+    lists: list[Any] = [None] * len(folds)
+    if listed is not None:
+        lists = np.split(listed, np.cumsum([len(test) for _, test in folds])[:-1])
     scores = parallel(
-        delayed(held_out_scores)(clone(estimator), X, y, metadata, fold, responses, of_odds)
-        for fold in folds
+        delayed(held_out_scores)(clone(estimator), X, y, metadata, fold, responses, of_odds, own)
+        for fold, own in zip(folds, lists, strict=True)
     )
     return np.vstack(scores)
 
@@ -480,6 +485,7 @@ def held_out_scores(
     fold: tuple[Rows, Rows],
     responses: tuple[str, ...],
     of_odds: bool,
+    listed: NDArray[np.intp] | None = None,
 ) -> Matrix:
     """Return the scores of the rows of a fold by a classifier fitted to the others."""
     train, test = fold
@@ -490,14 +496,15 @@ def held_out_scores(
         with silenced(UnknownLabelsWarning, EmptyRowsWarning):
             estimator.fit(X_train, Y_train, **check_method_params(X, metadata, train))
     except ValueError as error:
-        absent = np.flatnonzero(~(Y_train == 1).any(axis=0))
+        absent = np.flatnonzero((Y_train == 1).sum(axis=0) == 0)
         if absent.size > 0:
             error.add_note(
                 f"Labels {absent.tolist()} have no relevant row in the training part of a fold. "
                 "MultilabelStratifiedKFold as cv spreads rare labels over the folds."
             )
         raise
-    return block_of(estimator, response_of(estimator, responses), X_test, of_odds, y.shape[1])
+    response = response_of(estimator, responses)
+    return block_of(estimator, response, X_test, of_odds, y.shape[1], listed)
 
 
 def block_of(
@@ -506,17 +513,21 @@ def block_of(
     X: MatrixLike,
     of_odds: bool,
     n_labels: int | None = None,
+    listed: NDArray[np.intp] | None = None,
 ) -> Matrix:
-    """Return the scores of a fitted classifier, by blocks of rows where they are many."""
+    """Return the scores of a fitted classifier, by blocks of rows where they are many.
+
+    They are those of all labels, or (n, k) of the labels that are listed of each row.
+    """
     n = num_samples(X)
     step = max(_SCORES // (n_labels or 1), 1)
-    if n <= step:
-        parts = [scores_by(estimator, response, X, n_labels=n_labels)]
-    else:
-        parts = [
-            scores_by(estimator, response, safe_indexing(X, slice(at, at + step)))
-            for at in range(0, n, step)
-        ]
+    parts = []
+    for at in range(0, max(n, 1), step):
+        rows = X if n <= step else safe_indexing(X, slice(at, at + step))
+        part = scores_by(estimator, response, rows, n_labels=n_labels)
+        if listed is not None:
+            part = np.take_along_axis(part, listed[at : at + step], axis=1)
+        parts.append(part)
     scores = np.vstack(parts) if len(parts) > 1 else parts[0]
     if of_odds and response == "predict_proba":
         scores = logit(np.clip(scores, LEAST, 1.0 - LEAST))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
@@ -14,7 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration.calibrated import calibrate, make_odds_threshold, with_empty_label
 from multimargin.calibration.head import Head
-from multimargin.calibration.held_out import RESPONSES, HeldOut, Named, weights_for
+from multimargin.calibration.held_out import (
+    RESPONSES,
+    HeldOut,
+    Named,
+    block_of,
+    fit_on_folds,
+    weights_for,
+)
 from multimargin.calibration.pairs import Listed
 from multimargin.calibration.pooled import PooledCalibration
 from multimargin.checks.arrays import check_as_many_rows
@@ -72,15 +79,6 @@ class Shortlists:
         return cls(np.vstack(numbers), np.vstack(scores))
 
 
-def scores_at(classifier: BaseEstimator, X: Features, numbers: Numbers, n_labels: int) -> Matrix:
-    """Return the scores of the listed labels of rows by another classifier, (m, k)."""
-    scores = np.empty(numbers.shape)
-    for rows in _blocks(X.shape[0], n_labels):
-        found = classifier.decision_function(X[rows])
-        scores[rows] = np.take_along_axis(found, numbers[rows], axis=1)
-    return scores
-
-
 def fitted_to(
     estimator: BaseEstimator,
     X: Features,
@@ -91,29 +89,6 @@ def fitted_to(
     """Return an estimator fitted to some rows."""
     weights = None if sample_weight is None else sample_weight[rows]
     return clone(estimator).fit(X[rows], y[rows], **weights_for(estimator, weights))
-
-
-def scores_on_folds(
-    estimator: BaseEstimator,
-    X: Features,
-    y: Indicator,
-    sample_weight: Vector | None,
-    folds: Sequence[tuple[Rows, Rows]],
-    lists: Shortlists,
-    n_jobs: int | None = None,
-) -> Matrix:
-    """Return the scores of listed labels by classifiers fitted without each fold in turn."""
-
-    def scored(train: Rows, test: Rows, numbers: Numbers) -> Matrix:
-        fitted = fitted_to(estimator, X, y, sample_weight, train)
-        return scores_at(fitted, X[test], numbers, y.shape[1])
-
-    parts = np.split(lists.numbers, np.cumsum([len(test) for _, test in folds])[:-1])
-    # What is fitted here releases the interpreter.
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads")
-    return np.vstack(
-        parallel(delayed(scored)(*fold, part) for fold, part in zip(folds, parts, strict=True))
-    )
 
 
 def _blocks(n: int, n_labels: int) -> Iterator[slice]:
@@ -314,17 +289,22 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         folds = folds_of(self.cv, X, indicator, groups)
         labels = with_nan(with_empty_label(indicator) if self.empty_label else indicator)
         data = X, labels, weights
-        (_, ranker), *others = self.estimator
+        (first, ranker), *others = self.estimator
         lists = Shortlists.stacked(
             [
                 Shortlists.by(fitted_to(ranker, *data, train), X[test], labels.shape[1])
                 for train, test in folds
             ]
         )
-        further = [scores_on_folds(one, *data, folds, lists) for _, one in others]
+        blocks, fitted = [], [(first, fitted_to(ranker, *data))]
+        for name, one in others:
+            given = X, labels, weights_for(one, weights), folds, RESPONSES
+            how = {"of_odds": True, "parallel": Parallel(), "listed": lists.numbers}
+            scores, other = fit_on_folds(one, *given, **how)
+            blocks.append(scores)
+            fitted.append((name, other))
         rows = HeldOut.of([], labels, weights, folds, groups)
-        held_out = HeldOutLists.of_lists(rows, lists, further, indicator.shape[1])
-        fitted = [(name, fitted_to(one, *data)) for name, one in self.estimator]
+        held_out = HeldOutLists.of_lists(rows, lists, blocks, indicator.shape[1])
         self.fit_held_out(fitted, held_out, targets, X)
         return self
 
@@ -381,9 +361,10 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "estimators_")
         (_, ranker), *others = self.estimators_
         q = self.calibration_.label_intercept_.size
-        lists = Shortlists.by(ranker, X, q)
-        blocks = [lists.scores, *(scores_at(one, X, lists.numbers, q) for _, one in others)]
-        odds = self.calibration_.odds(blocks, listed=Listed(lists.numbers, q))
+        lists, blocks = Shortlists.by(ranker, X, q), []
+        for (_, one), response in zip(others, self.response_methods_[1:], strict=True):
+            blocks.append(block_of(one, response, X, True, q, lists.numbers))
+        odds = self.calibration_.odds([lists.scores, *blocks], listed=Listed(lists.numbers, q))
         odds[lists.numbers >= self.classes_.size] = _NEVER
         return replace(lists, scores=odds)
 

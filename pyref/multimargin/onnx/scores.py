@@ -4,24 +4,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from multimargin.estimators import LLSF
 from multimargin.estimators.bases.kernel_expansion import KernelExpansionClassifier
-from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.onnx.graph import MOST_BYTES, Graph, Node, Rows
 from multimargin.typing import Features, is_sparse
 
 
-def add_scores(graph: Graph, model: BaseEstimator, X: Rows) -> Node:
+def add_scores(graph: Graph, model: Any, X: Rows) -> Node:
     """Append the scores (n, q) of a fitted kernel expansion or `LLSF`."""
-    scores = _scores_of_labels(graph, model, X)
-    if isinstance(model, ZeroLabelRanker):
-        scores = graph.add("Pad", scores, np.array([0, 0, 0, 1], dtype=np.int64), 0.0)
-    return scores
-
-
-def _scores_of_labels(graph: Graph, model: Any, X: Rows) -> Node:
     if isinstance(model, LLSF):
         return graph.add("MatMul", X, model.coef_.T)
     if not isinstance(model, KernelExpansionClassifier):

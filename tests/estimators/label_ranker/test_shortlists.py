@@ -1,6 +1,7 @@
 """Fits to thousands of labels, with a limit that is small here."""
 
 import pickle
+import re
 import tracemalloc
 import warnings
 
@@ -336,7 +337,7 @@ def test_no_array_of_all_rows_and_labels_is_made(monkeypatch):
 
 def test_of_very_many_rows_neighbours_are_left_out_and_few_are_held_out(monkeypatch):
     X, Y, *_ = parts(16)
-    monkeypatch.setattr(shortlists, "_MOST_NEIGHBOURS", 299)
+    monkeypatch.setattr("multimargin.blocks.by_name._MOST_NEAR_OF_FEW", 299)
     monkeypatch.setattr("multimargin.estimators.label_ranker.task._MOST_HELD_OUT", 40)
     monkeypatch.setattr("multimargin.estimators.label_ranker.task._MANY_PAIRS", 5_000)
     held_out = []
@@ -373,10 +374,13 @@ def test_constant_features_and_dense_ones():
 
 REFUSED = {
     "kernel": ("rbf", "kernel is 'rbf'; expected 'auto' or 'linear'"),
-    "loss": ("squared_hinge", "loss is 'squared_hinge'; expected 'hinge'"),
+    "loss": ("squared_hinge", "loss is 'squared_hinge'; expected 'auto' or 'hinge'"),
     "scoring": ("macro_f1", "scoring is 'macro_f1'; expected 'auto' or 'precision_at_5'"),
-    "threshold": ("macro", "threshold is 'macro'; expected 'micro', 'samples' or a probability"),
-    "stack": (["forest"], r"stack is \['forest'\]; expected 'auto', None or \['neighbours'\]"),
+    "threshold": ("macro", "threshold is 'macro'; expected 'micro' or 'samples' or a probability"),
+    "stack": (
+        ["forest"],
+        r"stack is \['forest'\]; expected None or 'auto' or 'full' or \['neighbours'\]",
+    ),
     "views": ([("all", "passthrough", slice(0, 9))], "views is .*; expected None"),
     "calibration": (False, "calibration is False; expected True"),
 }
@@ -401,8 +405,9 @@ def test_methods_that_need_all_scores_name_others(tmp_path):
     model = LabelRankerCV(**QUICK).fit(X, Y)
     for method in ("decision_function", "label_scores", "decision_and_probabilities"):
         assert not hasattr(model, method)
-        with pytest.raises(AttributeError, match=f"has no {method} here.* 90 labels .*predict_top"):
+        with pytest.raises(AttributeError, match=f"no attribute '{method}'") as refused:
             getattr(model, method)
+        assert re.search("best of its 90 labels .*predict_top", str(refused.value.__cause__))
     with pytest.raises((TypeError, ValueError), match=r"shortlists"):
         multimargin.onnx.export(model, tmp_path / "tags.onnx")
     with pytest.raises(ValueError, match="predict_names"):

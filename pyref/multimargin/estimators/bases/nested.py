@@ -48,6 +48,13 @@ class NestedEstimators(BaseComposition):  # type: ignore[misc]
         self._set_params("_inner", **params)
         return self
 
+    def _check_names(self) -> None:
+        """Refuse names by which a parameter of an estimator inside would not be found."""
+        try:
+            self._validate_names([name for name, _ in self._inner])
+        except ValueError as error:
+            raise ValueError(f"{' and '.join(self._nested)}: {error}") from error
+
     @property
     def _inner(self) -> Named:
         """The estimators that parameters list, by the names that they are given."""

@@ -1,6 +1,7 @@
 """The estimator to start with."""
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -34,7 +35,6 @@ from multimargin.estimators.label_ranker.shortlists import (
     needs_shortlists,
 )
 from multimargin.estimators.label_ranker.task import (
-    Clock,
     Task,
     chosen_folds,
     warn_of_rare_labels,
@@ -52,23 +52,15 @@ from multimargin.typing import ClassWeight, Features, Folds, LabelsLike, Matrix,
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 
 
-class of_all_labels:
-    """A method that needs the scores of all labels, which a model of shortlists does not have."""
-
-    def __init__(self, method: Callable[..., object]) -> None:
-        self._method = method
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, model: Any, owner: Any = None) -> Any:
-        if getattr(model, "shortlisted_", False):
-            raise AttributeError(
-                f"{type(model).__name__} has no {self._name} here: it scores only the best of its "
-                f"{model.classes_.size} labels for each row. predict and predict_proba are sparse, "
-                "predict_top and predict_names rank, shortlists has the odds."
-            )
-        return self._method.__get__(model, owner)
+def _scores_all_labels(model: Any) -> bool:
+    """Return True, or say why not."""
+    if getattr(model, "shortlisted_", False):
+        raise AttributeError(
+            f"The model scores only the best of its {model.classes_.size} labels for each row. "
+            "predict and predict_proba are sparse, predict_top and predict_names rank, shortlists "
+            "has the odds."
+        )
+    return True
 
 
 @dataclass(repr=False, eq=False)
@@ -92,12 +84,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         and "linear" are both tried.
     gamma : float, str or list of these, default=None
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times "scale".
-    loss : {"auto", "hinge", "squared_hinge", "margin_distribution", "zero_label"} or list of \
-            these, default="auto"
-        The loss of a pair of labels, that of `RankSVM`, `RankLSVM`, `MLODM` or `RankSVMz`. "auto"
-        is ("squared_hinge", "margin_distribution"), the first alone where rows times labels are
-        more than a million or most rows have no label; and "zero_label", too, where they are fewer
-        and one row in twenty or more has no label.
+    loss : {"auto", "hinge", "squared_hinge", "margin_distribution"} or list of these, \
+            default="auto"
+        The loss of a pair of labels, that of `RankSVM`, `RankLSVM` or `MLODM`. "auto" is
+        ("squared_hinge", "margin_distribution"), the first alone where rows times labels are more
+        than a million or most rows have no label.
     class_weight : "auto", None, str, dict, ndarray or list of these, default="auto"
         Weights of the labels, as in `RankSVM`. The search starts with the first. "auto" is (None,
         "sqrt", "balanced"), None alone where most rows have no label.
@@ -108,12 +99,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     stack : None, {"auto", "full"} or list, default="auto"
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
         whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 50 of 24
-        labels or more, or 32 of sparse or more than 500 features) and, for sparse or more features,
-        one-vs-rest logistic regressions, "linear"; for others of which the forest is left out,
-        linear discriminants, "discriminant". "full" has three times the trees and, where it
-        has "linear", the same with balanced weights, "balanced". Both have "lift", see
-        `CalibratedClassifier`. A list has some of these names, classifiers, or pairs of a name and
-        a classifier.
+        labels or more, or 32 of sparse or more than 500 features) and, for sparse or more features
+        or where most rows have no label, one-vs-rest logistic regressions, "linear"; for few
+        features of which the forest is left out, linear discriminants, "discriminant". "full" has
+        three times the trees and, for sparse or more features, "linear" with balanced weights,
+        "balanced". Both have "lift", see `CalibratedClassifier`. A list has some of these names,
+        classifiers, or pairs of a name and a classifier.
     scoring : str or callable, default="auto"
         Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
         of scikit-learn for label indicators. "auto" is "ranking_average_precision", or
@@ -238,8 +229,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     Rows without labels, which have no pair to learn from, get a label of their own for the fit if
     they are one in a hundred or more, whose score the calibration uses; where most rows have none,
-    as features of the other labels alone, and thresholds have the best F1 by the probabilities. The
-    loss "zero_label", that of `RankSVMz`, has its zero label in place of that label.
+    as features of the other labels alone, and thresholds have the best F1 by the probabilities.
 
     Of more than 67 million pairs (2**26) of a row and a label, no scores of all labels are held.
     The ranker is a linear `RankSVM` with the hinge and the first of `class_weight` and `top_k`, and
@@ -330,11 +320,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         ConvergenceWarning
             If the fit on all rows ends above `tol`.
         """
-        clock = Clock(self.max_time)
+        began = time.monotonic()
         self._check_parameters()
         task = self._task(X, y, sample_weight, groups)
         self.shortlisted_ = needs_shortlists(task.targets)
-        fit = (ShortlistFit if self.shortlisted_ else Fit)(self, task, clock)
+        fit = (ShortlistFit if self.shortlisted_ else Fit)(self, task, began)
         self.n_splits_, self.empty_label_ = len(task.folds), task.empty_label
         self.scoring_ = fit.scoring
         try:
@@ -408,6 +398,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         weighed = f"stack is {self.stack!r}" if stacked else ""
         if self.views is not None and len(named_views(self.views)) > 1:
             weighed = f"views has {len(self.views)} views"
+        self._check_names()
         if weighed and not self.calibration:
             raise ValueError(
                 f"{weighed} with calibration=False; expected calibration=True, which weighs the "
@@ -511,7 +502,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         scores: Matrix = stack.label_scores(views.prepared(X))
         return scores
 
-    @of_all_labels
+    @available_if(_scores_all_labels)  # type: ignore[untyped-decorator]
     def label_scores(self, X: MatrixLike) -> Matrix:
         """Return the logarithms of the odds of all labels, before the threshold.
 
@@ -548,7 +539,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         lists = self.best_estimator_[-1].shortlists(self._rows(X))
         return lists.numbers, lists.scores
 
-    @of_all_labels
+    @available_if(_scores_all_labels)  # type: ignore[untyped-decorator]
     def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the logarithms of the odds less the threshold: positive where it is predicted.
 
@@ -601,8 +592,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         probabilities: Matrix = self._asked("predict_proba", X)
         return probabilities
 
-    @of_all_labels
-    @available_if(lambda self: bool(self.calibration))  # type: ignore[untyped-decorator]
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: _scores_all_labels(self) and self.calibration
+    )
     def decision_and_probabilities(self, X: MatrixLike) -> tuple[Matrix, Matrix]:
         """Return `decision_function` and `predict_proba` of labels, scoring the rows once.
 

@@ -1,7 +1,7 @@
 """A fit: a ranker is chosen for each view, blocks are stacked with it, a calibration weighs all."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,25 +14,19 @@ from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.stack import Effort, Stack
 from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
 from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
+from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.estimators.label_ranker.judging import Judge, threshold_of
 from multimargin.estimators.label_ranker.search import Search, Tried
-from multimargin.estimators.label_ranker.settings import (
-    Cs_of,
-    Grid,
-    class_weights_of,
-    gammas_of,
-    is_auto,
-    kernels_of,
-    losses_of,
-    top_ks_of,
-)
-from multimargin.estimators.label_ranker.task import Clock, Fold, Task
+from multimargin.estimators.label_ranker.settings import Grid, grid_of, is_auto
+from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.typing import Features, Matrix, Scoring
 
-# Of `max_time`, what the first epochs of "rbf" may take.
-_SHARE_OF_RBF = 0.5
+# Of `max_time`, what the search may take, and the first epochs of "rbf".
+_SHARE_OF_SEARCH, _SHARE_OF_RBF = 0.5, 0.5
 # What the fit on all rows may take of the time that the search leaves to it and a stack.
 _SHARE_OF_FIT = 0.5
+# The least that a fit is given, in seconds.
+_LEAST = 1e-3
 # Further C of logistic regressions, and what each has to gain on a sample, relative to the best.
 _FURTHER_CS, _GAIN = (10.0, 30.0, 100.0), 0.02
 # What "auto" measures where rows have labels, and where many have none.
@@ -70,8 +64,12 @@ class Member:
 class Fit:
     """A fit by the scores of all labels, as the parameters of a `LabelRankerCV` state it."""
 
-    def __init__(self, model: BaseEstimator, task: Task, clock: Clock) -> None:
-        self.model, self.task, self.clock = model, task, clock
+    listed = False  # Whether only the best labels of each row are scored
+
+    def __init__(self, model: BaseEstimator, task: Task, began: float) -> None:
+        self.model, self.task, self._began = model, task, began
+        self._limit = check_max_time(model.max_time) or np.inf
+        self.effort = Effort(began + self._limit, model.n_jobs, model.verbose)
         # Of the rows that the folds hold out, and of those on which settings are compared
         self.judge = self._judge(task.folds)
         self._searched = self._judge(task.searched) if task.sampled else self.judge
@@ -85,17 +83,12 @@ class Fit:
         model, task = self.model, self.task
         planned, left_out = self._blocks(X)
         self._leave_out(place, left_out)
-        end = self.clock.of_search(place, len(task.parts))
-        search = Search(
-            task,
-            place,
-            self._grid(X),
-            self._searched,
-            Effort(end, model.n_jobs, model.verbose),
-            {"tol": model.cv_tol, "random_state": task.seed},
-        )
-        effort = Effort(self.clock.end, model.n_jobs, model.verbose)
-        return Member(search, self._stack(X, search, effort), planned)
+        share = _SHARE_OF_SEARCH * (place + 1) / len(task.parts)
+        effort = replace(self.effort, end=self._began + share * self._limit)
+        options = {"tol": model.cv_tol, "random_state": task.seed}
+        search = Search(task, place, self._grid(X), self._searched, effort, options)
+        stack = Stack(X, task.labels, task.sample_weight, task.folds, self.effort)
+        return Member(search, stack, planned)
 
     @property
     def scoring(self) -> Scoring:
@@ -110,36 +103,24 @@ class Fit:
 
     def _grid(self, X: Features) -> Grid:
         """Return the settings of a view that the search selects from."""
-        model, task = self.model, self.task
-        n_labels = task.targets.indicator.shape[1]
-        seconds = np.inf if model.max_time is None else _SHARE_OF_RBF * model.max_time
-        kernels = kernels_of(model.kernel, X, n_labels, seconds / len(task.parts))
-        return Grid(
-            losses_of(model.loss, task),
-            kernels,
-            gammas_of(model.gamma, X, kernels[0]),
-            class_weights_of(model.class_weight, task),
-            top_ks_of(model.top_k, n_labels),
-            Cs_of(model.Cs),
-        )
+        seconds = _SHARE_OF_RBF * self._limit / len(self.task.parts)
+        return grid_of(self.model, self.task, X, seconds)
 
     def _blocks(self, X: Features) -> tuple[Named, dict[str, str]]:
         """Return the blocks of a view, and those left out with the reason."""
         if not self.model.calibration and is_auto(self.model.stack):
             return [], {}
-        full = self.model.stack == "full"
-        data = Data(X, self.task.labels.shape[1], self.task.seed, full)
-        return blocks_of(self.model.stack, data)
-
-    def _stack(self, X: Features, search: Search, effort: Effort) -> Stack:
-        """Return what fits the blocks of a view on the folds."""
-        return Stack(X, self.task.labels, self.task.sample_weight, self.task.folds, effort)
+        task, stack = self.task, self.model.stack
+        of_rows = task.is_mostly_empty, self.listed
+        data = Data(X, task.labels.shape[1], task.seed, stack == "full", *of_rows)
+        return blocks_of(stack, data)
 
     def _lifts(self) -> bool:
         targets = self.task.targets
         if not self.model.calibration or not targets.multilabel:
             return False
-        lifted, left_out = lifts(self.model.stack, targets.indicator.shape[1])
+        n_labels = targets.indicator.shape[1]
+        lifted, left_out = lifts(self.model.stack, n_labels, listed=self.listed)
         self.left_out |= left_out
         return lifted
 
@@ -168,15 +149,13 @@ class Fit:
         members.sort(key=lambda member: -member.best.mean)
         share = _SHARE_OF_FIT if any(member.planned for member in members) else 1.0
         for turn, member in enumerate(members):
-            left = None
-            if self.clock.end is not None:
-                left = max(share * self.clock.left / (len(members) - turn), 1e-3)
+            left = max(share * self.effort.left / (len(members) - turn), _LEAST)
             if task.sampled:
-                left = None if left is None else left / 2.0
+                left /= 2.0
                 member.search.hold_out(task.folds, left, self.judge)
                 # It may have taken longer.
-                left = None if left is None else max(min(left, self.clock.left), 1e-3)
-            member.fit_ranker(task, options | {"max_time": left})
+                left = max(min(left, self.effort.left), _LEAST)
+            member.fit_ranker(task, options | {"max_time": None if left == np.inf else left})
 
     def stack(self) -> None:
         """Fit the blocks of each view, as far as there is time for them and the calibration."""
@@ -187,9 +166,10 @@ class Fit:
                 member.planned,
                 reserve=self._price * (1 + self.lifted),
                 tuned=partial(self._tuned, member.stack),
+                listed=member.search.scores.numbers if self.listed else None,
             )
             self._leave_out(member.search.place, left_out)
-        if self.lifted and self.clock.left < 2.0 * self._price:
+        if self.lifted and self.effort.left < 2.0 * self._price:
             self.lifted, self.left_out["lift"] = False, "no time left of max_time"
 
     def _tuned(self, stack: Stack, name: str, estimator: Any, seconds: float) -> Any:
@@ -221,7 +201,7 @@ class Fit:
     def has_time(self) -> bool:
         """True if the calibration can be learned: there is time, or a stack needs it."""
         alone = len(self.members) == 1 and not self.members[0].stack.fitted
-        return not alone or self.clock.left >= self._price
+        return not alone or self.effort.left >= self._price
 
     def learned(self) -> tuple[HeldOutClassifier, float]:
         """Return the stack, calibrated by its held-out scores, and its score."""
@@ -240,7 +220,7 @@ class Fit:
         if len(self.task.folds) == 1:
             # Each odds are of other rows of the only fold.
             return stack, self.judge.mean(odds, held_out)
-        if self.clock.left >= self._price * (1 + self.lifted):
+        if self.effort.left >= self._price * (1 + self.lifted):
             return stack, self.judge.score(held_out, lift=self.lifted)
         return stack, self.members[0].best.mean
 

@@ -33,12 +33,6 @@ def threshold_of(model: BaseEstimator, *, mostly_empty: bool = False) -> Thresho
     return make_odds_threshold(model.threshold, mostly_empty=mostly_empty)
 
 
-def _odds_of(held_out: HeldOut, calibration: PooledCalibration | None) -> Matrix:
-    if calibration is None:
-        return held_out.blocks[0]
-    return calibration.odds(held_out.blocks, listed=held_out.listed)
-
-
 class Judge:
     """Compares settings by a scorer of scikit-learn, on scores of held-out rows.
 
@@ -74,26 +68,33 @@ class Judge:
     def __call__(self, scores: Any) -> Matrix:
         """Return the value of each fold, by one calibration of all held-out rows."""
         start, held_out = time.monotonic(), self.with_blocks([scores])
-        if self._model.calibration:
-            self.last = self._roughly_calibrated(held_out)
-        values = self.values(_odds_of(held_out, self.last), held_out)
+        self.last, odds = self._roughly_calibrated(held_out, self.last)
+        values = self.values(odds, held_out)
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values
 
-    def _roughly_calibrated(self, held_out: HeldOut) -> PooledCalibration:
-        """Return a calibration that tells settings apart, fitted from the last one."""
+    def _roughly_calibrated(
+        self, held_out: HeldOut, start: PooledCalibration | None = None
+    ) -> tuple[PooledCalibration | None, Matrix]:
+        """Return a calibration that tells settings apart, if any, and the odds by it."""
+        blocks, listed = held_out.blocks, held_out.listed
+        if not self._model.calibration:
+            return None, blocks[0]
         calibration = PooledCalibration(top_k=_TOP_K)
-        pairs = calibration.pairs_of(held_out.blocks, held_out.indicator(), held_out.listed)
-        return calibration.fit_pairs(pairs, held_out.sample_weight, self.last, _TOLERANCE)
+        pairs = calibration.pairs_of(blocks, held_out.indicator(), listed)
+        calibration.fit_pairs(pairs, held_out.sample_weight, start, _TOLERANCE)
+        return calibration, calibration.odds(blocks, listed=listed)
 
     def rough_head(
         self, scores: Any, calibration: PooledCalibration | None
     ) -> tuple[Head, HeldOut]:
         """Return the head of a rough calibration, and the held-out scores that it learned from."""
         held_out = self.with_blocks([scores])
-        if calibration is None and self._model.calibration:
-            calibration = self._roughly_calibrated(held_out)
-        threshold = self._learned_threshold(_odds_of(held_out, calibration), held_out)
+        if calibration is None:
+            calibration, odds = self._roughly_calibrated(held_out)
+        else:
+            odds = calibration.odds(held_out.blocks, listed=held_out.listed)
+        threshold = self._learned_threshold(odds, held_out)
         return Head(calibration, threshold, self._n_labels, self._model.at_least_one), held_out
 
     def score(self, held_out: HeldOut, *, lift: bool) -> float:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.label_ranker.judging import Judge
-from multimargin.estimators.label_ranker.settings import ZERO_LABEL, Grid, Setting
+from multimargin.estimators.label_ranker.settings import Grid, Setting
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.notices import silenced
 from multimargin.typing import Matrix
@@ -87,10 +86,10 @@ class Search:
             for a, b in folds
         ]
 
-    def hold_out(self, folds: list[Fold], seconds: float | None, judge: Judge) -> None:
+    def hold_out(self, folds: list[Fold], seconds: float, judge: Judge) -> None:
         """Score the rows that larger folds hold out, by the cheapest of the best settings."""
         assert self.best is not None
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._deadline = time.monotonic() + seconds
         least = self.best.mean - _NEAR * abs(self.best.mean)
         near = [one for one in self.tried if one.mean >= least]
         # Epochs and their number grow with C.
@@ -108,10 +107,8 @@ class Search:
         for loss in grid.losses:
             self._climb(grid.first(loss, grid.kernels[0]), grid.Cs)
         assert self.best is not None
-        best = self.best.setting
-        # Which kernel is better may depend on whether rows are compared by a zero label.
-        losses = dict.fromkeys((best.loss, *(one for one in grid.losses if one == ZERO_LABEL)))
-        for kernel, loss in product(grid.kernels[1:], losses):
+        loss = self.best.setting.loss
+        for kernel in grid.kernels[1:]:
             # A kernel that is behind by more than folds differ stays so with another C.
             rival = replace(self.best, values=self.best.values - self.best.deviation)
             # From a small C: a linear fit to dense features is quick there.
@@ -150,10 +147,9 @@ class Search:
     def _try(self, setting: Setting, models: list[PairwiseClassifier]) -> Tried | None:
         """Return what a setting is worth, None if no time is left; the first is always tried."""
         start = time.monotonic()
-        if self._deadline is not None:
-            self.out_of_time = start >= self._deadline
-            if self.out_of_time and self.tried:
-                return None
+        self.out_of_time = start >= self._deadline
+        if self.out_of_time and self.tried:
+            return None
         parts, fit_time, score_time = zip(*self._scored(models, setting), strict=True)
         scores = self.judge.joined(parts)
         values = self.judge(scores)
@@ -236,16 +232,15 @@ def results_of(tried: list[Tried]) -> dict[str, object]:
 
 
 def _held_out_scores(
-    model: PairwiseClassifier, part: tuple[Any, ...], deadline: float | None, turns: int
+    model: PairwiseClassifier, part: tuple[Any, ...], deadline: float, turns: int
 ) -> tuple[Matrix, float, float]:
     """Return the scores of the rows of a fold, and the seconds of fit and scores.
 
     What time is left is shared by `turns` fits.
     """
     X, targets, weights, X_test, scores_of = part
-    if deadline is not None:
-        model.set_params(max_time=max((deadline - time.monotonic()) / turns, 1e-3))
     start = time.monotonic()
+    model.set_params(max_time=max((deadline - start) / turns, 1e-3))
     # Of a fold: the model that is returned says how it ended.
     with silenced(ConvergenceWarning):
         model.fit(X, targets, sample_weight=weights)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from multimargin.blocks.by_name import MOST_FEATURES
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.label_ranker.task import Task, has_many_pairs
-from multimargin.estimators.label_ranker.zero_label import ZeroLabelRanker
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.pairwise.label_weights import check_class_weight, weights_of_labels
 from multimargin.estimators.pairwise.pair_weights import check_top_k
@@ -31,15 +31,11 @@ _WIDTHS = (1.0, 0.25, 4.0)
 # Per second, a lower bound by which the time of an epoch is estimated.
 _OPERATIONS = 4e9
 
-ZERO_LABEL = "zero_label"
-"""The loss with a zero label, for rows of which some have no label."""
-# The method of each loss, and what its parameters are besides those of a setting. The bias beside
-# a zero label is free: rows without labels all pull it one way.
+# The method of each loss, and what its parameters are besides those of a setting.
 LOSSES: dict[str, tuple[type[PairwiseClassifier], dict[str, Any]]] = {
     "hinge": (RankSVM, {"bias": "penalized", "threshold": 0.0}),
     "squared_hinge": (RankLSVM, {"threshold": 0.0}),
     "margin_distribution": (MLODM, {"threshold": 0.0}),
-    ZERO_LABEL: (ZeroLabelRanker, {}),
 }
 # What "auto" tries, the first alone where labels are many or few of them apply.
 _LOSSES, _CLASS_WEIGHTS = ("squared_hinge", "margin_distribution"), (None, "sqrt", "balanced")
@@ -59,12 +55,10 @@ class Setting:
     def make(self, **further: Any) -> PairwiseClassifier:
         """Return an unfitted estimator, with further parameters."""
         method, fixed = LOSSES[self.loss]
-        weights = self.class_weight
-        if self.loss == ZERO_LABEL and isinstance(weights, np.ndarray):
-            weights = weights[:-1]
-        if takes_top_k(self.loss):
-            further["top_k"] = self.top_k
-        own = {"C": self.C, "kernel": self.kernel, "gamma": self.gamma, "class_weight": weights}
+        own = dict(vars(self))
+        del own["loss"]
+        if not takes_top_k(self.loss):
+            del own["top_k"]
         return method(**own, **fixed, **further)
 
     def parameters(self) -> dict[str, object]:
@@ -116,15 +110,28 @@ class Grid:
             "top_k": self.top_ks if takes_top_k(setting.loss) else (),
         }[name]
         own = getattr(setting, name)
-        return [replace(setting, **{name: value}) for value in values if not _same(value, own)]
+        return [replace(setting, **{name: value}) for value in values if value is not own]
 
     @property
     def most(self) -> int:
         """The largest number of settings that a search tries."""
-        # Of other kernels the best loss, and the one beside a zero label.
-        kernels = (len(self.kernels) - 1) * (2 if ZERO_LABEL in self.losses[1:] else 1)
-        others = sum(len(values) - 1 for values in (self.gammas, self.class_weights, self.top_ks))
-        return (len(self.losses) + kernels + others) * len(self.Cs)
+        # Others than the losses are tried with the best of them.
+        others = self.kernels, self.gammas, self.class_weights, self.top_ks
+        return (len(self.losses) + sum(len(values) - 1 for values in others)) * len(self.Cs)
+
+
+def grid_of(model: BaseEstimator, task: Task, X: Features, seconds: float) -> Grid:
+    """Return what the parameters of a `LabelRankerCV` mean for a view, and seconds of "rbf"."""
+    n_labels = task.targets.indicator.shape[1]
+    kernels = kernels_of(model.kernel, X, n_labels, seconds)
+    return Grid(
+        losses_of(model.loss, task),
+        kernels,
+        gammas_of(model.gamma, X, kernels[0]),
+        class_weights_of(model.class_weight, task),
+        top_ks_of(model.top_k, n_labels),
+        Cs_of(model.Cs),
+    )
 
 
 def takes_gamma(kernel: str | KernelFunction) -> bool:
@@ -135,10 +142,6 @@ def takes_gamma(kernel: str | KernelFunction) -> bool:
 def takes_top_k(loss: str) -> bool:
     """Return whether the largest losses of a row are those of its hardest labels."""
     return loss in ("hinge", "squared_hinge")
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
 def is_auto(value: object) -> bool:
@@ -155,19 +158,8 @@ def check_losses(loss: object) -> tuple[str, ...]:
 
 def losses_of(loss: object, task: Task) -> tuple[str, ...]:
     """Return the losses that a parameter means for the data of a fit."""
-    losses = check_losses(loss)
-    if not losses:
-        many = has_many_pairs(task.targets)
-        losses = _LOSSES[:1] if many or task.is_mostly_empty else _LOSSES
-        # Its bias is free: of many pairs it takes several times as long as the others.
-        compared = task.empty_label and task.has_many_empty and not many
-        return (*losses, ZERO_LABEL) if compared else losses
-    if ZERO_LABEL in losses and not task.empty_label:
-        raise ValueError(
-            f"loss has {ZERO_LABEL!r}, which needs calibration=True and one row in a hundred "
-            "without labels; expected other losses."
-        )
-    return losses
+    one = has_many_pairs(task.targets) or task.is_mostly_empty
+    return check_losses(loss) or (_LOSSES[:1] if one else _LOSSES)
 
 
 def values_of(name: str, value: object) -> tuple[Any, ...]:

@@ -1,35 +1,20 @@
 """Fits to more rows and labels than scores of all are held of: the best labels of each row."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from multimargin.blocks.neighbours import LabelNeighbours
-from multimargin.blocks.stack import Effort, Stack
 from multimargin.calibration.held_out import HeldOut, Named
-from multimargin.calibration.shortlists import (
-    HeldOutLists,
-    ShortlistClassifier,
-    Shortlists,
-    fitted_to,
-    scores_on_folds,
-)
+from multimargin.calibration.shortlists import HeldOutLists, ShortlistClassifier, Shortlists
 from multimargin.estimators.label_ranker.fit import Fit, unfitted_of
 from multimargin.estimators.label_ranker.judging import Judge
-from multimargin.estimators.label_ranker.search import Search
-from multimargin.estimators.label_ranker.settings import (
-    Cs_of,
-    Grid,
-    check_losses,
-    class_weights_of,
-    is_auto,
-    top_ks_of,
-)
-from multimargin.estimators.label_ranker.task import Fold, Task
+from multimargin.estimators.label_ranker.settings import Grid
+from multimargin.estimators.label_ranker.task import Fold
 from multimargin.targets.reading import Targets
 from multimargin.typing import Features, Matrix
 
@@ -37,8 +22,16 @@ MOST_SCORES = 2**26
 """Pairs of a row and a label up to which scores of all labels are held."""
 SCORING = "precision_at_5"
 """The measure to select by: it needs the best labels of a row alone."""
-# Rows beyond which comparing each with all others takes too long.
-_MOST_NEIGHBOURS = 100_000
+# What parameters may be here.
+_TAKEN: dict[str, list[Any]] = {
+    "kernel": ["auto", "linear"],
+    "loss": ["auto", "hinge", ["hinge"]],
+    "scoring": ["auto", SCORING],
+    "threshold": ["micro", "samples"],
+    "stack": [None, "auto", "full", ["neighbours"]],
+    "views": [None],
+    "calibration": [True],
+}
 
 
 def needs_shortlists(targets: Targets) -> bool:
@@ -49,36 +42,17 @@ def needs_shortlists(targets: Targets) -> bool:
 def check_for_shortlists(model: BaseEstimator, targets: Targets) -> None:
     """Refuse parameters of a search that need the scores of all labels, or kernels."""
     n, q = targets.indicator.shape
-    checks: dict[str, tuple[bool, str]] = {
-        "kernel": (model.kernel in ("auto", "linear"), "'auto' or 'linear'"),
-        "loss": (
-            is_auto(model.loss) or "hinge" in check_losses(model.loss),
-            "'hinge' or 'auto', which means it here",
-        ),
-        "scoring": (
-            isinstance(model.scoring, str) and model.scoring in ("auto", SCORING),
-            f"'auto' or {SCORING!r}",
-        ),
-        "threshold": (
-            model.threshold in ("micro", "samples")
-            if isinstance(model.threshold, str)
-            else isinstance(model.threshold, Real),
-            "'micro', 'samples' or a probability",
-        ),
-        "stack": (
-            model.stack in (None, "auto", "full", ["neighbours"], ("neighbours",)),
-            "'auto', None or ['neighbours']",
-        ),
-        "views": (model.views is None, "None"),
-        "calibration": (model.calibration, "True"),
-    }
-    of_size = (
-        f"y has {n} rows x {q} labels, more than {MOST_SCORES} pairs, of which the best labels of "
-        "each row are calibrated"
-    )
-    for name, (taken, expected) in checks.items():
-        if not taken:
-            raise ValueError(f"{name} is {getattr(model, name)!r}; expected {expected}: {of_size}.")
+    for name, taken in _TAKEN.items():
+        value = getattr(model, name)
+        is_number = name == "threshold" and isinstance(value, Real)
+        if not is_number and (list(value) if isinstance(value, tuple) else value) not in taken:
+            expected = " or ".join(map(repr, taken))
+            or_number = " or a probability" if name == "threshold" else ""
+            raise ValueError(
+                f"{name} is {value!r}; expected {expected}{or_number}: y has {n} rows x {q} "
+                f"labels, more than {MOST_SCORES} pairs, of which the best labels of each row are "
+                "calibrated."
+            )
     if not targets.multilabel:
         raise ValueError(
             f"y has one class for each of {n} rows, {q} classes in all, more than {MOST_SCORES} "
@@ -87,22 +61,10 @@ def check_for_shortlists(model: BaseEstimator, targets: Targets) -> None:
         )
 
 
-class ShortlistStack(Stack):
-    """Blocks on the folds of a search, which score the labels that the ranker lists."""
-
-    def __init__(self, task: Task, effort: Effort, lists: Callable[[], Shortlists]) -> None:
-        super().__init__(task.parts[0], task.labels, task.sample_weight, task.folds, effort)
-        # Of the held-out rows, when they are there
-        self._lists = lists
-
-    def _fit_on_folds(self, name: str, estimator: Any) -> tuple[Matrix, Any]:
-        data = self._X, self._y, self._weights
-        scores = scores_on_folds(estimator, *data, self._folds, self._lists(), self._jobs)
-        return scores, fitted_to(estimator, *data)
-
-
 class ShortlistFit(Fit):
     """A fit by the best labels of each row."""
+
+    listed = True
 
     @property
     def scoring(self) -> str:
@@ -114,31 +76,9 @@ class ShortlistFit(Fit):
 
     def _grid(self, X: Features) -> Grid:
         """Return the settings to select from: values of C alone."""
-        weights = class_weights_of(self.model.class_weight, self.task)
-        top_ks = top_ks_of(self.model.top_k, self.task.targets.indicator.shape[1])
-        Cs = Cs_of(self.model.Cs)
-        return Grid(("hinge",), ("linear",), ("scale",), weights[:1], top_ks[:1], Cs)
-
-    def _blocks(self, X: Features) -> tuple[Named, dict[str, str]]:
-        """Return the blocks, and those left out with the reason."""
-        if self.model.stack is None:
-            return [], {}
-        left_out, n = {}, X.shape[0]
-        if isinstance(self.model.stack, str):
-            reason = f"rows times labels are more than {MOST_SCORES}"
-            left_out = dict.fromkeys(("linear", "forest", "lift"), reason)
-            if n > _MOST_NEIGHBOURS:
-                reason = f"{n} rows are more than {_MOST_NEIGHBOURS}"
-                return [], left_out | {"neighbours": reason}
-        return [("neighbours", LabelNeighbours(metric="cosine"))], left_out
-
-    def _stack(self, X: Features, search: Search, effort: Effort) -> Stack:
-        """Return what fits the blocks on the folds."""
-        return ShortlistStack(self.task, effort, lambda: search.scores)
-
-    def _lifts(self) -> bool:
-        # `_blocks` says that there is none.
-        return False
+        of_all = super()._grid(X)
+        first = {name: getattr(of_all, name)[:1] for name in ("class_weights", "top_ks")}
+        return replace(of_all, losses=("hinge",), **first)
 
     def _learner(self, classifiers: Named, *, lifted: bool) -> ShortlistClassifier:
         """Return the unfitted classifier that calibrates held-out scores and sets the threshold."""
@@ -183,9 +123,6 @@ class JudgeOfLists(Judge):
         """Return held-out scores of all classifiers of a stack, the lists of the ranker first."""
         lists, *further = blocks
         return HeldOutLists.of_lists(self._rows, lists, further, self._n_labels)
-
-    def _size(self, top_k: int | None) -> int:
-        return int(self._rows.rows.size)
 
     def values(self, odds: Matrix, held_out: Any, *, apart: bool = False) -> Matrix:
         """Return precision at 5 of each fold, for which no threshold matters."""

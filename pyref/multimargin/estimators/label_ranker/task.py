@@ -1,7 +1,6 @@
 """The data of a fit, its folds and its time."""
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from multimargin.calibration.calibrated import n_learned_with_empty_label, with_empty_label
+from multimargin.calibration.calibrated import with_empty_label
 from multimargin.calibration.held_out import HeldOut
-from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.features.views import Views
 from multimargin.notices import warn
 from multimargin.targets.empty_rows import is_mostly_empty, share_of_empty_rows
@@ -35,29 +33,8 @@ _FEWEST_DRAWN, _MOST_DRAWN = 3_000, 12_000
 _MOST_HELD_OUT = 2**15
 # Share of rows without labels from which on they are learned from.
 _FEWEST_EMPTY = 0.01
-# And from which on a zero label is tried beside a label of theirs, and rows are compared.
+# And from which on rows are compared.
 _MANY_EMPTY = 0.05
-# What the search may take of `max_time`.
-_SHARE_OF_SEARCH = 0.5
-
-
-class Clock:
-    """The time that a fit may take, from now on."""
-
-    def __init__(self, max_time: float | None) -> None:
-        self._limit, self._began = check_max_time(max_time), time.monotonic()
-        self.end = None if self._limit is None else self._began + self._limit
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left, infinity without a limit."""
-        return np.inf if self.end is None else self.end - time.monotonic()
-
-    def of_search(self, place: int, n_views: int) -> float | None:
-        """Return when the search of a view has to end."""
-        if self._limit is None:
-            return None
-        return self._began + _SHARE_OF_SEARCH * self._limit * (place + 1) / n_views
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +56,10 @@ class Task:
         """True if a row without labels has a label of its own."""
         return bool(self.learned.indicator.shape[1] > self.targets.indicator.shape[1])
 
-    @cached_property
-    def _share_of_empty(self) -> float:
-        return _share_of_empty(self.targets)
-
     @property
     def has_many_empty(self) -> bool:
         """True if so many rows have no label that rows are compared."""
-        return self._share_of_empty >= _MANY_EMPTY
+        return share_of_empty_rows(self.targets.indicator) >= _MANY_EMPTY
 
     @cached_property
     def is_mostly_empty(self) -> bool:
@@ -106,9 +79,7 @@ class Task:
 
     def held_out(self, folds: list[Fold]) -> HeldOut:
         """Return what belongs to scores of the rows that folds hold out."""
-        n_learned = None
-        if self.empty_label:
-            n_learned = n_learned_with_empty_label(self.targets.indicator)
+        n_learned = self.targets.indicator.shape[1] if self.is_mostly_empty else None
         of_rows = self.labels, self.sample_weight, folds, self.groups
         return HeldOut.of([], *of_rows, n_learned)
 
@@ -121,13 +92,9 @@ class Task:
 def with_empty(targets: Targets, *, calibration: bool) -> Targets:
     """Return targets with a label that a row has none, where some have and it is calibrated."""
     indicator = targets.indicator
-    if calibration and _share_of_empty(targets) >= _FEWEST_EMPTY:
+    if calibration and share_of_empty_rows(indicator) >= _FEWEST_EMPTY:
         indicator = with_empty_label(indicator)
     return Targets(indicator, np.arange(indicator.shape[1]), True, None)
-
-
-def _share_of_empty(targets: Targets) -> float:
-    return share_of_empty_rows(targets.indicator) if targets.multilabel else 0.0
 
 
 def has_many_pairs(targets: Targets) -> bool:
