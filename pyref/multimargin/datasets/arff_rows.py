@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy import sparse
 
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import Attribute
@@ -142,7 +142,7 @@ def _read_header(stream: Iterable[str], source: str) -> tuple[int, str, tuple[At
         if match is None:
             raise ValueError(
                 f"{source}, line {number}: this is not ARFF, which has @relation, @attribute "
-                f"with a name and a type, and @data; found {line[:60]!r}"
+                f"with a name and a type, and @data; found {quoted(line)}"
             )
         name, declared = _unquoted(match[1]), match[2]
         try:
@@ -150,7 +150,7 @@ def _read_header(stream: Iterable[str], source: str) -> tuple[int, str, tuple[At
         except ValueError as error:
             raise ValueError(
                 f"{source}, line {number}: the attribute {name!r} is declared as "
-                f"{declared[:60]!r}; {error}"
+                f"{quoted(declared)}; {error}"
             ) from error
     raise ValueError(f"{source}, line {number}: this is not ARFF, or is cut short: it has no @data")
 
@@ -214,7 +214,7 @@ def _reader_of(attribute: Attribute, texts: "_Codes | None") -> Callable[[str], 
         with suppress(KeyError, ValueError):
             if _VALUE.fullmatch(cell):
                 return number(_unquoted(cell))
-        raise ValueError(f"{attribute.name!r} has the value {cell[:60]!r}; expected {shown}")
+        raise ValueError(f"{attribute.name!r} has the value {quoted(cell)}; expected {shown}")
 
     return read
 
@@ -294,7 +294,7 @@ def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[in
         place, _, value = cell.strip().replace("\t", " ", 1).partition(" ")
         if not (place.isdecimal() and int(place) < len(readers) and value):
             raise ValueError(
-                f"found {cell.strip()[:60]!r}; expected a place from 0 to {len(readers) - 1} and "
+                f"found {quoted(cell.strip())}; expected a place from 0 to {len(readers) - 1} and "
                 "a value; is the file truncated?"
             )
         row[int(place)] = readers[int(place)](value)

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import as_utf8, not_utf8
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
@@ -141,7 +141,7 @@ def _refuse_lone_quote(lines: Sequence[str], delimiters: str, shown: Path) -> No
     ):
         raise ValueError(
             f"path: {shown}: the line of names has a quotation mark that is not closed, in "
-            f"{names!r:.70}; remove it"
+            f"{quoted(names)}; remove it"
         )
 
 
@@ -153,7 +153,7 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
         if is_table and has_dashes and not line.strip("|+:- \t\r\n"):
             raise ValueError(
                 f"path: {shown}, line {number}: a line that only draws a rule, in "
-                f"{line.strip()!r:.70}; expected rows of cells: remove such lines"
+                f"{quoted(line.strip())}; expected rows of cells: remove such lines"
             )
 
 
@@ -253,7 +253,7 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     if row_names and not in_quotes and delimiter in ",;":
         warn(
             f"rows have a cell more than the line of names, {listed(names)}: the first cells, such "
-            f"as {rows[0][0]!r:.40}, are taken for names of the rows, as R writes them; if they "
+            f"as {quoted(rows[0][0])}, are taken for names of the rows, as R writes them; if they "
             "belong to the first column, put cells with the delimiter in quotes"
         )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
@@ -441,11 +441,11 @@ def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
     where = f"path: {shown}, line {above + 1}"
     if not kind:
         return (
-            f"{where}: an opening quotation mark is not closed properly, in {held!r:.70}; expected "
-            "texts with quotation marks in quotes, and their own marks doubled"
+            f"{where}: an opening quotation mark is not closed properly, in {quoted(held)}; "
+            "expected texts with quotation marks in quotes, and their own marks doubled"
         )
     return (
         f"{where}: rows of different lengths: {kind} cells than the {len(dialect.names)} columns "
-        f"of the first line, in {held!r:.70}; is the separator {dialect.delimiter!r}, are texts "
+        f"of the first line, in {quoted(held)}; is the separator {dialect.delimiter!r}, are texts "
         "with it in quotes?"
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.names import quoted
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written
 
@@ -307,8 +308,8 @@ def amounts_of(
         if found is None:
             marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
             raise ValueError(
-                f"the column {cells.name!r} has something else than numbers{marked}: {text!r:.40} "
-                f"in row {cells.row_of(text)}"
+                f"the column {cells.name!r} has something else than numbers{marked}: "
+                f"{quoted(text)} in row {cells.row_of(text)}"
             )
         numbers[text], unit = found
         if not np.isnan(found[0]):
@@ -318,8 +319,8 @@ def amounts_of(
         usual, other = (f"with {unit!r}" if unit else "without a sign" for unit in units[:2])
         text = first[units[1]]
         raise ValueError(
-            f"the column {cells.name!r} has {text!r:.40} in row {cells.row_of(text)}, {other}, and "
-            f"others {usual}; expected numbers of one unit"
+            f"the column {cells.name!r} has {quoted(text)} in row {cells.row_of(text)}, {other}, "
+            f"and others {usual}; expected numbers of one unit"
         )
     if is_typed:
         plain = np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))

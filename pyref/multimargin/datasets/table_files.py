@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.memory import check_file_fits
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
@@ -63,7 +63,7 @@ def _warn_of_note(frame: Any) -> None:
     found = filled(frame.iloc[-1].tolist()) if frame.shape[1] > 2 < len(frame) else ()
     if len(found) == 1 and all(len(filled(row)) > 1 for row in frame[:-1].itertuples(index=False)):
         warn(
-            f"the last row has {found[0]!r:.60} and nothing else, unlike all others; if it is a "
+            f"the last row has {quoted(found[0])} and nothing else, unlike all others; if it is a "
             "note below the table, remove it"
         )
 
@@ -244,7 +244,7 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
 def _object(row: Any, where: str) -> Mapping[str, Any]:
     """Return a row, with the entries of an object that holds the cells of it."""
     if not isinstance(row, dict):
-        raise ValueError(f"path: {where} is no JSON object, a row, but {str(row)[:60]!r}")
+        raise ValueError(f"path: {where} is no JSON object, a row, but {quoted(str(row))}")
     inner = next((key for key in _CELLS if isinstance(row.get(key), dict)), None)
     if inner is None:
         return row
@@ -267,4 +267,4 @@ def _json(text: str, where: str) -> Any:
         )
     except ValueError as error:
         held = " ".join(text.split())
-        raise ValueError(f"path: {where} is no JSON: {error}, in {held!r:.70}") from error
+        raise ValueError(f"path: {where} is no JSON: {error}, in {quoted(held)}") from error

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import option
+from multimargin.checks.names import option, quoted
 from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import (
@@ -129,7 +129,7 @@ def kind_of(cells: Cells, mark: str = ".") -> Kind:
 
 
 def _some(texts: Sequence[str]) -> str:
-    return f"such as {' '.join(texts[0].split())!r:.45}" if texts else "none of them filled"
+    return f"such as {quoted(' '.join(texts[0].split()))}" if texts else "none of them filled"
 
 
 def _lists_or_objects(cells: Cells) -> Kind | None:
@@ -421,7 +421,7 @@ def warn_of_names(cells: Cells, mark: str) -> None:
         word = texts[int(np.argmax(words))]
         told = (
             f"something else than a number in {rows[words].sum()} of {len(cells.values)} rows, "
-            f"first {word!r:.40} in row {cells.row_of(word)}"
+            f"first {quoted(word)} in row {cells.row_of(word)}"
         )
         advice = (
             "if numbers are meant, correct such cells or leave them empty, or drop the column "
