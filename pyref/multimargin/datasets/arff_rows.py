@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy import sparse
 
-from multimargin.checks.names import listed, quoted
+from multimargin.checks.names import places_of, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import Attribute
@@ -351,21 +351,11 @@ def _columns_named_in(xml_file: Path, attributes: Sequence[Attribute], file: Pat
     names = [element.get("name") for element in elements]
     if not names or None in names:
         raise ValueError(f'labels: {xml_file} has no <label name="..."> where one is expected')
-    position = {attribute.name: i for i, attribute in enumerate(attributes)}
+    known = [attribute.name for attribute in attributes]
     # Some XML files keep the backslashes of the ARFF file's quoted names.
-    places = {
-        name: position.get(name, position.get(_unescape(name)))
-        for name in names
-        if name is not None
-    }
-    unknown = [name for name, place in places.items() if place is None]
-    if unknown:
-        raise ValueError(
-            f"labels: {xml_file} names {len(unknown)} label(s) that are no attributes of {file}: "
-            f"{listed(unknown)}"
-        )
-    columns = sorted(place for place in places.values() if place is not None)
-    if len(set(columns)) < len(names):
+    written = [name if name in {*known} else _unescape(str(name)) for name in names]
+    columns = sorted(places_of(written, known, f"labels: {file}", f"labels of {xml_file}"))
+    if len(set(columns)) < len(columns):
         raise ValueError(f"labels: {xml_file} names a label twice; expected different names")
     if len(columns) == len(attributes):
         raise ValueError(f"labels: every attribute of {file} is a label; expected features as well")

@@ -31,7 +31,7 @@ from multimargin.targets.names import label_name
 _WORDS_OF_A_NAME = 4
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
-_MADE_UP = re.compile(r"^Unnamed: [0-9]+(?:_level_[0-9]+)?$")
+_MADE_UP = re.compile(r"^(?:Unnamed: [0-9.]+(?:_level_[0-9]+)?|__index_level_[0-9]+__)$")
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
@@ -121,8 +121,22 @@ def names_at_the_top(path: Path, ending: str) -> list[str]:
 def _dialect_of(path: Path, ending: str, shown: Path) -> tuple[_Dialect, list[str]]:
     """Return the dialect of a file, and its first lines."""
     lines, told = _head(path, shown)
+    skipped = 1 if told else _n_comments(lines, DELIMITERS[ending])
+    lines = lines[skipped:]
     _refuse_lone_quote(lines, told or DELIMITERS[ending], shown)
-    return _dialect(lines, told or _delimiter(lines, ending), skipped=1 if told else 0), lines
+    return _dialect(lines, told or _delimiter(lines, ending), skipped), lines
+
+
+def _n_comments(lines: Sequence[str], delimiters: str) -> int:
+    """Count the lines at the top that begin with "#" and have fewer cells than what follows."""
+    count = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
+    widths = [max(map(line.count, delimiters)) for line in lines[: count + 1]]
+    while count and widths[count - 1] >= widths[-1]:
+        # Names, the first of which begins so.
+        count -= 1
+    if count:
+        warn(f"the first line, {quoted(lines[0].strip())}, is taken for a comment, and left out")
+    return count
 
 
 def column_name(name: object) -> str:
@@ -187,7 +201,7 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
     if not any(line.strip() for line in lines):
         raise ValueError(f"path: {shown} is empty; expected names of columns in its first row")
     told = _TOLD.fullmatch(lines[0])
-    return (lines[1:], told[1]) if told else (lines, None)
+    return lines, told[1] if told else None
 
 
 def _opened(path: Path) -> IO[str]:
@@ -286,23 +300,21 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     )
     if recurs and any(is_number(cell) or len(cell.split()) > _WORDS_OF_A_NAME for cell in first):
         return True
-    numbers = [
-        place
+    numbers = {
+        place: cell.strip()
         for place, cell in enumerate(first)
         if cell.strip() and is_number(cell) and all(is_number(row[place]) for row in rows)
-    ]
+    }
     if not rows or not numbers:
         return False
-    found = [first[place].strip() for place in numbers]
-    if not all(number.isdecimal() for number in found):
+    if not all(map(str.isdecimal, numbers.values())):
         return True
     # Columns may be called 0, 1, 2 or by years.
-    rising = [int(number) for number in found]
-    steps = {b - a for a, b in pairwise(rising)}
-    is_marks = {row[place].strip() for row in rows for place in numbers} <= {"0", "1", ""}
-    return not (steps == {1} and (len(found) > 2 or not is_marks)) and not all(
-        1900 <= number <= 2100 for number in rising
-    )
+    rising = list(map(int, numbers.values()))
+    are_places = {b - a for a, b in pairwise(rising)} == {1}
+    are_marks = set[str]().union(*(below[place] for place in numbers)) <= {"0", "1"}
+    are_years = all(1900 <= number <= 2100 for number in rising)
+    return not (are_years or (are_places and (len(rising) > 2 or not are_marks)))
 
 
 def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[Any]:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import quoted
-from multimargin.targets.given import is_blank, is_missing
+from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
 
 if TYPE_CHECKING:
-    from multimargin.typing import Column
+    from multimargin.typing import Column, Frame
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
 _NUMERAL = {
@@ -61,6 +61,8 @@ _NO_NUMBER = {
 _DASHES = {"-", "--", "."}
 # Rows by which it is told what a column is like.
 _HEAD = 50
+# Fewer numbers rise from row to row by chance.
+_MANY_STEPS = 10
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
 
@@ -184,6 +186,12 @@ def factorized(values: "Column") -> tuple[NDArray[np.intp], list[Any]]:
         found = np.array([cell is not None for cell in cells], dtype=bool)
         return np.where(found, np.cumsum(found) - 1, -1), [c for c in cells if c is not None]
     return codes, list(different)
+
+
+def lists_of_rows(columns: "Frame") -> NDArray[np.object_]:
+    """Return a list for each row, of its cells that are not blank."""
+    cells = [columns.iloc[:, place].tolist() for place in range(columns.shape[1])]
+    return column_of([[c for c in row if not is_blank(c)] for row in zip(*cells, strict=True)])
 
 
 def numbered_keys(column: "Column", argument: str) -> NDArray[np.intp]:
@@ -329,7 +337,7 @@ def amounts_of(
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:
     """Return whether numbers rise by one from row to row."""
-    return numbers.size > 2 and bool((np.diff(numbers) == 1.0).all())
+    return numbers.size >= _MANY_STEPS and bool((np.diff(numbers) == 1.0).all())
 
 
 def zeros_in_front(texts: Sequence[str]) -> str | None:

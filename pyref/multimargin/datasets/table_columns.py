@@ -305,8 +305,9 @@ def feature_kinds(
         elif kind.name == "date":
             warn_of_missing_numbers(cells.name, date_parts(cells)[:, 0])
         elif kind.name == "number":
-            warn_of_keys(cells)
-            warn_of_missing_numbers(cells.name, amounts_of(cells, mark)[0])
+            numbers, _ = amounts_of(cells, mark)
+            warn_of_keys(cells, numbers)
+            warn_of_missing_numbers(cells.name, numbers)
     return found, mark
 
 

@@ -134,13 +134,8 @@ def make_encoder(
         scaler = make_scaler(scaling)
         filler = SimpleImputer(strategy="median", keep_empty_features=True) if impute else None
         steps = [step for step in (filler, scaler) if step is not None]
-        parts.append(
-            (
-                "numbers",
-                make_pipeline(*steps) if steps else "passthrough",
-                Places(columns["number"]),
-            )
-        )
+        numbers = make_pipeline(*steps) if steps else "passthrough"
+        parts.append(("numbers", numbers, Places(columns["number"])))
     if columns["nominal"]:
         names = make_pipeline(
             SimpleImputer(strategy="constant", fill_value=MISSING),

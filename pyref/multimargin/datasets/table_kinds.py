@@ -19,11 +19,7 @@ from numpy.typing import NDArray
 from multimargin.checks.names import option, quoted
 from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
-from multimargin.datasets.table_cells import (
-    Cells,
-    is_nothing,
-    zeros_in_front,
-)
+from multimargin.datasets.table_cells import Cells, is_nothing, rise_by_one, zeros_in_front
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, kind_of_text
 from multimargin.notices import warn
 from multimargin.targets.given import is_missing
@@ -369,14 +365,10 @@ def _is_in_doubt(cells: Cells) -> bool:
     return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
 
 
-def is_called_a_key(name: str) -> bool:
-    """Return whether a column has a name such as "id"."""
-    return _KEY.fullmatch(name.lower()) is not None
-
-
-def warn_of_keys(cells: Cells) -> None:
-    """Warn of a column of numbers that is called a key, and has another in each row."""
-    if is_called_a_key(cells.name) and len(cells.values) == len(cells.texts) > 1:
+def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
+    """Warn of a column that numbers the rows, or is called a key and has another in each row."""
+    is_key = _KEY.fullmatch(cells.name.lower()) and len(cells.values) == len(cells.texts) > 1
+    if is_key or rise_by_one(numbers):
         warn(
             f"the column {cells.name!r} has another number in each row and is taken for a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"

@@ -26,6 +26,7 @@ from multimargin.datasets.table_cells import (
     factorized,
     from_cell,
     is_number,
+    lists_of_rows,
     numbered_keys,
 )
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
@@ -55,7 +56,10 @@ _A_FEW = 3
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 # Where objects that are no names keep them, the innermost last.
-_KEYS_OF_NAMES = ("annotations", "result", "value", "choices", "labels", "label", "name", "id")
+_KEYS_OF_NAMES = (
+    *("annotations", "result", "value", "choices", "nodes", "edges", "node", "labels", "label"),
+    *("name", "display_name", "title", "term", "tag", "id"),
+)
 # What names hardly have, and what is strange where all have it.
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
@@ -67,13 +71,13 @@ _STRANGE = {
     ),
 }
 _STRANGE_IF_ALL = {
-    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|[01])\)?$|\s[\d.]+\s?%\)?$",
-    "quotes, which are read literally": r"^['`‘“„«]|['`’”»]$",
+    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
+    "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
     "digits 0 and 1 alone, as the rows of an indicator have": r"^[01]{2,}$",
     "addresses, a part of the name": r"https?://",
-    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@])",
+    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
 }
-_SCORES = ("score", "confidence", "probability")
+_SCORES = ("score", "confidence", "probability", "count", "weight")
 # What annotation tools write of answers that count for nothing, and of each of several.
 _WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
 _ONE_OF_SEVERAL = ("result", "user_id")
@@ -149,9 +153,7 @@ def _one_column(columns: Any) -> Any:
     """Return a column of tags; of several, with a tag each, their tags as lists."""
     if columns.ndim == 1 or columns.shape[1] == 1:
         return columns if columns.ndim == 1 else columns.iloc[:, 0]
-    cells = [columns.iloc[:, place].tolist() for place in range(columns.shape[1])]
-    rows = [[cell for cell in row if not is_blank(cell)] for row in zip(*cells, strict=True)]
-    return type(columns.iloc[:, 0])(column_of(rows), name=",".join(columns.columns))
+    return type(columns.iloc[:, 0])(lists_of_rows(columns), name=",".join(columns.columns))
 
 
 def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
@@ -352,7 +354,8 @@ def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listi
         except TypeError as error:
             row = int(np.argmax(codes == code))
             raise ValueError(
-                f"tags_column: the column {name!r} lists {error} in row {row}; expected names"
+                f"tags_column: the column {name!r} lists {error} in row {row}; expected a "
+                "list of names, or an object with a number from 0 to 1 for each name"
             ) from error
     _refuse_indicator(rows, name)
     several = next((code for code, cell in enumerate(cells) if _n_annotations(cell) > 1), None)
@@ -375,7 +378,7 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
     if isinstance(cell, Mapping):
         marks = {key: value for key, value in cell.items() if not is_missing(value)}
         key = next((key for key in _KEYS_OF_NAMES if key in marks), None)
-        if key is not None and not ({"label", "name"} & {key} and _are_marks(marks.values())):
+        if key in ("id", "value") or (key is not None and not _are_marks(marks.values())):
             return _names_in(marks[key], others)
         if not _are_marks(marks.values()):
             raise TypeError(quoted(cell))
