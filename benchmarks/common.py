@@ -20,6 +20,14 @@ from multimargin.datasets import MultilabelData, load_arff
 
 DATA = Path(os.environ.get("MULTIMARGIN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
+# The tests run each benchmark once, on little data.
+_IS_SMOKE = "MULTIMARGIN_SMOKE" in os.environ
+
+
+def sized(usual: int, small: int = 200) -> int:
+    """Return a number of rows, labels or runs: the usual one, or where tests ask, a small one."""
+    return small if _IS_SMOKE else usual
+
 
 def load_official(name: str) -> MultilabelData:
     """Load a MULAN data set with its official splits, or end the script with a word about why."""
@@ -66,7 +74,7 @@ def in_turn(
     seconds: list[list[float]] = [[] for _ in jobs]
     results: list[Any] = [None] * len(jobs)
     with threadpool_limits(1):
-        for _ in range(repeats):
+        for _ in range(sized(repeats, 1)):
             for k, job in enumerate(jobs):
                 start = clock()
                 results[k] = job()

@@ -22,16 +22,16 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDClassifier
 
 import multimargin.dask
-from common import print_table
+from common import print_table, sized
 from multimargin import RankSVM
 from multimargin.measures import hamming_loss, ranking_loss
 
-WORKERS = 4
+WORKERS = sized(4, 1)
 COLUMNS, LABELS = 200, 20
-ROWS_OF_A_PART = 50_000
+ROWS_OF_A_PART = sized(50_000)
 EPOCHS = 5
-COMPONENTS = 500
-MOST_ROUNDS = 1000
+COMPONENTS = sized(500, 20)
+MOST_ROUNDS = sized(1000, 5)
 # Rows that weigh as much as all do.
 ROWS_AT_ONE = 100_000
 
@@ -120,10 +120,10 @@ def main(arguments: list[str]) -> None:
     weights = [float(word.removeprefix("weight=")) for word in arguments if "=" in word]
     count = max(1, (numbers or [100_000])[0] // ROWS_OF_A_PART)
     C = (weights or [1.0])[0] * ROWS_AT_ONE / (count * ROWS_OF_A_PART)
-    test = rows(-1 % 2**32, 20_000)
+    test = rows(-1 % 2**32, sized(20_000))
     table = [[f"RankSVM, linear, C = {C:g}", *by_parts(count, C, test)]]
     if mapped:
-        landmarks, _ = rows(0, 5_000)
+        landmarks, _ = rows(0, sized(5_000))
         approximation = Nystroem(n_components=COMPONENTS, random_state=0).fit(landmarks)
         name = f"RankSVM, Nystroem({COMPONENTS}), C = {C:g}"
         table.append([name, *by_parts(count, C, test, approximation.transform)])

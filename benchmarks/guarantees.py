@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from common import DATA, print_table
+from common import DATA, print_table, sized
 from multimargin import CalibratedClassifier
 from multimargin.blocks import LabelForest, LabelLogistic
 from multimargin.datasets import load, load_debian_tags
@@ -17,7 +17,7 @@ from multimargin.thresholds import PrecisionGuarantee, RecallGuarantee
 
 SETS = ("debian-tags", "yeast", "emotions")
 PROMISES = (RecallGuarantee(0.9), PrecisionGuarantee(0.7))
-HALVES = 10
+HALVES = sized(10, 1)
 
 
 def kept(promise: object, predicted: np.ndarray, y: np.ndarray) -> float:

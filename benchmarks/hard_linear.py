@@ -22,7 +22,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from common import in_turn, print_ratios, print_table
+from common import in_turn, print_ratios, print_table, sized
 from made_up import moderation
 from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
 from multimargin.measures import ranking_average_precision
@@ -42,7 +42,8 @@ def _load(name: str) -> Any:
     if name != "moderation":
         return load(name, None)
     X, Y = moderation(12_000)
-    return X[:8000], X[8000:], Y[:8000], Y[8000:]
+    n = sized(8000, 150)
+    return X[:n], X[n:], Y[:n], Y[n:]
 
 
 def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:

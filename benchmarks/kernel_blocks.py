@@ -14,13 +14,14 @@ from functools import partial
 
 import numpy as np
 
-from common import in_turn, print_table
+from common import in_turn, print_table, sized
 from multimargin import RankSVM
 
 
 def problem(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw features and noisy linear labels."""
     random = np.random.default_rng(0)
+    n = sized(n)
     X = random.normal(size=(n, 100))
     scores = X @ random.normal(size=(100, 20)) + 3 * random.normal(size=(n, 20))
     return X, (scores > 0).astype(np.int64)

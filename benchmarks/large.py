@@ -23,7 +23,7 @@ from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 import multimargin
-from common import load_official, print_table
+from common import load_official, print_table, sized
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ def text_rows(n: int, words: bool = False) -> tuple[Any, Any]:
     Features are drawn evenly, or as the words of a text, feature k in proportion to 1 / (k + 10).
     """
     random = np.random.default_rng(0)
+    n = sized(n)
     d, q, nonzeros = 20_000, 100, 60
     frequency = 1.0 / (np.arange(d) + 10.0)
     shares = frequency / frequency.sum() if words else None
@@ -60,6 +61,7 @@ def text_rows(n: int, words: bool = False) -> tuple[Any, Any]:
 def dense_rows(n: int = 20_000, d: int = 100, q: int = 20) -> tuple[Any, Any]:
     """Return rows of dense features, and labels that noise blurs."""
     random = np.random.default_rng(0)
+    n = sized(n)
     X = random.normal(size=(n, d))
     noise = random.normal(size=(n, q))
     return X, (X @ random.normal(size=(d, q)) + noise > 1.0).astype(np.uint8)

@@ -25,7 +25,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Lasso
 from threadpoolctl import threadpool_limits
 
-from common import DATA, in_turn, load_official, print_table
+from common import DATA, in_turn, load_official, print_table, sized
 from multimargin import LLSF
 from multimargin.reference import llsf
 
@@ -52,7 +52,7 @@ def random_problem(seed: int) -> tuple[Matrix, NDArray[np.int_], float, float]:
     return X, Y, float(10.0 ** rng.uniform(-2, 0.5)), float(10.0 ** rng.uniform(-1.5, 0.3))
 
 
-def agreement(count: int = 300) -> None:
+def agreement(count: int = sized(300, 8)) -> None:
     """Compare the convex form with CVXPY."""
     rows = []
     problems = [random_problem(seed) for seed in range(count)]
@@ -86,7 +86,8 @@ def load_train(name: str) -> tuple[Any, NDArray[np.int64]]:
     """Load an official training part as a CSR matrix and a label indicator."""
     X, _, Y, _ = load_official(name).train_test()
     Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
-    return sparse.csr_matrix(X), Y.astype(np.int64)
+    X = sparse.csr_matrix(X)
+    return X[:, : sized(X.shape[1])], Y.astype(np.int64)
 
 
 def lasso_gap(X: Any, Y: Matrix, W: Matrix, beta: float) -> float:
@@ -214,7 +215,7 @@ def loops() -> None:
                 seconds = time.process_time() - start
                 cells.append(f"{seconds:.2f} s ({model.dual_gap_:.0e}, {model.n_iter_})")
                 chosen = chosen or (seconds, model)
-            theirs, gap = algorithm_1_time(X, Y, chosen[1], tol, max(2.0, 3 * chosen[0]))
+            theirs, gap = algorithm_1_time(X, Y, chosen[1], tol, max(sized(2, 0), 3 * chosen[0]))
             problem = [name, f"{alpha:g}", f"{beta:g}", f"{tol:g}"]
             nonzero = f"{np.mean(chosen[1].coef_ != 0):.3f}"
             rows.append([*problem, nonzero, *cells, f"{theirs:.2f} s ({gap:.0e})"])
@@ -268,7 +269,7 @@ def divergence() -> None:
     X = (rng.random((463, 1185)) < 0.02).astype(float)
     Y = (rng.random((463, 27)) < 0.05).astype(int)
     rows = []
-    for convexify, iterations in ((False, 3000), (True, 1000)):
+    for convexify, iterations in ((False, sized(3000, 30)), (True, sized(1000, 30))):
         model = LLSF(0.5, 0.1, convexify=convexify, max_iter=iterations, tol=1e-4).fit(X, Y)
         rows.append(
             [

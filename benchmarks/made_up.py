@@ -6,6 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler, normalize
 
+from common import sized
+
 
 def moderation(
     rows: int = 8000, labels: int = 6, share: float = 0.02, noise: float = 2.0
@@ -15,7 +17,7 @@ def moderation(
     Words have Zipf's frequencies, a label has 40 words and shares others, and noise weighs twice
     as much as they do.
     """
-    words, own = 24_082, 40
+    words, own, rows = 24_082, 40, sized(rows)
     random = np.random.default_rng(0)
     frequency = 1.0 / (np.arange(words) + 6.0)
     lengths = np.maximum(5, random.lognormal(np.log(12.0), 0.6, rows).astype(int))
@@ -35,7 +37,7 @@ def moderation(
 
 def columns(rows: int, features: int, labels: int) -> tuple[Any, Any]:
     """Dense columns of mean 0 and variance 1; rows have about four labels, by a noisy rule."""
-    random = np.random.default_rng(0)
+    random, rows = np.random.default_rng(0), sized(rows)
     X = random.normal(size=(rows, features)) @ random.normal(size=(features, features))
     X = StandardScaler().fit_transform(X)
     scores = X @ random.normal(size=(features, labels)) / np.sqrt(features)

@@ -28,7 +28,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from common import DATA, print_table
+from common import DATA, print_table, sized
 from peers import store
 
 SCRIPT = Path(__file__).parent / "isolated" / "many_labels.py"
@@ -81,7 +81,7 @@ def dependencies(labels: int | None, fold: int = 0) -> tuple[dict[str, Any], np.
 
 def made_up() -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
     """Return random rows of about EUR-Lex-4k's sizes, and a number for each training row."""
-    n, n_test, d, q = 15_539, 3_809, 186_104, 3_993
+    n, n_test, d, q = sized(15_539), sized(3_809, 50), sized(186_104), sized(3_993, 30)
     random = np.random.default_rng(0)
 
     def zipf(count: int, *shape: int) -> np.ndarray[Any, Any]:

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import StandardScaler, normalize
 
-from common import DATA, load_official, print_table
+from common import DATA, load_official, print_table, sized
 from many_labels import dependencies
 from multimargin import RankLSVM, RankSVM
 from multimargin.dask import rounds as loop
@@ -31,7 +31,7 @@ from multimargin.estimators.bases.pairwise import PairwiseClassifier
 
 PARTS = (4, 16)
 TOL = 1e-3
-MOST_ROUNDS = 400
+MOST_ROUNDS = sized(400, 2)
 
 # The rounds of the splitting do not depend on the parts.
 WHICH = (("CoCoA+", 4), ("CoCoA+", 16), ("splitting", 4), ("rule", 4), ("rule", 16))

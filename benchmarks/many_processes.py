@@ -27,12 +27,12 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 
 import multimargin.dask
-from common import print_table
+from common import print_table, sized
 from many_machines import debian_tags
 from multimargin import RankSVM
 
-WORKERS = 4
-REPEATS = 3
+WORKERS = sized(4, 1)
+REPEATS = sized(3, 1)
 
 
 def client(**options: Any) -> Any:
@@ -138,7 +138,7 @@ def overhead() -> None:
     """Print how long a round takes in which there is next to nothing to compute."""
     rows = []
     with client() as connection:
-        for d, q in ((60, 5), (9000, 400)):
+        for d, q in ((60, 5), (sized(9000), 400)):
             for count in (4, 16):
                 times, _ = rounds_with_little_to_compute(connection, d, q, count)
                 size = 8e-6 * d * q
@@ -184,7 +184,7 @@ def calibrated(connection: Any, X: Any, Y: Any, C: float) -> CostModel:
     a_round(60, 5, 4)
     small = {count: a_round(60, 5, count) for count in (4, 16)}
     part = (small[4] / 4 + small[16] / 16) / 2
-    d, q = 9000, 400
+    d, q = sized(9000), 400
     large = {count: (a_round(d, q, count) - small[count]) / (d * q) for count in (4, 16)}
     of_part = max((large[16] - large[4]) / 12, 0.0)
     of_worker = max(large[4] / 4 - of_part, 0.0)
@@ -249,7 +249,7 @@ def extrapolated(cost: CostModel) -> None:
 
 def write_parts(folder: Path, gigabytes: float) -> None:
     """Write sparse parts of about 100 MB each."""
-    rows, d, nonzeros, q = 20_000, 5_000, 400, 10
+    rows, d, nonzeros, q = sized(20_000), 5_000, 400, 10
     count = max(4, round(gigabytes * 1e9 / (rows * nonzeros * 12)))
     random = np.random.default_rng(0)
     normals = random.normal(size=(d, q)) / np.sqrt(nonzeros)

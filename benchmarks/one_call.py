@@ -34,7 +34,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import made_up
-from common import in_short_indices, packages, print_table, programs
+from common import in_short_indices, packages, print_table, programs, sized
 from many_labels import dependencies
 from multimargin import CalibratedClassifier, LabelRankerCV, RankSVM, predict_top
 from multimargin.measures import (
@@ -66,6 +66,7 @@ def _words(texts: list[str], min_df: int) -> Any:
 
 
 def _parts(X: Any, y: Any, n: int) -> Data:
+    n = sized(n, 3 * y.shape[0] // 4)
     return X[:n], X[n:], y[:n], y[n:]
 
 

@@ -1,7 +1,7 @@
 """The peers of `race.py`: what an expert would run on a multi-label data set, with its settings."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scipy import sparse
@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 
+from common import sized
 from multimargin.baselines import WithOneClassLabels
 from multimargin.kernels import make_kernel
 
@@ -59,7 +60,7 @@ class KernelOnce(BaseEstimator):
 def peers(X: Any, y: Any) -> list[Peer]:
     """Return who takes part on a data set."""
     dense = not sparse.issparse(X)
-    trees = 300 if dense else 100
+    trees = sized(300 if dense else 100, 5)
     found = []
     for weight in (None, "balanced"):
         tail = "" if weight is None else ", balanced"
@@ -107,7 +108,7 @@ def peers(X: Any, y: Any) -> list[Peer]:
         ]
         found.append(Peer("HistGradientBoosting", [_one_vs_rest(one) for one in boosting]))
         found += _further_boosting()
-    return found
+    return [replace(one, settings=one.settings[: sized(len(one.settings), 1)]) for one in found]
 
 
 def _further_boosting() -> list[Peer]:

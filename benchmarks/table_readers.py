@@ -154,9 +154,11 @@ def large(file: Path, kind: str) -> None:
     import numpy as np
     import pandas as pd
 
+    from common import sized
+
     random = np.random.default_rng(0)
     words = np.array([f"word{k}" for k in random.integers(0, 50_000, 20_000)])
-    n = 200_000 if kind == "tags" else 160_000
+    n = sized(200_000 if kind == "tags" else 160_000)
     texts = [" ".join(words[random.integers(0, 20_000, m)]) for m in random.integers(5, 60, n)]
     if kind == "tags":
         names = [f"tag{k}" for k in range(100)]

@@ -23,7 +23,7 @@ def main() -> None:
         return normalize(X), Y
 
     dense = problem(8000)
-    wide = np.random.default_rng(0).normal(size=(8000, 500))
+    wide = np.random.default_rng(0).normal(size=(len(dense[0]), 500))
     jobs = {
         "rbf stored, n = 8000, q = 20": (RankSVM(C=1.0, gamma=0.01, cache_size=1000), dense),
         "rbf in blocks, n = 8000, q = 20": (RankSVM(C=1.0, gamma=0.01, cache_size=100), dense),

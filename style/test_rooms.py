@@ -194,6 +194,15 @@ def test_errors_are_worded_in_one_way() -> None:
     assert worded == []
 
 
+CUTS = re.compile(r"!r:[^}]*\.|\[:[0-9]+\]!r|repr\([^()]*\)\[:|str\([^()]*\)\[:")
+
+
+def test_values_in_messages_are_cut_in_one_way() -> None:
+    """`checks.names.quoted` keeps the closing quote, and shows that something is left out."""
+    cuts = {file: CUTS.findall(file.read_text("utf-8")) for file in PACKAGE.rglob("*.py")}
+    assert {file: found for file, found in cuts.items() if found} == {}
+
+
 CRATE = Path(__file__).parents[1] / "rust" / "solvers" / "src"
 # From the bottom up.
 ROOMS_OF_RUST = {

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import cross_validate, train_test_split
 
-from common import DATA, print_note, print_table
+from common import DATA, print_note, print_table, sized
 from multimargin import RankCVM, RankSVM
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
@@ -88,8 +88,8 @@ TUNED = {
     ("yeast", "Rank-CVM"): (1.0, 2.0, 0.18122),
     ("yeast", "Rank-SVM"): (1.0, 4.0, 0.17853),
 }
-GAMMAS = [2.0**k for k in range(2, -11, -1)]
-CS = [2.0**k for k in range(8, -2, -1)]
+GAMMAS = [2.0**k for k in range(2, sized(-11, 0), -1)]
+CS = [2.0**k for k in range(8, sized(-2, 6), -1)]
 # Training rows, test rows, features, labels, labels a row, variables.
 TABLE_1 = {
     "emotions": (391, 202, 72, 6, 1.87, 2793),
@@ -134,6 +134,7 @@ class PublishedRankSVM(RankSVM):
             primal=primal,
             dual_objective=bound,
             gap=(primal - bound) / primal,
+            rounding=0.0,
             history={},
             dual=dual,
             bias=bias,

@@ -29,7 +29,7 @@ from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-from common import in_turn, print_note, print_table
+from common import in_turn, print_note, print_table, sized
 from multimargin import RankHLapSVM, RankSVM
 from multimargin.thresholds import FeaturesThreshold
 from published.comparison import MACRO_F1, MICRO_F1, chosen, folds, official, values
@@ -67,9 +67,9 @@ Point = tuple[float, float, Any]
 
 def grid_of(name: str) -> tuple[list[float], list[tuple[float, Any]]]:
     """Return the values of C, and the pairs of lambda and nu."""
-    lams = [2.0**k for k in range(FIRST[name], 6)]
+    lams = [2.0**k for k in range(FIRST[name], sized(6, FIRST[name] + 1))]
     pairs = [(0.0, "scale"), *((lam, nu) for nu in NUS[name] for lam in lams)]
-    return [2.0**k for k in range(-6, 14)], pairs
+    return [2.0**k for k in range(-6, sized(14, -4))], pairs
 
 
 def model_of(C: float, lam: float, nu: Any, **stop: Any) -> Any:

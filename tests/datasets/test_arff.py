@@ -385,7 +385,7 @@ def test_bad_labels(load, tmp_path):
         (
             XML.replace('"happy"', '"glad"'),
             ValueError,
-            "labels: .*tiny.xml names 1 label.*no attributes of .*'glad'",
+            "labels: .*tiny.arff lacks 1 of the 2 labels of .*tiny.xml: 'glad'; it has 'first",
         ),
         (XML.replace('"happy"', '"Steller\'s Jay"'), ValueError, "tiny.xml names a label twice"),
         (XML.replace("<label name", "<tag name"), ValueError, "labels: .*tiny.xml is not XML"),

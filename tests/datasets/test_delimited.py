@@ -134,7 +134,7 @@ def test_lone_quotes_swallow_no_row(tmp_path):
         ('"a","x"\n"r",1,0\n"r",2,1\n', "and the first cells are no names of rows"),
         (
             "a,x\n1,caf\xe9\n".encode("latin-1"),
-            r" is no text in UTF-8 \(byte 9\); .*iconv -f LATIN1",
+            r" is no text in UTF-8 \(byte 9\); .*iconv -f WINDOWS-1252",
         ),
         (b"a,x\n" + b"1,0\n" * 2**18 + b"1,\xe9\n", r" is no text in UTF-8 \(byte 1048582\)"),
     ],
@@ -345,3 +345,18 @@ def test_a_first_row_whose_cells_recur_below_holds_no_names(tmp_path, text, name
     assert ["holds data like the rows below" in str(one.message) for one in caught] == [
         True for _ in range(not names)
     ]
+
+
+@pytest.mark.parametrize("above", ["# by a tool", '# 2024-01-31, it\'s "new"', "##a=1\n##b=2"])
+def test_comments_above_the_names_are_left_out_and_told(tmp_path, above):
+    columns, told = read(tmp_path, f"{above}\na,x,y\n1,0,1\n2,1,0\n")
+    assert columns == {"a": ["1", "2"], "x": ["0", "1"], "y": ["1", "0"]}
+    assert len(told) == 1
+    assert "is taken for a comment" in told[0]
+
+
+@pytest.mark.parametrize("text", ["#a\tx\n1\t0\n", "#a\n1\n", "#a,#x\n1,2\n"])
+def test_names_may_begin_with_the_mark_of_a_comment(tmp_path, text):
+    columns, told = read(tmp_path, text)
+    assert next(iter(columns)) == "#a"
+    assert not told

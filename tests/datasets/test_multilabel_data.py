@@ -102,9 +102,15 @@ def test_concatenate():
 
 def test_concatenate_refuses_other_columns():
     for other, message in (
-        ({"feature_names": ["x0", "z"]}, "feature_names of 'b'.*position 1 found 'z'"),
-        ({"label_names": ["y0", "u", "y2"]}, "label_names of 'b'.*position 1 found 'u'"),
-        ({"Y": Y[:, :2]}, "label_names of 'b'.*found 2; expected 3"),
+        (
+            {"feature_names": ["x0", "z"]},
+            "feature_names of 'b' have 'z' at position 1; expected 'x1'",
+        ),
+        (
+            {"label_names": ["y0", "u", "y2"]},
+            "label_names of 'b' have 'u' at position 1; expected 'y1'",
+        ),
+        ({"Y": Y[:, :2]}, "label_names of 'b' have None at position 2; expected 'y2'"),
     ):
         parts = {"a": MultilabelData(X, Y), "b": MultilabelData(**{"X": X, "Y": Y, **other})}
         with pytest.raises(ValueError, match=message):

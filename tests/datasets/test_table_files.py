@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import os
+import re
 import sys
 import time
 import zipfile
@@ -480,7 +481,7 @@ def test_a_name_that_an_object_has_twice_is_refused(tmp_path, ending):
         lines = ['{"a": 0, "tags": ["y"]}', row]
         text = f"[{','.join(lines)}]" if ending == ".json" else "\n".join(lines)
         (tmp_path / f"t{ending}").write_text(text)
-        where = ", line 2" if ending == ".jsonl" else ""
+        where = ", line 2" if ending == ".jsonl" else ", line 1"
         message = rf"t{ending}{where} is no JSON: '[ab]' is named twice"
         with pytest.raises(ValueError, match=message):
             read_frame(tmp_path / f"t{ending}")
@@ -589,3 +590,66 @@ def test_moments_in_parquet_are_by_the_clock_of_their_place(tmp_path, monkeypatc
     assert read.feature_names == data.feature_names
     np.testing.assert_array_equal(read.X, data.X)
     assert read.X[:, read.feature_names.index("there: day")].tolist() == [30, 31, 1, 2]
+
+
+def test_columns_of_one_name_are_lists_of_tags(tmp_path):
+    """As in the exports of Jira, which have as many columns as the row with the most labels."""
+    text = "Summary,Labels,size,Labels , Labels\nred fish swim here,bug,1.5,ui,\n"
+    text += "blue birds fly there,,2.5,,\nold stones lie still,ui,4.5,,\n"
+    (tmp_path / "t.csv").write_text(text)
+    told = pytest.warns(UserWarning, match=r"several columns named 'Labels': each is read as one")
+    with told:
+        data = load_table(tmp_path / "t.csv", tags_column="Labels", text="Summary")
+    assert data.label_names == ("bug", "ui")
+    np.testing.assert_array_equal(data.Y, [[1, 1], [0, 0], [0, 1]])
+    assert data.feature_names[0] == "size"
+    with told:
+        assert list(read_frame(tmp_path / "t.csv").columns) == ["Summary", "Labels", "size"]
+
+
+ROWS = [{"a": 1.5, "tags": ["x"]}, {"a": 2.5, "tags": ["y", "x"]}, {"a": 3.5, "tags": []}]
+OBJECTS = [json.dumps(row) for row in ROWS]
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(OBJECTS),
+        "".join(f"{row},\n" for row in OBJECTS),
+        "\n".join(json.dumps(row, indent=2) for row in ROWS),
+        "\r\n".join(OBJECTS),
+        f"\ufeff\n\n{json.dumps(ROWS)}\n",
+    ],
+    ids=["side by side", "commas", "of several lines", "returns", "list"],
+)
+def test_objects_one_after_the_other(tmp_path, kind, text):
+    (tmp_path / f"t.{kind}").write_text(text, encoding="utf-8", newline="")
+    frame = read_frame(tmp_path / f"t.{kind}", blank_rows=True)
+    assert [float(a) for a in frame["a"]] == [1.5, 2.5, 3.5]
+    assert frame["tags"].tolist() == [["x"], ["y", "x"], []]
+
+
+def test_an_error_of_json_has_its_line_and_place(tmp_path):
+    for text, line, shown in (
+        ('{"a": 1}\n\n{"a": 2,, "b": 1}\n', 3, '{"a": 2,, "b"'),
+        ('[{"a": 1},\n {"a": }]', 2, '{"a": }]'),
+        ('{"a": 1}\n// end\n', 2, "// end"),
+    ):
+        (tmp_path / "t.jsonl").write_text(text)
+        told = rf"t\.jsonl, line {line} is no JSON: [A-Z].*, at .*{re.escape(shown)}"
+        with case(text), pytest.raises(ValueError, match=told):
+            read_frame(tmp_path / "t.jsonl")
+
+
+@pytest.mark.parametrize("key", ["data", "row", "fields", "_source", "properties"])
+def test_cells_may_be_in_an_object_of_the_row(tmp_path, key):
+    lines = [json.dumps({"id": k, key: {"a": k + 0.5, "id": "n"}}) for k in range(3)]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    assert list(read_frame(tmp_path / "t.jsonl").columns) == ["id", "a", f"{key}.id"]
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "Unnamed: 0.1", "__index_level_0__", ""])
+def test_an_index_that_was_written_is_no_column(tmp_path, name):
+    (tmp_path / "t.csv").write_text(f"{name},a,x\n7,1.5,0\n3,2.5,1\n5,2.5,1\n")
+    assert list(read_frame(tmp_path / "t.csv").columns) == ["a", "x"]

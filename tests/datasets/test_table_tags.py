@@ -1,6 +1,7 @@
 """Tags in cells: read as they are written, whatever spells or separates them."""
 
 import json
+import re
 import warnings
 from collections import deque
 from itertools import combinations
@@ -194,7 +195,7 @@ def test_a_label_that_applies_nowhere_is_known_by_its_mark(tmp_path):
 
 
 def test_objects_of_something_else_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"lists \{'x': 'y'\} in row 2; expected names"):
+    with pytest.raises(ValueError, match=r"lists \{'x': 'y'\} in row 2; expected a list of n"):
         of_lines(tmp_path / "t.jsonl", [["a"], ["b"], {"x": "y"}, []])
 
 
@@ -253,7 +254,10 @@ def test_a_mark_before_every_tag_separates_them():
         (["a<br>b,c", "c,d"], "elements of HTML"),
         (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
         (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
+        (["a:12,b:3", "a:2,b:140"], "a number after each, a score say"),
         (["'red, dark','b'", "'b'"], "quotes, which are read literally"),
+        (['"red","b"', '"b"'], "quotes, which are read literally"),
+        (["__label__red,__label__b", "__label__b"], "a mark in front, a part of the name"),
     ],
 )
 def test_names_that_are_more_than_names_are_told(cells, told):
@@ -361,7 +365,8 @@ def test_tags_of_several_words_that_are_tags_are_told(tmp_path):
     tags = ["__label__a", "__label__a __label__b", "__label__b"] * 3
     frame = pd.DataFrame({"x": np.arange(9) ** 2 % 7, "tags": tags})
     frame.to_csv(tmp_path / "t.csv", index=False)
-    with pytest.warns(UserWarning, match="is ' ' a separator, too"):
+    told = pytest.warns(UserWarning, match="a mark in front, a part of the name")
+    with told, pytest.warns(UserWarning, match="is ' ' a separator, too"):
         load_table(tmp_path / "t.csv", tags_column="tags")
     frame["tags"] = ["New York", "York", "Rome"] * 3
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -471,6 +476,50 @@ def test_scores_that_are_no_probabilities_are_refused(score):
     cells = [[{"label": "red", "score": score}, {"label": "sea", "score": 0.5}], []]
     with pytest.raises(ValueError, match="whose score is not from 0 to 1, in row 0"):
         indicator_of_tags(pd.Series(cells, name="tags"), None)
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ({"rock": 100, "pop": 3}, "{'rock': 100, 'pop': 3}"),
+        ([{"name": "rock", "count": 7}], "{'name': 'rock', 'count': 7}, whose score is not"),
+        ([[0, 5, "ORG"]], "[0, 5, 'ORG']"),
+        ({"bug": "yes"}, "{'bug': 'yes'}"),
+    ],
+)
+def test_counts_and_spans_are_no_names(cell, shown):
+    told = (
+        rf"lists {re.escape(shown)}.* in row 0; expected a list of names, or an object with a num"
+    )
+    with pytest.raises(ValueError, match=told):
+        indicator_of_tags(pd.Series([cell, ["red"]], name="tags"), None)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda tags: {"totalCount": len(tags), "nodes": [{"name": tag, "id": 1} for tag in tags]},
+        lambda tags: {"edges": [{"node": {"name": tag}} for tag in tags]},
+        lambda tags: [{"id": "C1", "display_name": tag, "score": 0.5} for tag in tags],
+        lambda tags: [{"id": 3, "title": tag} for tag in tags],
+        lambda tags: [{"term": tag, "scheme": "s"} for tag in tags],
+        lambda tags: [{"tag": tag, "count": 1} for tag in tags],
+    ],
+    ids=["GraphQL", "edges", "OpenAlex", "titles", "arXiv", "tags"],
+)
+def test_names_inside_of_objects_are_found(written):
+    cells = [written(tags) for tags in (["red", "sea"], ["sea"], [], ["red"])]
+    for column in (cells, [json.dumps(cell) for cell in cells]):
+        tags = indicator_of_tags(pd.Series(column, name="tags"), None)
+        assert tags.names == ["red", "sea"]
+        np.testing.assert_array_equal(tags.Y, [[1, 1], [0, 1], [0, 0], [1, 0]])
+
+
+def test_marks_may_be_called_as_keys_of_names_are():
+    cells = [{"title": 1, "node": 0}, {"title": 0, "node": 1}]
+    tags = indicator_of_tags(pd.Series(cells, name="tags"), None)
+    assert tags.names == ["node", "title"]
+    np.testing.assert_array_equal(tags.Y, [[0, 1], [1, 0]])
 
 
 def test_names_with_numbers_are_told_of_no_scores():

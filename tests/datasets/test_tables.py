@@ -17,7 +17,7 @@ from multimargin.datasets.sources import table_files
 from multimargin.datasets.table_columns import TableColumns, UndecidedColumns
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
 from multimargin.datasets.table_files import read_frame
-from multimargin.datasets.tables import features_of, read_table, table_of, warn_of_row_numbers
+from multimargin.datasets.tables import features_of, read_table, table_of
 from tests.support.cases import case
 
 pd = pytest.importorskip("pandas")
@@ -289,7 +289,10 @@ def test_files_that_are_no_tables(ending, tmp_path):
     for content, message in (
         (b"", " is empty; expected names of columns in its first row"),
         (b"x,a,b\n1,0,1\n2,1,0,7\n", ", line 3: rows of different lengths: more cells than the 3"),
-        ("café,a,b\n".encode("latin-1"), r" is no text in UTF-8 \(byte 3\); .*iconv -f LATIN1 "),
+        (
+            "café,a,b\n".encode("latin-1"),
+            r" is no text in UTF-8 \(byte 3\); .*iconv -f WINDOWS-1252 ",
+        ),
         ("ä,a,b\n1,0,1\n".encode("utf-16"), " is no text in UTF-8 .*iconv -f UTF-16 -t UTF-8"),
         ("ä,a,b\n1,0,1\n".encode("utf-16-le"), " is no text in UTF-8 .*iconv -f UTF-16 "),
         (b"x,a,b\n", " has no rows below the names of its columns"),
@@ -310,12 +313,18 @@ def test_names_of_columns_may_have_line_breaks(tmp_path):
 
 
 def test_a_column_that_numbers_the_rows_is_told():
-    frame = pd.DataFrame({"row": [4, 5, 6], "x": [4.0, 1.0, 2.0], "day": list("abc")})
-    kinds = {"row": "number", "x": "number", "day": "nominal"}
-    with pytest.warns(UserWarning, match=r"'row' numbers the rows .*\(--drop row\)") as told:
-        warn_of_row_numbers(kinds, frame)
-    assert len(told) == 1
-    warn_of_row_numbers(kinds, frame[:2])  # which is chance
+    n = 12
+    Y = {"a": np.arange(n) % 2, "b": np.arange(n) % 3 % 2}
+    frame = pd.DataFrame({"row": np.arange(4, n + 4), "x": np.arange(n) ** 2, **Y})
+    told = r"'row' has another number in each row .*\(--drop row\)"
+    with pytest.warns(UserWarning, match=told) as warned:
+        MultilabelData.from_frame(frame, labels="a,b")
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MultilabelData.from_frame(frame, labels="a,b", number="row")
+        # Which is chance.
+        MultilabelData.from_frame(frame[:5], labels="a,b")
 
 
 def test_a_column_that_is_called_a_key_is_told():
@@ -386,12 +395,23 @@ def test_words_speak_beside_a_large_number_where_rows_have_length_one():
 def test_columns_of_the_same_name_are_refused(tmp_path):
     # The second would be a feature, renamed, that gives the label away.
     file = tmp_path / "twice.csv"
-    file.write_text("size,x,x\n1,0,1\n2,1,0\n", encoding="utf-8")
-    expected = "has several columns named 'x'; expected different names"
-    with pytest.raises(ValueError, match=expected):
-        load_table(file, labels="x")
-    with pytest.raises(ValueError, match=f"^frame {expected}"):
+    file.write_text("size,x,x\n1,0,1\n0,1,0\n", encoding="utf-8")
+    told = pytest.warns(UserWarning, match="several columns named 'x': each is read as one, of lis")
+    with told, pytest.raises(ValueError, match=r"'x' has .* in row 0; expected 0 or 1"):
+        load_table(file, labels="x,size")
+    with pytest.raises(ValueError, match=r"^frame has several columns named 'x'; expected d"):
         MultilabelData.from_frame(pd.DataFrame([[1, 2], [0, 1]], columns=["x", "x"]), labels="x")
+
+
+def test_columns_that_are_called_as_tags_are_are_told():
+    rows = {"text": ["red sea", "sky"] * 6, "tags": ["a|b", "b", "c"] * 4, "size": [3.0, 2.0] * 6}
+    told = pytest.warns(UserWarning, match=r"'a', 'c', and these are features.*--drop a,c\)")
+    options = {"tags_column": "tags", "separator": "|", "text": "text"}
+    with told:
+        MultilabelData.from_frame(rows | {"a": [1, 0, 0] * 4, "c": [0, 0, 1] * 4}, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MultilabelData.from_frame(rows | {"a": [1, 0, 0] * 4}, **options, drop="a")
 
 
 @pytest.mark.parametrize("separator", [";", ",", "\t"])
@@ -562,7 +582,7 @@ def test_an_object_that_is_no_table_is_refused(tmp_path, held):
 def test_numbers_of_json_are_shown_as_they_are_written(tmp_path):
     rows = [{"n": k, "tags": [["red", 0.90], ["sea", 0.5]]} for k in range(3)]
     (tmp_path / "t.json").write_text(json.dumps(rows))
-    with pytest.raises(ValueError, match=r"lists \['red', 0\.9\] in row 0; expected names"):
+    with pytest.raises(ValueError, match=r"lists \['red', 0\.9\] in row 0; expected a list of"):
         load_table(tmp_path / "t.json", tags_column="tags")
 
 
@@ -573,7 +593,7 @@ def test_what_is_no_list_of_objects_is_named(tmp_path):
         ("b.json", "{}", r"b\.json holds no JSON list; expected one of objects"),
         ("c.json", "[{}, 3]", r"c\.json, element 2 is no JSON object"),
         ("e.json", "[]", r"e\.json has no rows"),
-        ("f.json", "", r"f\.json is no JSON"),
+        ("f.json", "", r"f\.json has no rows"),
         ("g.jsonl", "3\n", r"g\.jsonl, line 1 is no JSON object"),
     ):
         (tmp_path / name).write_text(text)
@@ -642,7 +662,7 @@ def test_another_unit_in_a_later_part_or_in_new_rows_is_refused(tmp_path, train,
 
 def test_names_that_no_fitted_row_has_are_told():
     """As where a spreadsheet has dropped the zeros in front."""
-    rows = {"zip": ["0123", "0456", None] * 4, "x": range(12), "a": [0, 1] * 6, "b": [1, 0] * 6}
+    rows = {"zip": ["0123", "0456", None] * 4, "x": [3, 5, 4] * 4, "a": [0, 1] * 6, "b": [1, 0] * 6}
     table = table_of(pd.DataFrame(rows), TableColumns(labels="a,b"))
     encoder = make_encoder(table.kinds, scaling="none", n_rows=12).fit(table.X)
     with warnings.catch_warnings():
@@ -692,7 +712,7 @@ def test_a_ticked_box_of_a_survey_has_the_name_of_its_column():
 
 def test_texts_without_a_word_of_the_fitted_rows_are_told():
     texts = ["red sea", "blue sky", "", "red sky"] * 3
-    frame = pd.DataFrame({"t": texts, "x": range(12), "a": [0, 1] * 6, "b": [1, 0] * 6})
+    frame = pd.DataFrame({"t": texts, "x": [3, 5, 4] * 4, "a": [0, 1] * 6, "b": [1, 0] * 6})
     table = table_of(frame, TableColumns(labels="a,b", text="t"))
     encoder = make_encoder(table.kinds, scaling="none", n_rows=12).fit(table.X)
     with warnings.catch_warnings():

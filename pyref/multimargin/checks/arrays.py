@@ -14,6 +14,7 @@ from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 # Squares of larger numbers, summed over some millions of features, overflow.
 _LARGEST = 1e150
 
+_FILL = " Fill in missing values first, with sklearn.impute.SimpleImputer for example."
 MATRIX_OF_NUMBERS = "a matrix of finite real numbers, one row per instance"
 
 
@@ -36,13 +37,9 @@ def naming(name: str, expected: str) -> Iterator[None]:
         found = " ".join(lines).strip()
         if "contains NaN." in found and len(lines) > 1:
             # What follows advises another estimator.
-            found = f"{lines[0]} Fill in missing values first, with sklearn.impute.SimpleImputer "
-            found += "for example."
+            found = lines[0] + _FILL
         elif "NAType" in found:
-            found = (
-                "it has missing values (pandas.NA). Fill them in first, with "
-                "sklearn.impute.SimpleImputer for example."
-            )
+            found = "it has missing values (pandas.NA)." + _FILL
         elif "convert string to float" in found:
             # What follows may be a whole text.
             found = found if len(found) < 90 else f"{found[:85]}...'"

@@ -15,6 +15,12 @@ def listed(names: Sequence[object]) -> str:
     return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
 
 
+def quoted(value: object, length: int = 60) -> str:
+    """Write a value for a message, of a long one the start and, inside of its quotes, "…"."""
+    text = repr(value)
+    return text if len(text) <= length + 2 else f"{text[:length]}…{text[-1]}"
+
+
 def option(name: str, columns: Sequence[str]) -> str:
     """Write an option of the command line that lists columns, as a shell reads it."""
     # Between columns a comma separates; the pattern for any character finds one in a name.

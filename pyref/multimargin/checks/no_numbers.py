@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from multimargin.checks.names import quoted
+
 if TYPE_CHECKING:
     from multimargin.typing import MatrixLike
 
@@ -30,7 +32,7 @@ def check_no_others(X: "MatrixLike", name: str) -> None:
     for column, found, cell in _found(X):
         expected = next(of for what, of in _KINDS.values() if what == found)
         where = "" if column is None else f" in column {column!r}"
-        example = "" if cell is None else f", such as {str(cell)!r:.60}"
+        example = "" if cell is None else f", such as {quoted(str(cell))}"
         message = f"{name} holds {found}{where}{example}; expected numbers: {expected}."
         if found == COMPLEX:
             raise ValueError(f"{message} Complex data not supported.")

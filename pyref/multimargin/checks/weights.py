@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from multimargin.checks.arrays import check_readable
+from multimargin.checks.names import quoted
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
@@ -18,7 +19,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"sample_weight is {repr(sample_weight)[:60]}; expected a number for each of {n} rows."
+            f"sample_weight is {quoted(sample_weight)}; expected a number for each of {n} rows."
         ) from error
     if weights.ndim == 0:
         weights = np.full(n, weights)

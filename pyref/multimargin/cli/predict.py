@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from multimargin.checks.names import quoted
 from multimargin.cli.data import check_all_scored
 from multimargin.cli.options import Data, Json, by_subject, existing_model, one_of, option
 from multimargin.cli.table_options import check_names
@@ -163,7 +164,7 @@ def _tell_of_formulas(kept: dict[str, list[str]]) -> None:
     found = [cell for cells in kept.values() for cell in cells if is_formula(cell)]
     if found:
         tell(
-            f"{counted(len(found), 'cell')} of --keep, such as {found[0]!r:.40}, would be "
+            f"{counted(len(found), 'cell')} of --keep, such as {quoted(found[0])}, would be "
             "executed by a spreadsheet and get a leading apostrophe; --as-is leaves them "
             "unchanged"
         )

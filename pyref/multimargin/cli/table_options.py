@@ -192,7 +192,7 @@ def load_table_or_data(
     from multimargin.datasets import load
     from multimargin.datasets.sources import stem_of, table_files
     from multimargin.datasets.table_columns import TableColumns
-    from multimargin.datasets.tables import read_table, warn_of_row_numbers
+    from multimargin.datasets.tables import read_table
 
     parts = table_files(source)
     if parts is None:
@@ -207,7 +207,6 @@ def load_table_or_data(
     if lacks_labels(columns, parts):
         _ask_for_labels(parts)
     table = read_table(parts, columns, name=stem_of(source))
-    warn_of_row_numbers(table.kinds, table.X)
     if table.n_rare:
         rare = f"{counted(table.n_rare, 'label')} with fewer than {columns.min_count} rows"
         tell(f"{rare} left out, {table.n_labels} taken")

@@ -131,7 +131,7 @@ def not_utf8(file: Path, shown: Path) -> str:
     marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in content[:64]
     return (
         f"path: {shown} is no text in UTF-8 (byte {place}); save it as such, or "
-        f"convert it: iconv -f {'UTF-16' if marked else 'LATIN1'} -t UTF-8"
+        f"convert it: iconv -f {'UTF-16' if marked else 'WINDOWS-1252'} -t UTF-8"
     )
 
 

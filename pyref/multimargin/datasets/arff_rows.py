@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy import sparse
 
-from multimargin.checks.names import listed
+from multimargin.checks.names import places_of, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import Attribute
@@ -142,7 +142,7 @@ def _read_header(stream: Iterable[str], source: str) -> tuple[int, str, tuple[At
         if match is None:
             raise ValueError(
                 f"{source}, line {number}: this is not ARFF, which has @relation, @attribute "
-                f"with a name and a type, and @data; found {line[:60]!r}"
+                f"with a name and a type, and @data; found {quoted(line)}"
             )
         name, declared = _unquoted(match[1]), match[2]
         try:
@@ -150,7 +150,7 @@ def _read_header(stream: Iterable[str], source: str) -> tuple[int, str, tuple[At
         except ValueError as error:
             raise ValueError(
                 f"{source}, line {number}: the attribute {name!r} is declared as "
-                f"{declared[:60]!r}; {error}"
+                f"{quoted(declared)}; {error}"
             ) from error
     raise ValueError(f"{source}, line {number}: this is not ARFF, or is cut short: it has no @data")
 
@@ -214,7 +214,7 @@ def _reader_of(attribute: Attribute, texts: "_Codes | None") -> Callable[[str], 
         with suppress(KeyError, ValueError):
             if _VALUE.fullmatch(cell):
                 return number(_unquoted(cell))
-        raise ValueError(f"{attribute.name!r} has the value {cell[:60]!r}; expected {shown}")
+        raise ValueError(f"{attribute.name!r} has the value {quoted(cell)}; expected {shown}")
 
     return read
 
@@ -294,7 +294,7 @@ def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[in
         place, _, value = cell.strip().replace("\t", " ", 1).partition(" ")
         if not (place.isdecimal() and int(place) < len(readers) and value):
             raise ValueError(
-                f"found {cell.strip()[:60]!r}; expected a place from 0 to {len(readers) - 1} and "
+                f"found {quoted(cell.strip())}; expected a place from 0 to {len(readers) - 1} and "
                 "a value; is the file truncated?"
             )
         row[int(place)] = readers[int(place)](value)
@@ -351,21 +351,11 @@ def _columns_named_in(xml_file: Path, attributes: Sequence[Attribute], file: Pat
     names = [element.get("name") for element in elements]
     if not names or None in names:
         raise ValueError(f'labels: {xml_file} has no <label name="..."> where one is expected')
-    position = {attribute.name: i for i, attribute in enumerate(attributes)}
+    known = [attribute.name for attribute in attributes]
     # Some XML files keep the backslashes of the ARFF file's quoted names.
-    places = {
-        name: position.get(name, position.get(_unescape(name)))
-        for name in names
-        if name is not None
-    }
-    unknown = [name for name, place in places.items() if place is None]
-    if unknown:
-        raise ValueError(
-            f"labels: {xml_file} names {len(unknown)} label(s) that are no attributes of {file}: "
-            f"{listed(unknown)}"
-        )
-    columns = sorted(place for place in places.values() if place is not None)
-    if len(set(columns)) < len(names):
+    written = [name if name in {*known} else _unescape(str(name)) for name in names]
+    columns = sorted(places_of(written, known, f"labels: {file}", f"labels of {xml_file}"))
+    if len(set(columns)) < len(columns):
         raise ValueError(f"labels: {xml_file} names a label twice; expected different names")
     if len(columns) == len(attributes):
         raise ValueError(f"labels: every attribute of {file} is a label; expected features as well")

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import as_utf8, not_utf8
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
@@ -31,7 +31,7 @@ from multimargin.targets.names import label_name
 _WORDS_OF_A_NAME = 4
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
-_MADE_UP = re.compile(r"^Unnamed: [0-9]+(?:_level_[0-9]+)?$")
+_MADE_UP = re.compile(r"^(?:Unnamed: [0-9.]+(?:_level_[0-9]+)?|__index_level_[0-9]+__)$")
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
@@ -121,8 +121,22 @@ def names_at_the_top(path: Path, ending: str) -> list[str]:
 def _dialect_of(path: Path, ending: str, shown: Path) -> tuple[_Dialect, list[str]]:
     """Return the dialect of a file, and its first lines."""
     lines, told = _head(path, shown)
+    skipped = 1 if told else _n_comments(lines, DELIMITERS[ending])
+    lines = lines[skipped:]
     _refuse_lone_quote(lines, told or DELIMITERS[ending], shown)
-    return _dialect(lines, told or _delimiter(lines, ending), skipped=1 if told else 0), lines
+    return _dialect(lines, told or _delimiter(lines, ending), skipped), lines
+
+
+def _n_comments(lines: Sequence[str], delimiters: str) -> int:
+    """Count the lines at the top that begin with "#" and have fewer cells than what follows."""
+    count = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
+    widths = [max(map(line.count, delimiters)) for line in lines[: count + 1]]
+    while count and widths[count - 1] >= widths[-1]:
+        # Names, the first of which begins so.
+        count -= 1
+    if count:
+        warn(f"the first line, {quoted(lines[0].strip())}, is taken for a comment, and left out")
+    return count
 
 
 def column_name(name: object) -> str:
@@ -141,7 +155,7 @@ def _refuse_lone_quote(lines: Sequence[str], delimiters: str, shown: Path) -> No
     ):
         raise ValueError(
             f"path: {shown}: the line of names has a quotation mark that is not closed, in "
-            f"{names!r:.70}; remove it"
+            f"{quoted(names)}; remove it"
         )
 
 
@@ -153,7 +167,7 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
         if is_table and has_dashes and not line.strip("|+:- \t\r\n"):
             raise ValueError(
                 f"path: {shown}, line {number}: a line that only draws a rule, in "
-                f"{line.strip()!r:.70}; expected rows of cells: remove such lines"
+                f"{quoted(line.strip())}; expected rows of cells: remove such lines"
             )
 
 
@@ -187,7 +201,7 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
     if not any(line.strip() for line in lines):
         raise ValueError(f"path: {shown} is empty; expected names of columns in its first row")
     told = _TOLD.fullmatch(lines[0])
-    return (lines[1:], told[1]) if told else (lines, None)
+    return lines, told[1] if told else None
 
 
 def _opened(path: Path) -> IO[str]:
@@ -253,7 +267,7 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     if row_names and not in_quotes and delimiter in ",;":
         warn(
             f"rows have a cell more than the line of names, {listed(names)}: the first cells, such "
-            f"as {rows[0][0]!r:.40}, are taken for names of the rows, as R writes them; if they "
+            f"as {quoted(rows[0][0])}, are taken for names of the rows, as R writes them; if they "
             "belong to the first column, put cells with the delimiter in quotes"
         )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
@@ -286,23 +300,21 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     )
     if recurs and any(is_number(cell) or len(cell.split()) > _WORDS_OF_A_NAME for cell in first):
         return True
-    numbers = [
-        place
+    numbers = {
+        place: cell.strip()
         for place, cell in enumerate(first)
         if cell.strip() and is_number(cell) and all(is_number(row[place]) for row in rows)
-    ]
+    }
     if not rows or not numbers:
         return False
-    found = [first[place].strip() for place in numbers]
-    if not all(number.isdecimal() for number in found):
+    if not all(map(str.isdecimal, numbers.values())):
         return True
     # Columns may be called 0, 1, 2 or by years.
-    rising = [int(number) for number in found]
-    steps = {b - a for a, b in pairwise(rising)}
-    is_marks = {row[place].strip() for row in rows for place in numbers} <= {"0", "1", ""}
-    return not (steps == {1} and (len(found) > 2 or not is_marks)) and not all(
-        1900 <= number <= 2100 for number in rising
-    )
+    rising = list(map(int, numbers.values()))
+    are_places = {b - a for a, b in pairwise(rising)} == {1}
+    are_marks = set[str]().union(*(below[place] for place in numbers)) <= {"0", "1"}
+    are_years = all(1900 <= number <= 2100 for number in rising)
+    return not (are_years or (are_places and (len(rising) > 2 or not are_marks)))
 
 
 def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[Any]:
@@ -441,11 +453,11 @@ def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
     where = f"path: {shown}, line {above + 1}"
     if not kind:
         return (
-            f"{where}: an opening quotation mark is not closed properly, in {held!r:.70}; expected "
-            "texts with quotation marks in quotes, and their own marks doubled"
+            f"{where}: an opening quotation mark is not closed properly, in {quoted(held)}; "
+            "expected texts with quotation marks in quotes, and their own marks doubled"
         )
     return (
         f"{where}: rows of different lengths: {kind} cells than the {len(dialect.names)} columns "
-        f"of the first line, in {held!r:.70}; is the separator {dialect.delimiter!r}, are texts "
+        f"of the first line, in {quoted(held)}; is the separator {dialect.delimiter!r}, are texts "
         "with it in quotes?"
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from multimargin.checks.names import quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._reading import opened, reading
 from multimargin.datasets.svmlight import Lines, checked_labels, read_lines
@@ -75,7 +76,7 @@ def _head(line: bytes, file: Path) -> tuple[int, int, int]:
     words = line.split()
     if len(words) != 3 or not all(word.isdigit() and int(word) > 0 for word in words):
         raise ValueError(
-            f"path: {file} starts with {line[:40]!r}; expected three positive numbers 'n d q': of "
+            f"path: {file} starts with {quoted(line)}; expected three positive numbers 'n d q': of "
             "rows, features and labels"
         )
     n, d, q = map(int, words)

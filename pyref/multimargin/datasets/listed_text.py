@@ -4,6 +4,7 @@ import json
 import re
 from ast import literal_eval
 
+from multimargin.checks.names import quoted
 from multimargin.targets.texts import BRACKETS
 
 _WRAPPED = re.compile(
@@ -47,7 +48,7 @@ def items_of(body: str) -> list[str]:
     while place < len(body):
         match = _ITEM.match(body, place)
         if match is None:
-            raise ValueError(f"{body[place : place + 20]!r} is no name")
+            raise ValueError(f"{quoted(body[place:])} is no name")
         found += _names_of(match)
         rest = body[match.end() :]
         blank = len(rest) - len(rest.lstrip())
@@ -57,7 +58,7 @@ def items_of(body: str) -> list[str]:
             place += len(body[place:]) - len(body[place:].lstrip())
         elif place < len(body) and not (blank and match["bare"] is None):
             # NumPy has blanks between names in quotes; without one the quotes do not match.
-            raise ValueError(f"{body[place : place + 20]!r} follows a name without a comma")
+            raise ValueError(f"{quoted(body[place:])} follows a name without a comma")
     return found
 
 

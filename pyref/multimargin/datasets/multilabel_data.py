@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise, zip_longest
 from typing import Any, Self, TypeAlias, Unpack
 
 import numpy as np
@@ -301,19 +301,19 @@ class MultilabelData:
             for kind in ("feature_names", "label_names"):
                 expected, found = getattr(first, kind), getattr(part, kind)
                 if expected != found:
+                    pairs = enumerate(zip_longest(expected, found))
+                    place, pair = next((k, pair) for k, pair in pairs if pair[0] != pair[1])
                     raise ValueError(
-                        f"parts: {kind} of {key!r} differ from those of {first_key!r}: "
-                        f"{_first_difference(expected, found)}"
+                        f"parts: {kind} of {key!r} have {pair[1]!r} at position {place}; expected "
+                        f"{pair[0]!r}, as in {first_key!r}"
                     )
         features = [part.X for part in parts.values()]
         if any(sparse.issparse(X) for X in features):
             X = sparse.vstack([sparse.csr_array(X) for X in features], format="csr")
         else:
             X = np.vstack(features)
-        splits, start = {}, 0
-        for key, part in parts.items():
-            splits[key] = np.arange(start, start + part.n_samples)
-            start += part.n_samples
+        ends = np.cumsum([0, *(part.n_samples for part in parts.values())])
+        splits = {key: np.arange(*rows) for key, rows in zip(parts, pairwise(ends), strict=True)}
         names = [part.sample_names for part in parts.values()]
         return cls(
             X=X,
@@ -392,11 +392,3 @@ def _row_indices(splits: object, n_samples: int) -> dict[str, NDArray[np.intp]]:
             raise ValueError(f"splits[{name!r}]: a row occurs twice; expected different rows")
         checked[str(name)] = indices.astype(np.intp, copy=False)
     return checked
-
-
-def _first_difference(expected: Sequence[str], found: Sequence[str]) -> str:
-    if len(expected) == len(found):
-        for position, (left, right) in enumerate(zip(expected, found, strict=True)):
-            if left != right:
-                return f"at position {position} found {right!r}; expected {left!r}"
-    return f"found {len(found)}; expected {len(expected)}"

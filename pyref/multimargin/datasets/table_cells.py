@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.targets.given import is_blank, is_missing
+from multimargin.checks.names import quoted
+from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
 
 if TYPE_CHECKING:
-    from multimargin.typing import Column
+    from multimargin.typing import Column, Frame
 
 _DIGITS = r"(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?"
 _NUMERAL = {
@@ -60,6 +61,8 @@ _NO_NUMBER = {
 _DASHES = {"-", "--", "."}
 # Rows by which it is told what a column is like.
 _HEAD = 50
+# Fewer numbers rise from row to row by chance.
+_MANY_STEPS = 10
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
 
@@ -185,6 +188,12 @@ def factorized(values: "Column") -> tuple[NDArray[np.intp], list[Any]]:
     return codes, list(different)
 
 
+def lists_of_rows(columns: "Frame") -> NDArray[np.object_]:
+    """Return a list for each row, of its cells that are not blank."""
+    cells = [columns.iloc[:, place].tolist() for place in range(columns.shape[1])]
+    return column_of([[c for c in row if not is_blank(c)] for row in zip(*cells, strict=True)])
+
+
 def numbered_keys(column: "Column", argument: str) -> NDArray[np.intp]:
     """Return a number for each row, the same for equal values; raise ValueError where one lacks."""
     keys = Cells(str(column.name), column)
@@ -307,8 +316,8 @@ def amounts_of(
         if found is None:
             marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
             raise ValueError(
-                f"the column {cells.name!r} has something else than numbers{marked}: {text!r:.40} "
-                f"in row {cells.row_of(text)}"
+                f"the column {cells.name!r} has something else than numbers{marked}: "
+                f"{quoted(text)} in row {cells.row_of(text)}"
             )
         numbers[text], unit = found
         if not np.isnan(found[0]):
@@ -318,8 +327,8 @@ def amounts_of(
         usual, other = (f"with {unit!r}" if unit else "without a sign" for unit in units[:2])
         text = first[units[1]]
         raise ValueError(
-            f"the column {cells.name!r} has {text!r:.40} in row {cells.row_of(text)}, {other}, and "
-            f"others {usual}; expected numbers of one unit"
+            f"the column {cells.name!r} has {quoted(text)} in row {cells.row_of(text)}, {other}, "
+            f"and others {usual}; expected numbers of one unit"
         )
     if is_typed:
         plain = np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -328,7 +337,7 @@ def amounts_of(
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:
     """Return whether numbers rise by one from row to row."""
-    return numbers.size > 2 and bool((np.diff(numbers) == 1.0).all())
+    return numbers.size >= _MANY_STEPS and bool((np.diff(numbers) == 1.0).all())
 
 
 def zeros_in_front(texts: Sequence[str]) -> str | None:

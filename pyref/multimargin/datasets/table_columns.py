@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import did_you_mean, listed, option
+from multimargin.checks.names import did_you_mean, listed, option, quoted
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets.table_cells import Cells, amounts_of, label_value
 from multimargin.datasets.table_dates import date_parts
@@ -305,8 +305,9 @@ def feature_kinds(
         elif kind.name == "date":
             warn_of_missing_numbers(cells.name, date_parts(cells)[:, 0])
         elif kind.name == "number":
-            warn_of_keys(cells)
-            warn_of_missing_numbers(cells.name, amounts_of(cells, mark)[0])
+            numbers, _ = amounts_of(cells, mark)
+            warn_of_keys(cells, numbers)
+            warn_of_missing_numbers(cells.name, numbers)
     return found, mark
 
 
@@ -381,7 +382,7 @@ def _vectors(values: Any, length: int) -> NDArray[np.float64]:
             parts[row] = vector_of(cell).reshape(length)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"the column {values.name!r} has {cell!r:.40} in row {row}; expected a list of "
+                f"the column {values.name!r} has {quoted(cell)} in row {row}; expected a list of "
                 f"{length} numbers"
             ) from error
     return parts
@@ -399,7 +400,7 @@ def _typed(cells: Cells, kind: Kind, mark: str) -> Any:
         objects = () if is_text else (c for c in values.tolist() if isinstance(c, Mapping))
         if (one := next(iter(objects), None)) is not None:
             raise ValueError(
-                f"text: the column {values.name!r} holds objects, such as {str(one)!r:.45}; "
+                f"text: the column {values.name!r} holds objects, such as {quoted(str(one))}; "
                 "expected text: write what is to be read into a column of its own"
             )
         return values.array if is_text else np.array(as_text_column(values), dtype=object)

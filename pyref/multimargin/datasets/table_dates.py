@@ -6,6 +6,7 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.names import quoted
 from multimargin.checks.no_numbers import DATES, DURATIONS
 from multimargin.datasets.table_cells import Cells, is_nothing
 
@@ -86,7 +87,7 @@ def _parts_of(text: str) -> list[float]:
     """Return the parts of a date, in the local time that it tells."""
     found = _DATE.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r:.40} is no date")
+        raise ValueError(f"{quoted(text)} is no date")
     if found["named"]:
         named = found["named"].lower()
         numbers = re.findall("[0-9]+", named)
@@ -103,4 +104,4 @@ def _parts_of(text: str) -> list[float]:
     try:
         return [year, month, day, date(year, month, day).weekday(), hour]
     except ValueError as error:
-        raise ValueError(f"{text!r:.40} is no date: {error}") from error
+        raise ValueError(f"{quoted(text)} is no date: {error}") from error

@@ -15,7 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from multimargin.checks.names import listed, option, places_of
+from multimargin.checks.names import listed, option, places_of, quoted
 from multimargin.datasets.table_kinds import KINDS
 from multimargin.embeddings import StaticEmbedding
 from multimargin.notices import warn
@@ -62,7 +62,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                 if 2 * len(new) > len(cells):
                     warn(
                         f"the column {column!r} has names that the fitted rows do not have in "
-                        f"{len(new)} of {len(X)} rows, such as {str(new.iloc[0])!r:.40}, which "
+                        f"{len(new)} of {len(X)} rows, such as {quoted(str(new.iloc[0]))}, which "
                         f"are ignored; known are {listed(known.tolist())}"
                     )
         features = super().transform(X, **params)
@@ -134,13 +134,8 @@ def make_encoder(
         scaler = make_scaler(scaling)
         filler = SimpleImputer(strategy="median", keep_empty_features=True) if impute else None
         steps = [step for step in (filler, scaler) if step is not None]
-        parts.append(
-            (
-                "numbers",
-                make_pipeline(*steps) if steps else "passthrough",
-                Places(columns["number"]),
-            )
-        )
+        numbers = make_pipeline(*steps) if steps else "passthrough"
+        parts.append(("numbers", numbers, Places(columns["number"])))
     if columns["nominal"]:
         names = make_pipeline(
             SimpleImputer(strategy="constant", fill_value=MISSING),

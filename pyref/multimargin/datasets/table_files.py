@@ -1,10 +1,9 @@
 """Tables in files: the rows of every kind of file."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from itertools import repeat
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.memory import check_file_fits
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
@@ -20,13 +19,16 @@ from multimargin.datasets.arff_rows import frame_of_arff
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
+from multimargin.datasets.table_cells import lists_of_rows
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
 from multimargin.typing import Frame
 
-# In Label Studio's files, and in those of Hugging Face's viewer.
-_CELLS = ("data", "row")
+# In files of Label Studio, Hugging Face's viewer, Jira, Elasticsearch, and GeoJSON.
+_CELLS = ("data", "row", "fields", "_source", "properties")
+# Commas after lines of JSON are left over from a list.
+_TO_VALUE = re.compile(r"[\s,]*(?=[^\s,])")
 
 
 def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
@@ -63,7 +65,7 @@ def _warn_of_note(frame: Any) -> None:
     found = filled(frame.iloc[-1].tolist()) if frame.shape[1] > 2 < len(frame) else ()
     if len(found) == 1 and all(len(filled(row)) > 1 for row in frame[:-1].itertuples(index=False)):
         warn(
-            f"the last row has {found[0]!r:.60} and nothing else, unlike all others; if it is a "
+            f"the last row has {quoted(found[0])} and nothing else, unlike all others; if it is a "
             "note below the table, remove it"
         )
 
@@ -120,7 +122,23 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
             names, cells = read_delimited(plain, kind, file, blank_rows=blank_rows)
             frame = frame_of(dict(enumerate(cells)))
             frame.columns = names
-    return with_plain_names(frame, f"path: {file}")
+    return with_plain_names(_with_lists(frame, file), f"path: {file}")
+
+
+def _with_lists(frame: Any, file: Path) -> Any:
+    """Make one column, of lists, of several with one name, as Jira writes labels, and tell."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(map(column_name, frame.columns)):
+        places.setdefault(name, []).append(place)
+    repeated = {name: of for name, of in places.items() if name and len(of) > 1}
+    if not repeated:
+        return frame
+    names = listed([*repeated])
+    warn(f"{file} has several columns named {names}: each is read as one, of lists")
+    for same in repeated.values():
+        frame.isetitem(same[0], lists_of_rows(frame.iloc[:, same]))
+    left_out = [place for same in repeated.values() for place in same[1:]]
+    return frame.iloc[:, np.setdiff1d(range(frame.shape[1]), left_out)]
 
 
 def frame_of(columns: Mapping[Any, NDArray[np.generic]], index: ArrayLike | None = None) -> Frame:
@@ -170,33 +188,47 @@ def _read_workbook(file: Path, calamine: Any, pandas: Any) -> Any:
 
 
 def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
-    """Read a file with a JSON object in each line, or a list of them, a row each."""
+    """Read a file with JSON objects one after the other, or a list of them, a row each."""
     text = file.read_text(encoding="utf-8-sig")
-    # Whatever the name of the file says, a list, or an object of several lines, is one value.
-    pattern = r"\s*(?!\[|\{\s*\n)" if kind in LINES else r"\s*\{.*\}[ \t]*\n\s*\{"
-    if re.match(pattern, text):
-        rows = list(_lines_of(shown, text.split("\n"), blank_rows))
+    values = list(_values_in(text, shown))
+    rows: list[Mapping[str, Any]] = []
+    is_line = kind in LINES and "\n" not in text.strip()
+    if len(values) == 1 and (isinstance(values[0][1], list) or not is_line):
+        rows += _rows_of(shown, values[0][1])
     else:
-        rows = list(_rows_of(shown, text))
+        for line, value, n_blank in values:
+            rows += [{}] * (n_blank if blank_rows and rows else 0)
+            rows.append(_object(value, f"{shown}, line {line}"))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
 
-def _lines_of(file: Path, lines: Any, blank_rows: bool) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in the lines, empty ones for blank lines between if these are rows."""
-    above = 0
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            above += number > 1 and blank_rows
-        else:
-            yield from repeat({}, above)
-            above = 0
-            yield _object(_json(line, f"{file}, line {number}"), f"{file}, line {number}")
+def _values_in(text: str, shown: Path) -> Iterator[tuple[int, Any, int]]:
+    """Yield the values of JSON in a text: the line, the value, and the blank lines above it."""
+    decode = JSONDecoder(
+        parse_float=_Written, parse_constant=float, object_pairs_hook=unique_names
+    ).raw_decode
+    place, line = 0, 1
+    while match := _TO_VALUE.match(text, place):
+        n_breaks, place = match[0].count("\n"), match.end()
+        line += n_breaks
+        try:
+            value, end = decode(text, place)
+        except ValueError as error:
+            # An object with a name twice has no place.
+            at = getattr(error, "pos", place)
+            line += text.count("\n", place, at)
+            raise ValueError(
+                f"path: {shown}, line {line} is no JSON: {getattr(error, 'msg', error)}, at "
+                f"{quoted(' '.join(text[max(at - 20, 0) : at + 60].split()))}"
+            ) from error
+        yield line, value, n_breaks - 1
+        line += text.count("\n", place, end)
+        place = end
 
 
-def _rows_of(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
+def _rows_of(file: Path, found: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the objects in a list, or the rows in an object."""
-    found = _json(text, str(file))
     if not isinstance(found, list):
         try:
             found, told = _rows_in(found)
@@ -244,7 +276,7 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
 def _object(row: Any, where: str) -> Mapping[str, Any]:
     """Return a row, with the entries of an object that holds the cells of it."""
     if not isinstance(row, dict):
-        raise ValueError(f"path: {where} is no JSON object, a row, but {str(row)[:60]!r}")
+        raise ValueError(f"path: {where} is no JSON object, a row, but {quoted(str(row))}")
     inner = next((key for key in _CELLS if isinstance(row.get(key), dict)), None)
     if inner is None:
         return row
@@ -257,14 +289,3 @@ class _Written(Decimal):
     """A number of JSON with all of its digits."""
 
     __repr__ = Decimal.__str__
-
-
-def _json(text: str, where: str) -> Any:
-    """Parse a text; an error shows it."""
-    try:
-        return json.loads(
-            text, parse_float=_Written, parse_constant=float, object_pairs_hook=unique_names
-        )
-    except ValueError as error:
-        held = " ".join(text.split())
-        raise ValueError(f"path: {where} is no JSON: {error}, in {held!r:.70}") from error

@@ -16,14 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import option
+from multimargin.checks.names import option, quoted
 from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
-from multimargin.datasets.table_cells import (
-    Cells,
-    is_nothing,
-    zeros_in_front,
-)
+from multimargin.datasets.table_cells import Cells, is_nothing, rise_by_one, zeros_in_front
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, kind_of_text
 from multimargin.notices import warn
 from multimargin.targets.given import is_missing
@@ -129,7 +125,7 @@ def kind_of(cells: Cells, mark: str = ".") -> Kind:
 
 
 def _some(texts: Sequence[str]) -> str:
-    return f"such as {' '.join(texts[0].split())!r:.45}" if texts else "none of them filled"
+    return f"such as {quoted(' '.join(texts[0].split()))}" if texts else "none of them filled"
 
 
 def _lists_or_objects(cells: Cells) -> Kind | None:
@@ -369,14 +365,10 @@ def _is_in_doubt(cells: Cells) -> bool:
     return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
 
 
-def is_called_a_key(name: str) -> bool:
-    """Return whether a column has a name such as "id"."""
-    return _KEY.fullmatch(name.lower()) is not None
-
-
-def warn_of_keys(cells: Cells) -> None:
-    """Warn of a column of numbers that is called a key, and has another in each row."""
-    if is_called_a_key(cells.name) and len(cells.values) == len(cells.texts) > 1:
+def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
+    """Warn of a column that numbers the rows, or is called a key and has another in each row."""
+    is_key = _KEY.fullmatch(cells.name.lower()) and len(cells.values) == len(cells.texts) > 1
+    if is_key or rise_by_one(numbers):
         warn(
             f"the column {cells.name!r} has another number in each row and is taken for a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"
@@ -421,7 +413,7 @@ def warn_of_names(cells: Cells, mark: str) -> None:
         word = texts[int(np.argmax(words))]
         told = (
             f"something else than a number in {rows[words].sum()} of {len(cells.values)} rows, "
-            f"first {word!r:.40} in row {cells.row_of(word)}"
+            f"first {quoted(word)} in row {cells.row_of(word)}"
         )
         advice = (
             "if numbers are meant, correct such cells or leave them empty, or drop the column "

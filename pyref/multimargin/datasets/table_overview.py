@@ -89,29 +89,27 @@ def _column(cells: Cells, mark: str) -> tuple[ColumnOverview, Kind]:
     """Return what is shown of a column, and what it is to be taken for."""
     kind = kind_of(cells, mark)
     tags: Mapping[str, int] = {}
-    name, separator = _NAMES.get(kind.name, kind.name), None
+    separator = None
     if not cells.texts:
-        name, kind = "nothing", Kind("nothing", "no cell is filled", ask="--drop")
+        kind = Kind("nothing", "no cell is filled", ask="--drop")
     elif len(cells.texts) == 1:
-        name, kind = "one value", Kind("one value", "the same in all rows", ask="--drop")
+        kind = Kind("one value", "the same in all rows", ask="--drop")
     elif kind.name == "number":
         numbers, _ = amounts_of(cells, mark)
         warn_of_missing_numbers(cells.name, numbers)
         if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
-            name = "0 and 1"
+            kind = Kind("0 and 1", kind.reason)
         elif rise_by_one(numbers):
-            name, kind = "row numbers", Kind("row numbers", "they rise by one", ask="--drop")
+            kind = Kind("row numbers", "they rise by one", ask="--drop")
     elif kind.name in ("nominal", "keys", "text", "lists", "objects", "versions"):
-        recurring = recurring_tags(cells.values)
-        if recurring is not None:
+        if recurring := recurring_tags(cells.values):
             tags, separator = recurring
-            name = "lists of tags"
-            kind = Kind(name, f"{len(tags)} different names that recur", ask="--drop")
+            kind = Kind("lists of tags", f"{len(tags)} different names that recur", ask="--drop")
         elif kind.name == "nominal" and is_wordy(cells.texts):
-            name, kind = "text", Kind("text", f"words: {kind.reason}", ask="--text")
+            kind = Kind("text", f"words: {kind.reason}", ask="--text")
     shown = ColumnOverview(
         cells.name,
-        name,
+        _NAMES.get(kind.name, kind.name),
         kind.reason,
         len(cells.texts),
         cells.n_missing,

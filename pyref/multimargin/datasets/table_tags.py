@@ -17,7 +17,7 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, quoted
 from multimargin.datasets._names import NamedTwice, unique_names
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
@@ -26,6 +26,7 @@ from multimargin.datasets.table_cells import (
     factorized,
     from_cell,
     is_number,
+    lists_of_rows,
     numbered_keys,
 )
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
@@ -55,7 +56,10 @@ _A_FEW = 3
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 # Where objects that are no names keep them, the innermost last.
-_KEYS_OF_NAMES = ("annotations", "result", "value", "choices", "labels", "label", "name", "id")
+_KEYS_OF_NAMES = (
+    *("annotations", "result", "value", "choices", "nodes", "edges", "node", "labels", "label"),
+    *("name", "display_name", "title", "term", "tag", "id"),
+)
 # What names hardly have, and what is strange where all have it.
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
@@ -67,13 +71,13 @@ _STRANGE = {
     ),
 }
 _STRANGE_IF_ALL = {
-    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|[01])\)?$|\s[\d.]+\s?%\)?$",
-    "quotes, which are read literally": r"^['`‘“„«]|['`’”»]$",
+    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
+    "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
     "digits 0 and 1 alone, as the rows of an indicator have": r"^[01]{2,}$",
     "addresses, a part of the name": r"https?://",
-    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@])",
+    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
 }
-_SCORES = ("score", "confidence", "probability")
+_SCORES = ("score", "confidence", "probability", "count", "weight")
 # What annotation tools write of answers that count for nothing, and of each of several.
 _WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
 _ONE_OF_SEVERAL = ("result", "user_id")
@@ -149,9 +153,7 @@ def _one_column(columns: Any) -> Any:
     """Return a column of tags; of several, with a tag each, their tags as lists."""
     if columns.ndim == 1 or columns.shape[1] == 1:
         return columns if columns.ndim == 1 else columns.iloc[:, 0]
-    cells = [columns.iloc[:, place].tolist() for place in range(columns.shape[1])]
-    rows = [[cell for cell in row if not is_blank(cell)] for row in zip(*cells, strict=True)]
-    return type(columns.iloc[:, 0])(column_of(rows), name=",".join(columns.columns))
+    return type(columns.iloc[:, 0])(lists_of_rows(columns), name=",".join(columns.columns))
 
 
 def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
@@ -352,7 +354,8 @@ def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listi
         except TypeError as error:
             row = int(np.argmax(codes == code))
             raise ValueError(
-                f"tags_column: the column {name!r} lists {error} in row {row}; expected names"
+                f"tags_column: the column {name!r} lists {error} in row {row}; expected a "
+                "list of names, or an object with a number from 0 to 1 for each name"
             ) from error
     _refuse_indicator(rows, name)
     several = next((code for code, cell in enumerate(cells) if _n_annotations(cell) > 1), None)
@@ -375,17 +378,17 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
     if isinstance(cell, Mapping):
         marks = {key: value for key, value in cell.items() if not is_missing(value)}
         key = next((key for key in _KEYS_OF_NAMES if key in marks), None)
-        if key is not None and not ({"label", "name"} & {key} and _are_marks(marks.values())):
+        if key in ("id", "value") or (key is not None and not _are_marks(marks.values())):
             return _names_in(marks[key], others)
         if not _are_marks(marks.values()):
-            raise TypeError(f"{cell!r:.60}")
+            raise TypeError(quoted(cell))
         others |= set(marks)
         return [key for key, value in marks.items() if float(value) >= 0.5]
     if isinstance(cell, LISTING):
         items = list(cell)
         wrong = [item for item in items if is_missing(item) or isinstance(item, list | np.ndarray)]
         if wrong:
-            raise TypeError(f"{wrong[0]!r:.40}")
+            raise TypeError(quoted(wrong[0]))
         found: list[Any] = []
         for item in items:
             if not isinstance(item, Mapping):
@@ -397,7 +400,7 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
             written = [as_written(item[key]) for key in _SCORES if not is_blank(item.get(key))]
             scores = [float(score) if is_number(score) else np.inf for score in written]
             if not _are_marks(scores):
-                raise TypeError(f"{item!r:.60}, whose score is not from 0 to 1,")
+                raise TypeError(f"{quoted(item)}, whose score is not from 0 to 1,")
             if scores and float(scores[0]) < 0.5:
                 others |= set(map(as_written, names))
             else:
@@ -424,21 +427,21 @@ def _lists_in(
     ]
     filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
     inside = {k for k in filled if bodies[k] is not None}
-    quoted = [k for k in filled if has_quotes(bodies[k] or "")]
-    if not inside or (not quoted and (len(inside) < len(filled) or separator is not None)):
+    in_quotes = [k for k in filled if has_quotes(bodies[k] or "")]
+    if not inside or (not in_quotes and (len(inside) < len(filled) or separator is not None)):
         return []
     others = [k for k in filled if k not in inside]
     if others:
         raise ValueError(
-            f"tags_column: the column {name!r} has {texts[others[0]]!r:.60} in row "
-            f"{int(np.argmax(codes == others[0]))}, and lists such as {texts[quoted[0]]!r:.60} in "
-            "others; expected lists in all or none"
+            f"tags_column: the column {name!r} has {quoted(texts[others[0]])} in row "
+            f"{int(np.argmax(codes == others[0]))}, and lists such as "
+            f"{quoted(texts[in_quotes[0]])} in others; expected lists in all or none"
         )
     bare = [k for k in filled if bodies[k]]
-    if not quoted and bare:
+    if not in_quotes and bare:
         warn(
             f"tags_column: the column {name!r} has texts in brackets, such as "
-            f"{texts[bare[0]]!r:.60}, which are read as lists of names with commas between"
+            f"{quoted(texts[bare[0]])}, which are read as lists of names with commas between"
         )
     try:
         return [items_of((bodies[k] if k in inside else None) or "") for k in range(len(texts))]
@@ -570,7 +573,7 @@ def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     ]
     maybe = best or (seen[0] if seen else _recurring_between(cells))
     if maybe is not None:
-        warn(f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {maybe!r} meant?")
+        warn(f"{head}, so each is one tag, such as {quoted(cells[0])}; was {maybe!r} meant?")
     return wanted
 
 
@@ -614,7 +617,7 @@ def _warn_of_second_separator(
             tags = sorted(found[some[0]] & known)
             are = "is a tag" if len(tags) == 1 else "are tags"
             warn(
-                f"tags_column: the column {column!r} has {some[0]!r:.60}, which is taken for one "
+                f"tags_column: the column {column!r} has {quoted(some[0])}, which is taken for one "
                 f"tag, though {listed(tags)} {are} too: is {other!r} a separator, too?"
             )
             return

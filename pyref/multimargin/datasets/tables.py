@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multimargin.checks.names import option, places_of
+from multimargin.checks.names import listed, option, places_of
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets._reading import imported
 from multimargin.datasets.arff_rows import labels_of_arff
 from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
-from multimargin.datasets.table_cells import Cells, numbered_keys, rise_by_one
+from multimargin.datasets.table_cells import Cells, numbered_keys
 from multimargin.datasets.table_columns import (
     TableColumns,
     UndecidedColumns,
@@ -24,13 +24,7 @@ from multimargin.datasets.table_columns import (
     uses_of_columns,
 )
 from multimargin.datasets.table_encoder import make_encoder
-from multimargin.datasets.table_files import (
-    frame_of,
-    read_frame,
-    stacked,
-    with_plain_names,
-)
-from multimargin.datasets.table_kinds import is_called_a_key
+from multimargin.datasets.table_files import frame_of, read_frame, stacked, with_plain_names
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.notices import warn
 from multimargin.typing import Frame
@@ -54,11 +48,6 @@ class Table:
     def n_samples(self) -> int:
         """Number of rows n."""
         return int(self.Y.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns d that are features."""
-        return len(self.kinds)
 
     @property
     def n_labels(self) -> int:
@@ -199,6 +188,11 @@ def table_of(
         features = frame.drop(columns=[column for used in others for column in used])
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
+        if len(same := [name for name in names if name in features]) > 1:
+            warn(
+                f"tags are called as columns are, {listed(same)}, and these are features that may "
+                f"give the tags away; leave them out ({option('--drop', same)})"
+            )
         deciding = features if rows is None else features.iloc[rows]
         cells = {name: Cells(name, deciding[name], as_text) for name in features.columns}
         kinds, mark = feature_kinds(cells, uses, columns)
@@ -256,18 +250,3 @@ def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:
             f"frame is a {type(frame).__name__}; expected a data frame of pandas or polars"
         )
     return with_plain_names(result, "frame")
-
-
-def warn_of_row_numbers(kinds: Mapping[str, str], X: Frame) -> None:
-    """Warn of a column that numbers the rows, which says nothing of other rows."""
-    for column, kind in kinds.items():
-        if (
-            kind == "number"
-            and rise_by_one(X[column].to_numpy())
-            # Of which it was told.
-            and not is_called_a_key(column)
-        ):
-            warn(
-                f"the column {column!r} numbers the rows and is taken for a feature; drop it "
-                f"({option('--drop', [column])}) if it is none"
-            )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.names import quoted
+
 if TYPE_CHECKING:
     from multimargin.typing import LabelsLike
 
@@ -106,7 +108,7 @@ def _array_of(y: Any, name: str) -> NDArray[Any]:
         raise ValueError(_ragged(name)) from error
     if values.ndim == 0:
         raise ValueError(
-            f"{name} is {repr(y)[:60]}; expected a label indicator of shape (n, q) of 0 and 1, a "
+            f"{name} is {quoted(y)}; expected a label indicator of shape (n, q) of 0 and 1, a "
             "list of names for each row, or classes of shape (n,)."
         )
     return values
@@ -180,7 +182,7 @@ def _of_scalars(values: Any, rows: Any, scalars: list[int], names: Any, name: st
     if mappings:
         raise TypeError(
             f"{name} has a {type(rows[mappings[0]]).__name__} in row {mappings[0]}, "
-            f"{repr(rows[mappings[0]])[:60]}; expected a list of names in each row, or numbers 0 "
+            f"{quoted(rows[mappings[0]])}; expected a list of names in each row, or numbers 0 "
             "and 1 with a column per label (pandas.DataFrame makes one of dictionaries)."
         )
     is_column = not isinstance(values, list | tuple)
@@ -206,7 +208,7 @@ def _check_classes(rows: Any, name: str) -> None:
     for k, row in enumerate(rows):
         first.setdefault(_type_of(row), k)
     if len(first) > 1:
-        found = ", ".join(f"{repr(rows[k])[:60]} in row {k}" for k in first.values())
+        found = ", ".join(f"{quoted(rows[k])} in row {k}" for k in first.values())
         raise TypeError(
             f"{name} has classes of several types, {found}; expected texts, numbers, or in each "
             "row a list of labels."

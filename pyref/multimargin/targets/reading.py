@@ -14,7 +14,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import naming
-from multimargin.checks.names import listed, places_of
+from multimargin.checks.names import listed, places_of, quoted
 from multimargin.notices import warn
 from multimargin.targets.given import Given, column_of, recognise
 from multimargin.targets.indicator import count_unknown, indicator_of, with_unknown_rows
@@ -265,7 +265,7 @@ def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[
     if changed:
         warn(
             "y lists names that are empty, or have surrounding blanks or invisible characters, in "
-            f"{len(changed)} of {len(rows)} rows, such as {str(rows[changed[0]])[:60]} in row "
+            f"{len(changed)} of {len(rows)} rows, such as {quoted(rows[changed[0]])} in row "
             f"{changed[0]}; these characters are stripped, and empty names are dropped."
         )
     warn_of_lookalikes([name for name in names if isinstance(name, str)], "y lists")

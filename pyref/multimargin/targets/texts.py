@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from multimargin.checks.names import quoted
 from multimargin.notices import warn
 
 if TYPE_CHECKING:
@@ -40,6 +41,6 @@ def _lists_labels(classes: Sequence[str], listing: Sequence[str], separator: str
 def _warn(classes: Sequence[Any], n: int, example: str, split: str) -> None:
     warn(
         f"y is one text per row, {len(classes)} different ones in {n} rows, such as "
-        f"{example[:60]!r}, and each is read as a class; for lists of labels pass lists: "
+        f"{quoted(example)}, and each is read as a class; for lists of labels pass lists: "
         f"{split} of a column."
     )

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 
+from multimargin.checks.names import quoted
 from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import known_both
@@ -168,10 +169,9 @@ def folds_of(
         if not folds:
             raise ValueError("it has no fold")
     except (TypeError, ValueError) as error:
-        shown = repr(cv) if len(repr(cv)) <= 60 else f"{repr(cv)[:60]}..."
         raise ValueError(
-            f"cv is {shown}; expected a number of folds of at least 2, a splitter or pairs of row "
-            f"numbers or masks of rows: {error}"
+            f"cv is {quoted(cv)}; expected a number of folds of at least 2, a splitter or pairs of "
+            f"row numbers or masks of rows: {error}"
         ) from error
     return folds
 

@@ -177,7 +177,7 @@ def _jobs(
                 shape={
                     "n_train": len(split.train),
                     "n_test": len(split.test),
-                    "n_features": data.n_features,
+                    "n_features": len(data.feature_names),
                     "n_labels": data.n_labels,
                 },
                 fingerprint=content,

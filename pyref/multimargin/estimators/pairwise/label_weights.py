@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.arrays import check_readable
+from multimargin.checks.names import quoted
 from multimargin.targets.reading import Targets
 from multimargin.typing import ClassWeight, Matrix
 
@@ -89,7 +90,7 @@ def _positive(values: Any) -> Matrix:
         weights = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(
-            f"class_weight is {repr(values)[:60]}; expected None, 'balanced', 'sqrt', a dict by "
+            f"class_weight is {quoted(values)}; expected None, 'balanced', 'sqrt', a dict by "
             "label name or one positive number per label."
         ) from error
     wrong = ~(np.isfinite(weights) & (weights > 0.0))
