@@ -403,9 +403,9 @@ def test_columns_of_the_same_name_are_refused(tmp_path):
         MultilabelData.from_frame(pd.DataFrame([[1, 2], [0, 1]], columns=["x", "x"]), labels="x")
 
 
-def test_columns_that_are_called_as_tags_are_are_told():
+def test_columns_named_like_tags_are_told():
     rows = {"text": ["red sea", "sky"] * 6, "tags": ["a|b", "b", "c"] * 4, "size": [3.0, 2.0] * 6}
-    told = pytest.warns(UserWarning, match=r"'a', 'c', and these are features.*--drop a,c\)")
+    told = pytest.warns(UserWarning, match=r"named like tags, 'a', 'c', which may.*--drop a,c\)")
     options = {"tags_column": "tags", "separator": "|", "text": "text"}
     with told:
         MultilabelData.from_frame(rows | {"a": [1, 0, 0] * 4, "c": [0, 0, 1] * 4}, **options)

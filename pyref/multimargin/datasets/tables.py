@@ -190,8 +190,8 @@ def table_of(
             raise ValueError("no column is left for the features; expected at least one")
         if len(same := [name for name in names if name in features]) > 1:
             warn(
-                f"tags are called as columns are, {listed(same)}, and these are features that may "
-                f"give the tags away; leave them out ({option('--drop', same)})"
+                f"the features have columns named like tags, {listed(same)}, which may give the "
+                f"tags away; leave them out ({option('--drop', same)})"
             )
         deciding = features if rows is None else features.iloc[rows]
         cells = {name: Cells(name, deciding[name], as_text) for name in features.columns}

@@ -48,12 +48,12 @@ class FeaturesThreshold(Threshold):
     C : float, default=1.0
         Weight of the regression's loss against its regularisation, positive.
     epsilon : float, default=0.0
-        Errors up to `epsilon` are free, nonnegative; 0 with least squares.
+        Errors up to `epsilon` are free, nonnegative; must be 0 for least squares.
     max_iter : int, default=100000
         Largest number of passes of the regression's solver.
     loss : {"epsilon_insensitive", "squared"}, default="epsilon_insensitive"
-        The regression's loss: that of the paper, or least squares, which take a fraction of the
-        time and predict as well.
+        The regression's loss: that of the paper, or least squares, which is as accurate in a
+        fraction of the time.
     scale : bool, default=False
         If True, the regression sees features divided by their standard deviations, and up to 500
         of them less their means; `coef_` are the weights of the features as they are.
@@ -75,8 +75,8 @@ class FeaturesThreshold(Threshold):
     middle between the lowest relevant and the highest irrelevant score of each training row. Rows
     that lack either kind of label are left out. The paper's loss is left to scikit-learn's
     `LinearSVR`, which regularises the intercept and is slow where features have very different
-    scales: a ConvergenceWarning says that it stopped at `max_iter`. Least squares are its `Ridge`
-    with `alpha` = 1 / (2 C). `fit` needs the features, and a row with both kinds of labels.
+    scales: a ConvergenceWarning says that it stopped at `max_iter`. Least squares is `Ridge` with
+    `alpha` = 1 / (2 C). `fit` needs the features, and a row with both kinds of labels.
     """
 
     C: float = 1.0
