@@ -351,9 +351,9 @@ def _columns_named_in(xml_file: Path, attributes: Sequence[Attribute], file: Pat
     names = [element.get("name") for element in elements]
     if not names or None in names:
         raise ValueError(f'labels: {xml_file} has no <label name="..."> where one is expected')
-    known = [attribute.name for attribute in attributes]
+    known = dict.fromkeys(attribute.name for attribute in attributes)
     # Some XML files keep the backslashes of the ARFF file's quoted names.
-    written = [name if name in {*known} else _unescape(str(name)) for name in names]
+    written = [name if name in known else _unescape(str(name)) for name in names]
     columns = sorted(places_of(written, known, f"labels: {file}", f"labels of {xml_file}"))
     if len(set(columns)) < len(columns):
         raise ValueError(f"labels: {xml_file} names a label twice; expected different names")
