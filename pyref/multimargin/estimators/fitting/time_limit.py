@@ -7,6 +7,9 @@ from sklearn.base import BaseEstimator
 
 from multimargin.checks.parameters import check_real
 
+LEAST = 1e-3
+"""The least that a fit is given of what time is left, in seconds."""
+
 
 def check_max_time(value: object) -> float | None:
     """Return the seconds of ``max_time``; None where there is no limit, be it None or infinite."""

@@ -14,7 +14,7 @@ from multimargin.blocks.logistic import LabelLogistic
 from multimargin.blocks.stack import Effort, Stack
 from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
 from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
-from multimargin.estimators.fitting.time_limit import check_max_time
+from multimargin.estimators.fitting.time_limit import LEAST, check_max_time
 from multimargin.estimators.label_ranker.judging import Judge, threshold_of
 from multimargin.estimators.label_ranker.search import Search, Tried
 from multimargin.estimators.label_ranker.settings import Grid, grid_of, is_auto
@@ -25,8 +25,6 @@ from multimargin.typing import Features, Matrix, Scoring
 _SHARE_OF_SEARCH, _SHARE_OF_RBF = 0.5, 0.5
 # What the fit on all rows may take of the time that the search leaves to it and a stack.
 _SHARE_OF_FIT = 0.5
-# The least that a fit is given, in seconds.
-_LEAST = 1e-3
 # Further C of logistic regressions, and what each has to gain on a sample, relative to the best.
 _FURTHER_CS, _GAIN = (10.0, 30.0, 100.0), 0.02
 # What "auto" measures where rows have labels, and where many have none.
@@ -149,12 +147,12 @@ class Fit:
         members.sort(key=lambda member: -member.best.mean)
         share = _SHARE_OF_FIT if any(member.planned for member in members) else 1.0
         for turn, member in enumerate(members):
-            left = max(share * self.effort.left / (len(members) - turn), _LEAST)
+            left = max(share * self.effort.left / (len(members) - turn), LEAST)
             if task.sampled:
                 left /= 2.0
                 member.search.hold_out(task.folds, left, self.judge)
                 # It may have taken longer.
-                left = max(min(left, self.effort.left), _LEAST)
+                left = max(min(left, self.effort.left), LEAST)
             member.fit_ranker(task, options | {"max_time": None if left == np.inf else left})
 
     def stack(self) -> None:

@@ -17,6 +17,7 @@ from multimargin.calibration import PooledCalibration
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from multimargin.estimators.fitting.time_limit import LEAST
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import Grid, Setting
 from multimargin.estimators.label_ranker.task import Fold, Task
@@ -240,7 +241,7 @@ def _held_out_scores(
     """
     X, targets, weights, X_test, scores_of = part
     start = time.monotonic()
-    model.set_params(max_time=max((deadline - start) / turns, 1e-3))
+    model.set_params(max_time=max((deadline - start) / turns, LEAST))
     # Of a fold: the model that is returned says how it ended.
     with silenced(ConvergenceWarning):
         model.fit(X, targets, sample_weight=weights)
