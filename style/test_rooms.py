@@ -207,17 +207,8 @@ CRATE = Path(__file__).parents[1] / "rust" / "solvers" / "src"
 # From the bottom up.
 ROOMS_OF_RUST = {
     "": [
-        *(
-            "error",
-            "parallel",
-            "memory",
-            "linalg",
-            "labels",
-            "tuning",
-            "anderson",
-            "ways",
-            "report",
-        ),
+        *("error", "parallel", "memory", "linalg", "labels"),
+        *("tuning", "anderson", "ways", "report"),
         *("kernel", "llsf", "mlrl", "pairwise"),
     ],
     "pairwise": [

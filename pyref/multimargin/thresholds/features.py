@@ -28,8 +28,8 @@ from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.cuts import chunks_of
 from multimargin.typing import LabelsLike, MatrixLike, Vector
 
-LOSSES = ("epsilon_insensitive", "squared")
-# Features that are centred where they are scaled, and of which least squares factor a matrix.
+_LOSSES = ("epsilon_insensitive", "squared")
+# Up to so many features are centred where they are scaled, and least squares factors a matrix.
 _CENTRED = 500
 # Relative residual at which conjugate gradients end.
 _PRECISION = 1e-6
@@ -90,7 +90,7 @@ class FeaturesThreshold(Threshold):
         check_real("C", self.C, above=0.0)
         check_real("epsilon", self.epsilon, at_least=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, _LOSSES)
         if self.loss == "squared" and self.epsilon != 0.0:
             raise ValueError(f"epsilon is {self.epsilon}; expected 0 with loss='squared'.")
         check_flag("scale", self.scale)
