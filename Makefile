@@ -126,12 +126,12 @@ $(VENV)/.package: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
 
 # After the package, lest both install at the same time.
 $(VENV)/.dev: $(VENV)/.created pyproject.toml | $(VENV)/.package
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --group contributing
 	touch $@
 
 $(OLDEST)/.package: pyproject.toml $(RUST_SOURCES)
 	$(OLDEST_PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet uv maturin
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip uv maturin
 	$(OLDEST)/bin/uv pip compile --quiet pyproject.toml --extra all --group test --resolution lowest-direct \
 		--python $(OLDEST)/bin/python --output-file $(OLDEST)/requirements.txt
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --requirement $(OLDEST)/requirements.txt
