@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.blas import with_one_blas_thread
+from multimargin.decompositions import aside, cholesky, divide
 from multimargin.estimators.fitting.progress import EpochCallback
 from multimargin.estimators.fitting.report import Report
 from multimargin.estimators.fitting.time_limit import seconds_until
@@ -74,7 +75,7 @@ def examine(X: Features, indicator: Marks, alpha: float, *, convexify: bool) -> 
     without curvature, along which the linear term X^T Y may exceed beta ||W||_1.
     """
     R = label_dissimilarity(indicator)
-    eigenvalues = np.linalg.eigvalsh(R)
+    eigenvalues = aside(np.linalg.eigvalsh, R)
     smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
     if alpha == 0.0 or not R.any():
         return Convexity(None, 0.0, True, None, smallest, 0.0)
@@ -96,11 +97,12 @@ def _anchor(X: Features, indicator: NDArray[Any], deficit: float) -> float | Non
     gram = as_dense(safe_sparse_dot(X.T, X))
     gram[np.diag_indices(len(gram))] -= deficit
     try:
-        factor = linalg.cho_factor(gram, lower=True, check_finite=False)
-    except linalg.LinAlgError:
+        cholesky(gram)
+    except np.linalg.LinAlgError:
         return None
-    C = as_dense(safe_sparse_dot(X.T, indicator.astype(np.float64)))
-    return float(np.vdot(C, linalg.cho_solve(factor, C, check_finite=False)))
+    C = np.ascontiguousarray(as_dense(safe_sparse_dot(indicator.T.astype(np.float64), X)))
+    divide(C, gram)
+    return float(np.vdot(C, C))
 
 
 def smallest_feature_eigenvalue(X: Features) -> float:
@@ -108,7 +110,7 @@ def smallest_feature_eigenvalue(X: Features) -> float:
     if X.shape[1] > X.shape[0]:
         return 0.0
     gram = as_dense(safe_sparse_dot(X.T, X))
-    return max(0.0, float(linalg.eigvalsh(gram, subset_by_index=[0, 0])[0]))
+    return max(0.0, float(aside(np.linalg.eigvalsh, gram)[0]))
 
 
 def lipschitz(X: Features, convexity: Convexity) -> float:
@@ -148,7 +150,7 @@ def ridge_start(X: Features, indicator: Marks, gamma: float) -> Matrix:
         system = as_dense(safe_sparse_dot(X, X.T))
         right = Y
     system[np.diag_indices(min(n, d))] += gamma
-    solution = linalg.solve(system, right, assume_a="pos")
+    solution = aside(np.linalg.solve, system, right)
     W = solution if d <= n else as_dense(safe_sparse_dot(X.T, solution))
     return np.ascontiguousarray(W.T)
 
@@ -175,17 +177,14 @@ def eigenbasis(X: Features, coupling: Matrix | None) -> Eigenbasis:
     else:
         # The eigenvectors of X X^T, times X^T, would not be orthogonal where X is close to losing
         # rank.
-        _, singular, vectors = linalg.svd(as_dense(X), full_matrices=False, check_finite=False)
+        _, singular, vectors = aside(np.linalg.svd, as_dense(X), full_matrices=False)
         features = singular**2, np.ascontiguousarray(vectors.T)
     return Eigenbasis(features, None if coupling is None else _eigenpairs(coupling))
 
 
 def _eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
     """Return increasing eigenvalues of a symmetric matrix, and C-contiguous eigenvectors."""
-    if len(matrix) == 1:
-        # SciPy before 1.14 asks LAPACK for too little workspace.
-        return matrix[0].copy(), np.ones((1, 1))
-    values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
+    values, vectors = aside(np.linalg.eigh, matrix)
     return values, np.ascontiguousarray(vectors)
 
 

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
+from multimargin.decompositions import aside, cholesky, divide, pivoted_cholesky
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.fitting.products import product
@@ -25,7 +26,7 @@ from multimargin.typing import Features, Matrix, is_sparse
 _MOST_WHITENED_FEATURES = 5000
 
 # Rows that are handled at once.
-_CHUNK = 512
+_CHUNK = 256
 
 
 @own_first
@@ -199,7 +200,7 @@ class RankHLapSVM(PairwiseClassifier):
         else:
             check_real("nu", self.nu, at_least=0.0)
 
-    def _solve(self, problem: Problem) -> Fit:
+    def _prepared(self, problem: Problem) -> Callable[[], Fit]:
         # A row lies in the hyperedges of its relevant labels, as often as it counts.
         Y = (problem.indicator == 1).astype(np.float64)
         if problem.sample_weight is not None:
@@ -210,22 +211,26 @@ class RankHLapSVM(PairwiseClassifier):
         attributes: dict[str, Any] = {"hyperedge_weights_": weights, "_dual": None}
         lam = float(self.lam)
         if lam == 0.0:
-            return replace(solve_problem(problem, self.solver), attributes=attributes)
+            solve = super()._prepared(problem)
+            return lambda: replace(solve(), attributes=attributes)
         laplacian = Laplacian(Y, weights)
         n, d = problem.X.shape
         if problem.kernel.name != "linear" or d >= min(n, _MOST_WHITENED_FEATURES + 1):
-            fit = _solve_kernel_form(problem, self.solver, lam, laplacian)
+            solve = _prepared_kernel_form(problem, self.solver, lam, laplacian)
         elif is_sparse(problem.X):
-            fit = _solve_sparse(problem, self.solver, lam, laplacian)
+            solve = _prepared_sparse(problem, self.solver, lam, laplacian)
         else:
-            fit, W = _whitened(problem, _with_ones(problem.X), self.solver, lam, laplacian)
-            fit = _linear_fit(fit, W, problem.X, lam, laplacian)
-        bias = fit.bias
+            solve = _prepared_dense(problem, self.solver, lam, laplacian)
 
-        def penalty(scores: Matrix) -> float:
-            return float(np.sum(bias**2)) + lam * laplacian.roughness(scores)
+        def solved() -> Fit:
+            fit = solve()
 
-        return replace(fit, penalty=penalty, attributes={**attributes, "_dual": fit.dual})
+            def penalty(scores: Matrix) -> float:
+                return float(np.sum(fit.bias**2)) + lam * laplacian.roughness(scores)
+
+            return replace(fit, penalty=penalty, attributes={**attributes, "_dual": fit.dual})
+
+        return solved
 
     def _needs_definite_kernel(self) -> bool:
         return self.lam > 0.0 or super()._needs_definite_kernel()
@@ -239,46 +244,66 @@ class RankHLapSVM(PairwiseClassifier):
         return super()._dual_before(shape) if self._dual is None else self._dual
 
 
+def _prepared_dense(
+    problem: Problem, solver: str, lam: float, laplacian: "Laplacian"
+) -> Callable[[], Fit]:
+    """Prepare Rank-SVM on whitened features."""
+    whitened = _whitened(problem, _with_ones(problem.X), solver, lam, laplacian)
+
+    def solve() -> Fit:
+        fit, W = whitened()
+        return _linear_fit(fit, W, problem.X, lam, laplacian)
+
+    return solve
+
+
 def _whitened(
     problem: Problem, X: Matrix, solver: str, lam: float, laplacian: "Laplacian"
-) -> tuple[Fit, Matrix]:
-    """Solve Rank-SVM on X R^-1, R^T R = I + lam X^T Lap X, and find the weights of X (used up)."""
-    R = _factor(laplacian, lam, X)
-    # R^T Z = X^T, solved in place: Z^T = X R^-1.
-    linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
-    fit = solve_problem(replace(problem, X=X), solver)
-    assert fit.weights is not None
-    return fit, linalg.solve_triangular(R, fit.weights, check_finite=False)
+) -> Callable[[], tuple[Fit, Matrix]]:
+    """Prepare Rank-SVM on X L^-T, L L^T = I + lam X^T Lap X, and the weights of X (used up)."""
+    L = _factor(laplacian, lam, X)
+    divide(X, L)
+
+    def solve() -> tuple[Fit, Matrix]:
+        fit = solve_problem(replace(problem, X=X), solver)
+        assert fit.weights is not None
+        return fit, linalg.solve_triangular(L.T, fit.weights, check_finite=False)
+
+    return solve
 
 
-def _solve_sparse(problem: Problem, solver: str, lam: float, laplacian: "Laplacian") -> Fit:
-    """Solve Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with a 1."""
+def _prepared_sparse(
+    problem: Problem, solver: str, lam: float, laplacian: "Laplacian"
+) -> Callable[[], Fit]:
+    """Prepare Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with 1."""
     X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
-    R = _factor(laplacian, lam, X)
-    M, info = linalg.lapack.dpotri(R, overwrite_c=True)
-    if info != 0:  # pragma: no cover  # R has a positive diagonal.
-        raise linalg.LinAlgError(f"Inverting I + lam X^T Lap X failed: LAPACK potri {info}.")
-    # Column-major and symmetric is row-major and symmetric.
-    fit = solve_problem(replace(problem, X=X, metric=_with_lower_triangle(M).T), solver)
-    assert fit.weights is not None
-    return _linear_fit(fit, fit.weights, problem.X, lam, laplacian)
+    L = _factor(laplacian, lam, X)
+    inverse = np.eye(len(L))
+    divide(inverse, L)
+    with_metric = replace(problem, X=X, metric=aside(np.matmul, inverse, inverse.T))
+
+    def solve() -> Fit:
+        fit = solve_problem(with_metric, solver)
+        assert fit.weights is not None
+        return _linear_fit(fit, fit.weights, problem.X, lam, laplacian)
+
+    return solve
 
 
 def _factor(laplacian: "Laplacian", lam: float, X: Features) -> Matrix:
-    """Return R, upper triangular, of R^T R = I + lam X^T Lap X."""
+    """Return L, in the lower triangle, of L L^T = I + lam X^T Lap X."""
     gram = laplacian.gram(X)
     gram *= lam
-    gram.flat[:: gram.shape[0] + 1] += 1.0
+    gram.flat[:: len(gram) + 1] += 1.0
     try:
-        R: Matrix = linalg.cholesky(gram, overwrite_a=True, check_finite=False)
+        cholesky(gram)
     except linalg.LinAlgError:
         # Rounding of X^T Lap X beyond 1 hides that it is positive semidefinite.
-        gram = laplacian.gram(X)
-        eigenvalues, U = linalg.eigh(gram, lower=False, overwrite_a=True, check_finite=False)
+        eigenvalues, U = aside(np.linalg.eigh, laplacian.gram(X))
         roots = np.sqrt(1.0 + lam * np.maximum(eigenvalues, 0.0))
-        R = linalg.qr(roots[:, None] * U.T, mode="r", check_finite=False)[0]
-        R = np.asfortranarray(R)
-    return R
+        R: Any = aside(np.linalg.qr, roots[:, None] * U.T, mode="r")
+        return np.ascontiguousarray(R.T)
+    return gram
 
 
 def _linear_fit(fit: Fit, W: Matrix, X: Features, lam: float, laplacian: "Laplacian") -> Fit:
@@ -294,8 +319,10 @@ def _linear_fit(fit: Fit, W: Matrix, X: Features, lam: float, laplacian: "Laplac
     )
 
 
-def _solve_kernel_form(problem: Problem, solver: str, lam: float, laplacian: "Laplacian") -> Fit:
-    """Solve Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. (27).
+def _prepared_kernel_form(
+    problem: Problem, solver: str, lam: float, laplacian: "Laplacian"
+) -> Callable[[], Fit]:
+    """Prepare Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. (27).
 
     Here L L^T is the kernel matrix K and R^T R = I + lam [L, 1]^T Lap [L, 1]. Formed as
     K1 (I + lam Lap K1)^-1, the kernel and the expansion B - lam Lap F would be those of two
@@ -306,26 +333,31 @@ def _solve_kernel_form(problem: Problem, solver: str, lam: float, laplacian: "La
         raise ValueError(
             "X has kernel values that are not finite; expected finite ones: scale the features."
         )
-    L, pivots = _pivoted_cholesky(K)
+    L, pivots = pivoted_cholesky(K)
     n, rank = L.shape
     X = np.ones((n, rank + 1))
     X[:, :-1] = L
     of_pivots = replace(problem, kernel=Kernel("linear"))
-    fit, V = _whitened(of_pivots, X, solver, lam, laplacian)
-    # The scores are L V: those of an expansion A over the pivots with L^T A = V.
-    expansion = np.zeros_like(fit.dual)
-    if rank > 0:
-        expansion[pivots] = linalg.solve_triangular(
-            L[pivots], V[:-1], lower=True, trans="T", check_finite=False
-        )
+    whitened = _whitened(of_pivots, X, solver, lam, laplacian)
     is_linear = problem.kernel.name == "linear"
-    return replace(
-        fit,
-        weights=safe_sparse_dot(problem.X.T, expansion) if is_linear else None,
-        bias=V[-1].copy(),
-        scores=None if fit.scores is None else np.ascontiguousarray(fit.scores - V[-1]),
-        expansion=expansion,
-    )
+
+    def solve() -> Fit:
+        fit, V = whitened()
+        # The scores are L V: those of an expansion A over the pivots with L^T A = V.
+        expansion = np.zeros_like(fit.dual)
+        if rank > 0:
+            expansion[pivots] = linalg.solve_triangular(
+                L[pivots], V[:-1], lower=True, trans="T", check_finite=False
+            )
+        return replace(
+            fit,
+            weights=safe_sparse_dot(problem.X.T, expansion) if is_linear else None,
+            bias=V[-1].copy(),
+            scores=None if fit.scores is None else np.ascontiguousarray(fit.scores - V[-1]),
+            expansion=expansion,
+        )
+
+    return solve
 
 
 def _kernel_matrix(problem: Problem) -> Matrix:
@@ -376,7 +408,7 @@ class Laplacian:
         return total
 
     def gram(self, X: Features) -> Matrix:
-        """Return the upper triangle of X^T Lap X, d x d, of X that ends with the feature 1.
+        """Return X^T Lap X, d x d, of X that ends with the feature 1, in the lower triangle.
 
         That feature, and whatever else is constant where hyperedges meet, lies in the null space of
         the Laplacian: it is taken out first, since the difference of the two terms of Lap keeps no
@@ -391,7 +423,7 @@ class Laplacian:
         sums = np.asfortranarray(sums * np.sqrt(self.weights))
         gram = np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=gram, overwrite_c=1))
         gram[:, -1] = 0.0
-        return gram
+        return gram.T
 
     def _gram_of_chunks(self, roots: Matrix, X: Matrix) -> tuple[Matrix, Matrix]:
         """Return both terms of X^T Lap X, centred by components, in O(n d^2) operations."""
@@ -470,33 +502,6 @@ def _weights(
     # A label without instances has no hyperedge.
     weights: Matrix = np.where(Y.any(axis=0), np.exp(-float(nu) * mean_distance(Y)), 0.0)
     return weights
-
-
-def _pivoted_cholesky(K: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
-    """Return L of shape (n, r) with L L^T = K up to rounding, and the rows of K that span it.
-
-    The rows `L[pivots]` are lower triangular. K, positive semidefinite, is used up.
-    """
-    n = K.shape[0]
-    # Column-major and symmetric is row-major and symmetric.
-    factor, pivots, rank, info = linalg.lapack.dpstrf(K.T, lower=1, overwrite_a=1)
-    if info < 0:  # pragma: no cover  # LAPACK was called wrongly.
-        raise linalg.LinAlgError(f"Factorising the kernel matrix failed: LAPACK pstrf {info}.")
-    pivots = pivots.astype(np.intp) - 1
-    L = np.empty((n, rank))
-    L[pivots] = np.tril(factor)[:, :rank]
-    return L, pivots[:rank]
-
-
-def _with_lower_triangle(M: Matrix) -> Matrix:
-    """Copy the upper triangle of a square matrix to the lower one, in place, and return it."""
-    d = M.shape[0]
-    for start in range(0, d, _CHUNK):
-        end = start + _CHUNK
-        corner = M[start:end, start:end]
-        corner[:] = np.triu(corner) + np.triu(corner, 1).T
-        M[end:, start:end] = M[start:end, end:].T
-    return M
 
 
 def _with_ones(X: Any) -> Matrix:

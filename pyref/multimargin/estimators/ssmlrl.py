@@ -5,9 +5,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 
 from multimargin.checks.parameters import check_real
+from multimargin.decompositions import aside, cholesky, divide
 from multimargin.estimators.bases.kernel_expansion import TrainingData
 from multimargin.estimators.bases.relationships import (
     Labelled,
@@ -203,24 +204,24 @@ def reduced_kernel(
     """Return the kernel (22) among labelled rows, and what they make unlabelled ones contribute."""
     A = K[np.ix_(unlabelled, unlabelled)]
     A[np.diag_indices_from(A)] += c
-    K_ul = K[np.ix_(unlabelled, labelled)]
     try:
-        R = linalg.cholesky(A, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError as error:
+        cholesky(A)
+    except np.linalg.LinAlgError as error:
         if is_indefinite(K[np.ix_(unlabelled, unlabelled)]):
             raise ValueError(
                 "kernel is not positive semidefinite on the unlabelled rows; expected one that is."
             ) from error
         # Rounding of K_uu beyond c hides that it is.
         return _reduced_by_factor(K, labelled, unlabelled, c)
-    V = linalg.solve_triangular(R, K_ul, trans="T", check_finite=False)
+    V = K[np.ix_(labelled, unlabelled)]
+    divide(V, A)
     reduced = K[np.ix_(labelled, labelled)]
     before = np.diagonal(reduced).copy()
-    reduced = reduced - V.T @ V
+    reduced = reduced - V @ V.T
     if (np.diagonal(reduced) < _CANCELLED * before).any():
         reduced, _ = _reduced_by_factor(K, labelled, unlabelled, c)
-    influence = -linalg.solve_triangular(R, V, check_finite=False)
-    return np.ascontiguousarray(0.5 * (reduced + reduced.T)), influence
+    divide(V, A, transposed=True)
+    return np.ascontiguousarray(0.5 * (reduced + reduced.T)), -V.T
 
 
 def _reduced_by_factor(
@@ -230,12 +231,12 @@ def _reduced_by_factor(
 
     They are G_l (I + H^T H)^-1 G_l^T and -H (I + H^T H)^-1 G_l^T / sqrt(c) with H = G_u / sqrt(c).
     """
-    eigenvalues, U = linalg.eigh(K, check_finite=False)
+    eigenvalues, U = aside(np.linalg.eigh, K)
     G = U * np.sqrt(np.maximum(eigenvalues, 0.0))
     roots = np.reshape(np.sqrt(c), (-1, 1))
     H = G[unlabelled] / roots
     # Of H itself: the small eigenvalues of H^T H are lost beside large ones.
-    P, s, Vt = linalg.svd(H, check_finite=False)
+    P, s, Vt = aside(np.linalg.svd, H)
     damping = np.ones(len(Vt))
     damping[: len(s)] += s * s
     half = (G[labelled] @ Vt.T) / np.sqrt(damping)

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from multimargin.blas import one_blas_thread, with_one_blas_thread
+from multimargin.decompositions import aside, cholesky
 from multimargin.kernels.kernel import Kernel
 from multimargin.typing import Features, Matrix
 
@@ -15,8 +16,8 @@ _SYMMETRY_TOLERANCE = 1e-10
 # A smallest eigenvalue above minus this fraction of the largest diagonal entry counts as rounding.
 _INDEFINITE_TOLERANCE = 1e-8
 
-# Columns of a Cholesky factor that are computed at once.
-_PANEL = 256
+# Rows of a matrix that are copied at once.
+_ROWS = 256
 
 # Rows and columns of a kernel matrix that are tested where the whole is too large to store.
 _LARGEST_SAMPLE = 2048
@@ -67,27 +68,17 @@ def is_indefinite_on_a_sample(
 
 
 def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
-    """Try a Cholesky factor of K + shift I, panel by panel, so that Ctrl-C is answered."""
+    """Try a Cholesky factor of K + shift I."""
     n = K.shape[0]
     rest = np.empty_like(K)
-    for first in range(0, n, _PANEL):
-        rows = slice(first, first + _PANEL)
+    for first in range(0, n, _ROWS):
+        rows = slice(first, first + _ROWS)
         rest[rows, : rows.stop] = K[rows, : rows.stop]
     rest.flat[:: n + 1] += shift
-    for start in range(0, n, _PANEL):
-        end = min(start + _PANEL, n)
-        try:
-            corner = linalg.cholesky(rest[start:end, start:end], lower=True, check_finite=False)
-        except linalg.LinAlgError:
-            return False
-        panel = linalg.solve_triangular(
-            corner, rest[end:, start:end].T, lower=True, check_finite=False
-        )
-        for first in range(end, n, _PANEL):
-            rows = slice(first, first + _PANEL)
-            rest[rows, end : rows.stop] -= (
-                panel[:, first - end : rows.stop - end].T @ panel[:, : rows.stop - end]
-            )
+    try:
+        cholesky(rest)
+    except linalg.LinAlgError:
+        return False
     return True
 
 
@@ -111,7 +102,7 @@ class NearestKernel:
 @with_one_blas_thread
 def nearest_positive_semidefinite(K: Matrix) -> NearestKernel | None:
     """Return the positive semidefinite matrix that is nearest to a symmetric one."""
-    eigenvalues, U = linalg.eigh(K, check_finite=False)
+    eigenvalues, U = aside(np.linalg.eigh, K)
     if eigenvalues[0] >= -_ROUNDING_OF_EIGENVALUES * np.abs(eigenvalues).max():
         return None
     positive = eigenvalues > 0.0

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
 from multimargin.checks.scores import check_scores
+from multimargin.decompositions import takes_long, triangle
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.cuts import best_thresholds
@@ -86,6 +87,9 @@ class ScoresThreshold(Threshold):
         """
         # Driver gelsd is the fastest: it reduces a tall matrix by QR before it looks for the rank.
         # scipy.linalg.lstsq would copy the design.
+        if takes_long(design):
+            R = triangle(design, target)
+            design, target = np.asfortranarray(R[:, :-1]), R[:, -1]
         n, columns = design.shape
         rank_tolerance = _RELATIVE_RANK_TOLERANCE[np.dtype(dtype)]
         room, whole_room, _ = dgelsd_lwork(n, columns, 1, rank_tolerance)

@@ -1,5 +1,6 @@
 """Base of the pairwise estimators: a problem is stated, solved, certified and stored."""
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from numbers import Real
@@ -69,6 +70,10 @@ class PairwiseClassifier(KernelExpansionClassifier):
 
     def _solve(self, problem: Problem) -> Fit:
         return solve_problem(problem, self.solver)
+
+    def _prepared(self, problem: Problem) -> Callable[[], Fit]:
+        """Do what comes before the loop, while Ctrl-C is let through; return what solves."""
+        return partial(self._solve, problem)
 
     def _of_engine(self, fit: Fit, pairs: float) -> Fit:
         """Return a method's own solution from the engine's; `pairs` sums the pairs' variables."""
@@ -150,7 +155,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         fit = kept_fit(
             self,
             progress,
-            solve=partial(progress.interrupts.reached_by, self._solve, problem),
+            solve=partial(progress.interrupts.reached_by, self._prepared(problem)),
             keep=partial(self._keep, data, training, problem),
             learn=partial(self._fit_threshold, problem, data.targets),
         )

@@ -1,0 +1,157 @@
+"""Decompositions of large dense matrices, during which Ctrl-C is answered.
+
+LAPACK does not return before it has finished, and SciPy keeps Python's lock meanwhile: here it gets
+a panel at a time, or runs in a thread of its own.
+"""
+
+from collections.abc import Callable
+from threading import Thread
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from multimargin.typing import Matrix, Vector
+
+_Result = TypeVar("_Result")
+
+# Columns of a Cholesky factor that are computed at once.
+_PANEL = 128
+
+# Rows of a matrix that LAPACK takes no longer than that for.
+_AT_ONCE = 2000
+
+# Rows and columns of a matrix for which no thread is worth it.
+_SMALL = 200
+
+# Operations of one call of LAPACK or BLAS: about a tenth of a second.
+_OPERATIONS = 4e9
+
+# Seconds between two looks at a thread, which Ctrl-C may have to wait for.
+_LOOK = 0.05
+
+
+def aside(work: Callable[..., _Result], matrix: Matrix, *arguments: Any, **options: Any) -> _Result:
+    """Return what a function of NumPy's linear algebra returns: they release Python's lock.
+
+    What was begun goes on after Ctrl-C, unheeded, until it is done.
+    """
+    if max(matrix.shape) <= _SMALL:
+        return work(matrix, *arguments, **options)
+    results: list[_Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work(matrix, *arguments, **options))
+        except BaseException as error:  # It is raised where the result is waited for.
+            errors.append(error)
+
+    thread = Thread(target=run, name="multimargin", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_LOOK)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def cholesky(A: Matrix) -> None:
+    """Replace the lower triangle of a positive definite matrix, row-major, by its factor L."""
+    n = len(A)
+    for start in range(0, n, _PANEL):
+        end = min(start + _PANEL, n)
+        corner = linalg.cholesky(A[start:end, start:end], lower=True, check_finite=False)
+        A[start:end, start:end] = corner
+        panel = A[end:, start:end]
+        panel[:] = linalg.solve_triangular(corner, panel.T, lower=True, check_finite=False).T
+        _subtract_square(A, panel, end)
+
+
+def _subtract_square(A: Matrix, panel: Matrix, first: int) -> None:
+    """Subtract P P^T from the lower triangle of the rows and columns of A from the first on."""
+    n = len(A)
+    for start in range(first, n, _PANEL):
+        end = min(start + _PANEL, n)
+        A[start:end, first:end] -= panel[start - first : end - first] @ panel[: end - first].T
+
+
+def divide(X: Matrix, L: Matrix, *, transposed: bool = False) -> None:
+    """Replace X, row-major, by X L^-T, or X L^-1 where `transposed`, for a lower triangular L."""
+    together = max(1, int(_OPERATIONS / max(1, len(L)) ** 2))
+    for start in range(0, len(X), together):
+        linalg.blas.dtrsm(
+            1.0, L.T, X[start : start + together].T, trans_a=not transposed, overwrite_b=True
+        )
+
+
+def takes_long(A: Matrix) -> bool:
+    """Return True if LAPACK decomposes a tall matrix in no less than a tenth of a second."""
+    n, d = A.shape
+    return bool(n > 4 * d and n * d**2 > _OPERATIONS)
+
+
+def triangle(A: Matrix, b: Vector) -> Matrix:
+    """Return R of the QR decomposition of a tall matrix and a column."""
+    n, d = A.shape
+    R = np.empty((0, d + 1))
+    for start in range(0, n, d):
+        rows = slice(start, start + d)
+        more = np.column_stack([A[rows], b[rows]])
+        R = np.asarray(np.linalg.qr(np.vstack([R, more]), mode="r"))
+    return R
+
+
+def pivoted_cholesky(A: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
+    """Return L of shape (n, r) with L L^T = A up to rounding, and the rows of A that span it.
+
+    The rows `L[pivots]` are lower triangular. A, positive semidefinite and row-major, is used up.
+    """
+    n = len(A)
+    if n <= _AT_ONCE:
+        R, order, rank, _ = linalg.lapack.dpstrf(A.T, overwrite_a=True)
+        pivots = order.astype(np.intp) - 1
+    else:
+        R, pivots, rank = A, *_factorised(A)
+    L = np.empty((n, rank))
+    L[pivots] = np.triu(R)[:rank].T
+    return L, pivots[:rank]
+
+
+def _factorised(A: Matrix) -> tuple[NDArray[np.intp], int]:
+    """Replace the upper triangle of A by R of R^T R = A[pivots][:, pivots]; return pivots and rank.
+
+    It is the algorithm of LAPACK's pstrf.
+    """
+    n = len(A)
+    pivots, rest = np.arange(n), np.diagonal(A).copy()
+    least = n * np.finfo(float).eps * rest.max()
+    for start in range(0, n, _PANEL):
+        end = min(start + _PANEL, n)
+        for k in range(start, end):
+            pivot = k + int(rest[k:].argmax())
+            if not rest[pivot] > least:
+                return pivots, k
+            if pivot > k:
+                _exchange(A, k, pivot)
+                for numbers in (pivots, rest):
+                    numbers[[k, pivot]] = numbers[[pivot, k]]
+            row = A[k, k:]
+            row -= A[start:k, k] @ A[start:k, k:]
+            row /= np.sqrt(rest[k])
+            rest[k:] -= row**2
+        panel = A[start:end]
+        for first in range(end, n, _PANEL):
+            rows = slice(first, first + _PANEL)
+            A[rows, first:] -= panel[:, rows].T @ panel[:, first:]
+    return pivots, n
+
+
+def _exchange(A: Matrix, k: int, pivot: int) -> None:
+    """Exchange two rows and columns of a symmetric matrix whose upper triangle is held."""
+    both, between = [k, pivot], slice(k + 1, pivot)
+    A[:k, both] = A[:k, both[::-1]]
+    A[both, both] = A[both[::-1], both[::-1]]
+    A[both, pivot + 1 :] = A[both[::-1], pivot + 1 :]
+    A[k, between], A[between, pivot] = A[between, pivot].copy(), A[k, between].copy()
