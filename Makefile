@@ -8,7 +8,7 @@ N ?= 1000
 SEED ?= 0
 BASE ?= origin/main
 
-# numpy 1.26 has no wheel for Python 3.13 and later.
+# numpy 2.0 has no wheel for Python 3.13 and later.
 OLDEST_PYTHON ?= python3.11
 OLDEST := .venv-oldest
 WHEEL := .venv-wheel

@@ -167,14 +167,15 @@ def write_workbook(name, rows):
         '<Default Extension="rels" '
         'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
         f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/s.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        f'<Override PartName="/xl/worksheets/s.xml" ContentType="{kind}.worksheet+xml"/></Types>',
         "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="a" '
         f'Type="{of}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
         "xl/workbook.xml": f'<workbook xmlns="{space}" xmlns:r="{of}"><sheets>'
         '<sheet name="s" sheetId="1" r:id="a"/></sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
-        f'<Relationship Id="a" Type="{of}/worksheet" Target="s.xml"/></Relationships>',
-        "xl/s.xml": f'<worksheet xmlns="{space}"><sheetData>{data}</sheetData></worksheet>',
+        f'<Relationship Id="a" Type="{of}/worksheet" Target="worksheets/s.xml"/></Relationships>',
+        "xl/worksheets/s.xml": f'<worksheet xmlns="{space}"><sheetData>{data}'
+        "</sheetData></worksheet>",
     }
     with zipfile.ZipFile(name, "w") as archive:
         for part, text in parts.items():

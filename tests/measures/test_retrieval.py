@@ -188,9 +188,18 @@ def precision_of_a_label(y, scores, sample_weight):
     return precision_by_loops(y, scores, sample_weight)
 
 
+def f1_of_a_label(y, given, sample_weight):
+    """1 where neither the rows nor the answers have the label; none without known rows."""
+    if not y.size:
+        raise ValueError
+    both = 2.0 * sample_weight @ (y * given)
+    either = sample_weight @ (y + given)
+    return both / either if either > 0 else 1.0
+
+
 BY_LOOPS = {
     "hamming_loss": lambda *given: of_entries(metrics.zero_one_loss, *given),
-    "macro_f1": lambda *given: of_each_label(partial(metrics.f1_score, zero_division=1.0), *given),
+    "macro_f1": lambda *given: of_each_label(f1_of_a_label, *given),
     "micro_f1": lambda *given: of_entries(metrics.f1_score, *given),
     "auc_macro": lambda *given: of_each_label(metrics.roc_auc_score, *given),
     "auc_micro": lambda *given: of_entries(metrics.roc_auc_score, *given),

@@ -75,8 +75,6 @@ def test_lists_that_name_too_little_are_refused() -> None:
 
 
 def string_dtype(rows: list[Any]) -> Any:
-    if not hasattr(np.dtypes, "StringDType"):
-        pytest.skip("numpy 1 has no such type")
     return np.array(rows, dtype=np.dtypes.StringDType(na_object=rows[2]))
 
 

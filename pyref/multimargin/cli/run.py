@@ -9,8 +9,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import typer
-
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
 from multimargin.cli.options import flag
@@ -47,8 +45,7 @@ def run(arguments: Sequence[str]) -> int:
                 obj=list(arguments),
             )
             sys.stdout.flush()
-        except (KeyboardInterrupt, typer.Abort):
-            # The latter is what older versions of typer make of Ctrl-C.
+        except KeyboardInterrupt:
             code = INTERRUPTED
         except BrokenPipeError:
             # The reader, `head` say, has closed the pipe. Python would fail again when it closes.
@@ -70,7 +67,7 @@ def _command_of(arguments: Sequence[str]) -> str:
 
 
 def _show_error(error: Exception, command: str) -> int:
-    # The errors of typer, and of click for its older versions, have no common base of their own.
+    # Errors of typer know their exit code.
     wrong_usage = getattr(error, "exit_code", None) == USAGE
     if hasattr(error, "format_message"):
         message = error.format_message()

@@ -18,9 +18,6 @@ from scipy import stats
 from multimargin.checks.parameters import check_real
 from multimargin.compare.statistics.differences import advantages, rounded
 
-# Up to so many data sets, all signs of the ranks are gone through.
-_PERMUTED = 13
-
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
@@ -245,13 +242,9 @@ def wilcoxon_tests(
         elif not gain.any():
             outcome, p_value, note = "tie", 1.0, "equal on every data set"
         else:
-            # SciPy before 1.15 takes the normal approximation where ranks are tied, however few.
-            ranks = stats.rankdata(np.abs(gain))
-            tied = not gain.all() or len(set(ranks)) < len(ranks)
-            permuted = tied and len(gain) <= _PERMUTED
-            how = stats.PermutationMethod(n_resamples=np.inf) if permuted else "auto"
-            test = stats.wilcoxon(gain, zero_method="zsplit", method=how)
+            test = stats.wilcoxon(gain, zero_method="zsplit")
             rank_sum, p_value = float(test.statistic), float(test.pvalue)
+            ranks = stats.rankdata(np.abs(gain))
             wins = ranks[gain > 0].sum() > ranks[gain < 0].sum()
             outcome = "tie" if p_value >= alpha else "win" if wins else "loss"
             if 2.0 * 0.5 ** len(both) >= alpha:
