@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -98,6 +99,19 @@ def test_a_result_or_an_error_comes_from_aside(small_panels):
     np.testing.assert_array_equal(aside(np.linalg.eigvalsh, A), np.linalg.eigvalsh(A))
     with pytest.raises(np.linalg.LinAlgError):
         aside(np.linalg.inv, np.zeros((3, 3)))
+
+
+def test_what_runs_aside_has_the_caller_s_context_and_its_warnings_reach_it(small_panels):
+    def work(matrix):
+        warnings.warn("told", UserWarning, stacklevel=1)
+        return matrix / 0.0
+
+    with (
+        np.errstate(divide="raise"),
+        pytest.warns(UserWarning, match="told"),
+        pytest.raises(FloatingPointError),
+    ):
+        aside(work, np.eye(3))
 
 
 def test_ctrl_c_does_not_wait_for_what_runs_aside(small_panels):

@@ -149,7 +149,7 @@ ESTIMATORS = [
     Damage("rank_hlapsvm", "gram", "beta=1.0", "beta=0.5", LAPLACIAN),
     Damage("rank_hlapsvm", "_weights", "delta - 1.0", "delta", "rank-hlapsvm"),
     Damage("rank_hlapsvm", "_factor", "gram *= lam", "gram *= 2 * lam", LAPLACIAN),
-    Damage("ssmlrl", "reduced_kernel", "reduced - V.T @ V", "reduced - 0.5 * V.T @ V", "ssmlrl"),
+    Damage("ssmlrl", "reduced_kernel", "reduced - V @ V.T", "reduced - 0.5 * V @ V.T", "ssmlrl"),
     Damage("ssmlrl", "reduced_kernel", "+= c", "+= 2 * c", "ssmlrl"),
     Damage("../kernels/kernel", "_spread", "2.0 *", "3.0 *", "rank-svm --set gamma=mean_distance"),
     Damage("../kernels/kernel", "_spread", "X.shape[1] *", "2 *", "rank-lsvm"),

@@ -1,10 +1,11 @@
-"""Decompositions of large dense matrices, during which Ctrl-C is answered.
+"""Decompositions of large dense matrices, and calls of libraries, during which Ctrl-C is answered.
 
 LAPACK does not return before it has finished, and SciPy keeps Python's lock meanwhile: here it gets
-a panel at a time, or runs in a thread of its own.
+a panel at a time. What gives the lock back runs in a thread of its own.
 """
 
 from collections.abc import Callable
+from contextvars import copy_context
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -32,10 +33,11 @@ _OPERATIONS = 4e9
 _LOOK = 0.05
 
 
-def aside(work: Callable[..., _Result], matrix: Matrix, *arguments: Any, **options: Any) -> _Result:
-    """Return what a function of NumPy's linear algebra returns: they release Python's lock.
+def aside(work: Callable[..., _Result], matrix: Any, *arguments: Any, **options: Any) -> _Result:
+    """Return what a function of a matrix returns that releases Python's lock.
 
-    What was begun goes on after Ctrl-C, unheeded, until it is done.
+    NumPy's linear algebra does, and scikit-learn's LIBLINEAR. What was begun goes on after Ctrl-C,
+    unheeded, until it is done.
     """
     if max(matrix.shape) <= _SMALL:
         return work(matrix, *arguments, **options)
@@ -48,7 +50,7 @@ def aside(work: Callable[..., _Result], matrix: Matrix, *arguments: Any, **optio
         except BaseException as error:  # It is raised where the result is waited for.
             errors.append(error)
 
-    thread = Thread(target=run, name="multimargin", daemon=True)
+    thread = Thread(target=copy_context().run, args=(run,), name="multimargin", daemon=True)
     thread.start()
     while thread.is_alive():
         thread.join(_LOOK)

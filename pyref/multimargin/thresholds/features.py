@@ -23,6 +23,7 @@ from multimargin.checks.parameters import (
 )
 from multimargin.checks.scores import check_scores
 from multimargin.checks.storage import canonical
+from multimargin.decompositions import aside
 from multimargin.targets.indicator import known_both
 from multimargin.thresholds.base import Threshold, check_rows
 from multimargin.thresholds.cuts import chunks_of
@@ -132,7 +133,7 @@ class FeaturesThreshold(Threshold):
             dense = centred and sparse.issparse(rows)
             rows = scaler.fit_transform(rows.toarray() if dense else rows)
         regression = self._regression(rows.shape[1], unit)
-        regression.fit(rows, middles / unit, sample_weight=of_rows)
+        aside(regression.fit, rows, middles / unit, sample_weight=of_rows)
         self.coef_ = regression.coef_
         self.intercept_ = float(np.ravel(regression.intercept_)[0])
         if scaler is not None:
