@@ -251,9 +251,69 @@ def test_a_note_below_a_table_is_told(tmp_path, kind):
     rows = [["red", 1, 0], ["sea", 0, None], ["red", None, 1]]
     with pytest.warns(UserWarning, match="the last row has 'Source: us' and nothing else"):
         assert len(write(*rows, ["Source: us", None, None])) == 4
+    for note in ("(3 rows)", "3 rows in set (0.00 sec)", "Quelle: wir", "Exported on 5 May: all"):
+        with pytest.warns(UserWarning, match=r"the last 2 rows have '.*' and nothing else"):
+            write(*rows, [note, None, None], ["More of us", None, None])
     # Others have no more, either.
     write(*rows, ["sky", None, None], ["sea", None, None])
     write(*rows, ["sky", None, 1])
+
+
+@pytest.mark.parametrize("note", ["(2 rows)", "Source: us", "* estimated", "sky"])
+def test_a_note_below_two_columns_is_told(tmp_path, note):
+    (tmp_path / "t.csv").write_text(f"text,tags\nred fox,a\nsea,b\n{note},\n")
+    with pytest.warns(UserWarning, match=r"the last row has '.*' and nothing else, unlike others"):
+        read_frame(tmp_path / "t.csv")
+    # Rows without a tag.
+    (tmp_path / "t.csv").write_text("text,tags\nred fox,a\nsea,\nsky,\nsun,b\nmoon,\n")
+    assert len(read_frame(tmp_path / "t.csv")) == 5
+
+
+@pytest.mark.parametrize("word", ["Total", "Grand total:", "SUM", "Summe", "Mean", "合計", "Итого"])
+def test_a_row_of_sums_is_told_by_its_word(tmp_path, word):
+    for row in (f"{word},9,4", f"x,{word},4"):
+        (tmp_path / "t.csv").write_text(f"name,size,y\nred,4,1\nsea,2,0\nsky,3,1\n{row}\n")
+        with pytest.warns(UserWarning, match=f"the last row has '{word}' in the column '"):
+            assert len(read_frame(tmp_path / "t.csv")) == 4
+    # A name as others.
+    (tmp_path / "t.csv").write_text(f"name,size,y\n{word},4,1\nsea,2,0\n{word},3,1\n")
+    assert len(read_frame(tmp_path / "t.csv")) == 3
+
+
+def test_columns_without_a_name_are_told(tmp_path):
+    """As below merged cells, where a second line has the names."""
+    (tmp_path / "t.csv").write_text("id,colours,,size\n,red,blue,\n1,1,0,5\n2,0,1,6\n")
+    with pytest.warns(UserWarning, match="has columns without a name, which are called 'column3'"):
+        assert list(read_frame(tmp_path / "t.csv")) == ["id", "colours", "column3", "size"]
+    # Names of rows, and columns that hold nothing.
+    (tmp_path / "t.csv").write_text(",x,,y,\nr,1,,0,\ns,0,,1,\n")
+    assert list(read_frame(tmp_path / "t.csv")) == ["column1", "x", "y"]
+
+
+@pytest.mark.parametrize("names", [None, ["top", "sub"]])
+@pytest.mark.parametrize("index", [True, False])
+def test_two_lines_of_names_are_refused(tmp_path, names, index):
+    columns = pd.MultiIndex.from_product([["x", "y"], ["a", "b"]], names=names)
+    frame = pd.DataFrame([[1.5, 2, 0, 1], [2.5, 3, 1, 1]], columns=columns)
+    frame.to_csv(tmp_path / "t.csv", index=index)
+    with pytest.raises(ValueError, match="names of columns in two lines, the first with 'x', 'y'"):
+        read_frame(tmp_path / "t.csv")
+
+
+def test_the_rows_of_an_object_with_several_lists(tmp_path):
+    rows = [{"row_idx": k, "row": {"text": f"word {k}", "tags": ["a"]}} for k in range(3)]
+    features = [{"name": "text"}, {"name": "tags"}]
+    (tmp_path / "t.json").write_text(json.dumps({"features": features, "rows": rows, "n": 3}))
+    with pytest.warns(UserWarning, match="list 'rows' is read as the rows, and 'features' left"):
+        assert list(read_frame(tmp_path / "t.json")["text"]) == ["word 0", "word 1", "word 2"]
+    (tmp_path / "t.json").write_text(json.dumps({"cards": rows, "lists": features, "n": 3}))
+    with pytest.raises(ValueError, match="no JSON list, but several, 'cards', 'lists'; expected"):
+        read_frame(tmp_path / "t.json")
+    # Columns, one of which has objects.
+    columns = {"text": ["red", "sea"], "cats": [{"a": 1}, {"a": 0}]}
+    (tmp_path / "t.json").write_text(json.dumps(columns))
+    with pytest.warns(UserWarning, match="each entry is read as a column"):
+        assert read_frame(tmp_path / "t.json").to_dict("list") == columns
 
 
 def test_the_first_row_of_a_workbook_may_be_no_names(tmp_path, monkeypatch):
@@ -316,10 +376,12 @@ def test_files_of_another_kind_are_named(frame):
     content = {
         "a.csv": (gzip.compress(TEXT.encode()), r"begins like a file of \.gz"),
         "b.csv": (frame.to_parquet(), r"begins like a file of \.parquet"),
-        "c.csv": (TEXT.encode("utf-16-le"), r"\(byte 1\); .* iconv -f UTF-16"),
-        "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), r"no text in UTF-8 \(byte"),
+        "c.csv": (TEXT.encode("utf-16-le"), "in line 1, .* iconv -f UTF-16"),
+        "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), "no text in UTF-8: .* tr -d"),
         "e.html": (b"<html>", "ends in '.html'; expected one of"),
-        "f.xls": (b"<html>", r"f\.xls: the file is damaged"),
+        "f.xls": (b"<html>", r"f\.xls is no workbook, but begins with b'<html>'; if that is text"),
+        "g.xlsx": (TEXT.encode(), r"g\.xlsx is no workbook, but begins with b'size,x,y"),
+        "h.xls": (b"\xd0\xcf\x11\xe0damaged", r"h\.xls: the file is damaged"),
     }
     pack_zip("f.csv", TEXT)
     content["f.csv"] = (Path("f.csv").read_bytes(), r"begins like a file of \.zip or \.xlsx")
@@ -429,8 +491,8 @@ def test_bytes_that_are_no_text_are_named(frame):
     ):
         with open(name, "wb") as stream:
             stream.write(content)
-        place = content.index(b"\xe9")
-        with pytest.raises(ValueError, match=rf"{name} is no text in UTF-8 \(byte {place}\)"):
+        line = content[: content.index(b"\xe9")].count(b"\n") + 1
+        with pytest.raises(ValueError, match=f"{name} is no text in UTF-8, in line {line}, b"):
             load_table(name, tags_column="l")
 
 

@@ -32,6 +32,16 @@ _WORDS_OF_A_NAME = 4
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _MADE_UP = re.compile(r"^(?:Unnamed: [0-9.]+(?:_level_[0-9]+)?|__index_level_[0-9]+__)$")
+# What draws frames around tables, with characters of their own too, and between columns.
+_RULE, _CORNERS = re.compile(r"[|+:=,;\s\u2500-\u257f-]+"), ("+", "\u250c", "\u2554", "\u256d")
+_COLUMNS_OF_DASHES = re.compile(r"\s*(-+|=+)(?:\s+(-+|=+))+\s*$")
+# What other kinds of content begin with.
+_OTHER_CONTENT = {
+    "JSON; name it .json, or .jsonl with an object in each line": r'\{\s*"[^"]*"\s*:|\[\s*\{',
+    "HTML, a page of the web": r"<!doctype|<html|<head|<table",
+    "XML": r"<\?xml",
+    "a pointer of Git LFS; git lfs pull fetches the file": r"version https://git-lfs",
+}
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
@@ -112,9 +122,9 @@ def read_delimited(
 @_cells_of_any_length()
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
-    with warnings.catch_warnings(), as_utf8(path, path):
+    with warnings.catch_warnings(), as_utf8(path, path) as text:
         warnings.simplefilter("ignore")
-        dialect, _ = _dialect_of(path, ending, path)
+        dialect, _ = _dialect_of(text, ending, path)
     return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 
 
@@ -135,7 +145,7 @@ def _n_comments(lines: Sequence[str], delimiters: str) -> int:
         # Names, the first of which begins so.
         count -= 1
     if count:
-        warn(f"the first line, {quoted(lines[0].strip())}, is taken for a comment, and left out")
+        warn(f"the first line, {quoted(lines[0].strip())}, is read as a comment and left out")
     return count
 
 
@@ -162,9 +172,9 @@ def _refuse_lone_quote(lines: Sequence[str], delimiters: str, shown: Path) -> No
 def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
     """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
     for number, line in enumerate(lines[:5], start=1):
-        has_dashes = any(mark in line for mark in ("--", ":-", "-:"))
-        is_table = dialect.width > 1 or line.startswith("+")
-        if is_table and has_dashes and not line.strip("|+:- \t\r\n"):
+        has_dashes = re.search("--|:-|-:|==|[\u2500\u2550]", line)
+        is_table = dialect.width > 1 or line.startswith(_CORNERS) or _COLUMNS_OF_DASHES.match(line)
+        if is_table and has_dashes and not _RULE.sub("", line):
             raise ValueError(
                 f"path: {shown}, line {number}: a line that only draws a rule, in "
                 f"{quoted(line.strip())}; expected rows of cells: remove such lines"
@@ -172,24 +182,35 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
 
 
 def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
-    """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
+    """Raise ValueError for a row of names, as of files in one, in whatever order and case."""
     from pandas import Series
 
-    (name, first), *others = columns.items()
+    names = {_plain(name) for name in columns} - {""}
     # A mark of byte order may stand before it.
-    short = Series(first).str.len() <= len(name) + 2 if others else ()
-    same = [k for k in np.flatnonzero(short) if _alike(first[k], name)]
-    row = next((k for k in same if all(_alike(of[k], other) for other, of in others)), None)
-    if row is not None:
-        raise ValueError(
-            f"path: {shown} has the names of the columns again, {listed(list(columns))}, in row "
-            f"{row}; were several files concatenated? Remove such lines"
-        )
+    first = Series(next(iter(columns.values()))).str.strip("\ufeff\u200b ").str.lower()
+    rows = np.flatnonzero(first.isin(names)) if len(columns) > 1 else ()
+    # A survey repeats the name of a box where it is ticked, and has nothing else below.
+    boxes = {
+        name for name, of in columns.items() if len(rows) and {*map(str.strip, of)} <= {name, ""}
+    }
+    for row in rows:
+        cells = [of[row] for name, of in columns.items() if name not in boxes]
+        known = {_plain(cell) for cell in cells} & names
+        is_data = any(cell.strip() and is_number(cell) for cell in cells)
+        if len(known) > 1 and 2 * len(known) > len(cells) and not is_data:
+            raise ValueError(
+                f"path: {shown} has the names of the columns again, {listed(cells)}, in row {row}; "
+                "were several files concatenated? Remove such lines"
+            )
+
+
+def _plain(name: str) -> str:
+    """Return a name without capital letters and what is invisible."""
+    return label_name(name).casefold()
 
 
 def _alike(cell: str, name: str) -> bool:
-    """Return whether a cell is a name but for capital letters and what is invisible."""
-    return label_name(cell).casefold() == label_name(name).casefold()
+    return _plain(cell) == _plain(name)
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
@@ -200,6 +221,9 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
         raise ValueError(not_utf8(path, shown))
     if not any(line.strip() for line in lines):
         raise ValueError(f"path: {shown} is empty; expected names of columns in its first row")
+    for what, start in _OTHER_CONTENT.items():
+        if re.match(start, "".join(lines[:2]).lstrip(), re.IGNORECASE):
+            raise ValueError(f"path: {shown} is no delimited text, but begins like {what}")
     told = _TOLD.fullmatch(lines[0])
     return lines, told[1] if told else None
 
@@ -267,7 +291,7 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     if row_names and not in_quotes and delimiter in ",;":
         warn(
             f"rows have a cell more than the line of names, {listed(names)}: the first cells, such "
-            f"as {quoted(rows[0][0])}, are taken for names of the rows, as R writes them; if they "
+            f"as {quoted(rows[0][0])}, are read as names of the rows, as R writes them; if they "
             "belong to the first column, put cells with the delimiter in quotes"
         )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
@@ -435,7 +459,7 @@ def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[A
 
 def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
     """Say which row is the first that does not fit, and why."""
-    above, kind = 0, ""
+    above, kind, row = 0, "", list[str]()
     with _opened(path) as stream:
         reader = _reader_of(stream, dialect)
         try:
@@ -456,8 +480,10 @@ def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
             f"{where}: an opening quotation mark is not closed properly, in {quoted(held)}; "
             "expected texts with quotation marks in quotes, and their own marks doubled"
         )
+    advice = f"is the separator {dialect.delimiter!r}, are texts with it in quotes?"
+    if kind == "fewer" and len(row) == 1:
+        advice = "if it is a comment or a note, and no row, remove it"
     return (
         f"{where}: rows of different lengths: {kind} cells than the {len(dialect.names)} columns "
-        f"of the first line, in {quoted(held)}; is the separator {dialect.delimiter!r}, are texts "
-        "with it in quotes?"
+        f"of the first line, in {quoted(held)}; {advice}"
     )
