@@ -210,8 +210,23 @@ COMBINATIONS = [
     [
         *(
             mark.join
-            for mark in ("\u3001", "\uff0c", "\uff1b", "#", " > ", "~", "\u2022", " | ", "$")
+            for mark in (
+                "\u3001",
+                "\uff0c",
+                "\uff1b",
+                "#",
+                " > ",
+                "~",
+                "\u2022",
+                " | ",
+                "$",
+                ";#",
+                "\\n",
+            )
         ),
+        ";#".join,
+        "\\n".join,
+        " \u00b7 ".join,
         lambda tags: "".join(f"<{tag}>" for tag in tags),
         lambda tags: "".join(f"#{tag}" for tag in tags),
     ],
@@ -219,7 +234,7 @@ COMBINATIONS = [
 def test_separators_of_other_tables(tmp_path, written):
     cells = [written(row[::-1] if k % 3 == 0 else row) for k, row in enumerate(COMBINATIONS)]
     assert read(tmp_path / "t.csv", cells) == [set(row) for row in COMBINATIONS]
-    with pytest.warns(UserWarning, match="is taken to be it, between 3 different tags"):
+    with pytest.warns(UserWarning, match="is read as one, between 3 different tags"):
         tags = indicator_of_tags(pd.Series(cells, name="tags"), None)
     again = [joined(row, tags.separator) for row in COMBINATIONS]
     assert read(tmp_path / "t.csv", again) == [set(row) for row in COMBINATIONS]
@@ -241,7 +256,7 @@ def test_a_separator_that_is_in_doubt_is_named(mark):
 def test_a_mark_before_every_tag_separates_them():
     for mark in ("#", "\u2022", "@"):
         cells = [f"{mark}a", f"{mark}a {mark}b", f"{mark}b{mark}c", f"{mark}c"]
-        with pytest.warns(UserWarning, match=f"'{mark}' is taken to be it"):
+        with pytest.warns(UserWarning, match=f"'{mark}' is read as one"):
             assert indicator_of_tags(pd.Series(cells, name="t"), None).names == ["a", "b", "c"]
 
 
@@ -258,11 +273,90 @@ def test_a_mark_before_every_tag_separates_them():
         (["'red, dark','b'", "'b'"], "quotes, which are read literally"),
         (['"red","b"', '"b"'], "quotes, which are read literally"),
         (["__label__red,__label__b", "__label__b"], "a mark in front, a part of the name"),
+        (["Counter({'a': 2, 'b': 1})", "Counter({'b': 2})"], "brackets that are not closed"),
+        (['a:1:{i:0;b:3:"red";}', 'a:1:{i:0;s:1:"b";}'], "brackets that are not closed"),
     ],
 )
 def test_names_that_are_more_than_names_are_told(cells, told):
     with pytest.warns(UserWarning, match=f"has names with {told}, such as"):
         indicator_of_tags(pd.Series(cells, name="t"), ";" if ";b" in cells[0] else ",")
+
+
+@pytest.mark.parametrize("mark", [" \u00b7 ", " \u2022 ", " \u2192 ", " ~ ", " ^ "])
+def test_a_mark_between_blanks_is_named_rather_than_the_blank(mark):
+    cells = [mark.join(tags) for tags in (("aa", "b-b"), ("cc",), ("cc", "dd"), ("aa", "dd"))]
+    with pytest.warns(UserWarning, match="each is one tag") as told:
+        indicator_of_tags(pd.Series(cells * 6, name="tags"), None)
+    assert f"was {mark.strip()!r} meant?" in str(told[0].message)
+
+
+@pytest.mark.parametrize("separator", [",", ", ", ";", "|", " "])
+@pytest.mark.parametrize("one", ["1", "1.0", "True"])
+def test_rows_of_an_indicator_in_a_cell_are_refused(separator, one):
+    zero = {"1": "0", "1.0": "0.0", "True": "False"}[one]
+    cells = [separator.join(row) for row in ((one, zero, zero), (zero, one, one), (one, one, zero))]
+    with pytest.raises(ValueError, match="lists 3 times 0 or 1 in each row, which is an indicator"):
+        indicator_of_tags(pd.Series(cells, name="t"), separator.strip() or " ")
+    with pytest.warns(UserWarning, match="each is one tag|names with digits 0 and 1 alone") as told:
+        indicator_of_tags(pd.Series(["1 0 1", "0 0 1"], name="t"), ",")
+    assert len(told) == 2
+    # Names 0 and 1 of a few of which a row has some.
+    tags = indicator_of_tags(pd.Series(["0", "0,1", "1"], name="t"), ",")
+    assert tags.Y.tolist() == [[1, 0], [1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "pair"),
+    [
+        (["1. red|2. sea", "1. sea|2. red"], "'1. red' and '2. red'"),
+        (["(1) red|(2) sea", "(1) sea|(2) red"], r"'\(1\) red' and '\(2\) red'"),
+        (["red|sea|& sky", "sky"], "'& sky' and 'sky'"),
+        (["red|sea|and sky", "sky"], "'and sky' and 'sky'"),
+        (["red|#sea", "sea"], "'#sea' and 'sea'"),
+    ],
+)
+def test_names_that_differ_by_what_is_in_front_are_told(cells, pair):
+    with pytest.warns(UserWarning, match=f"differ only by .* what is in front,.* {pair}"):
+        indicator_of_tags(pd.Series(cells, name="t"), "|")
+
+
+@pytest.mark.parametrize("names", [["c", "c++"], ["+1", "1+"], ["and", "or"], ["a.b", "b"]])
+def test_names_that_differ_are_not_told(names):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        indicator_of_tags(pd.Series(["|".join(names), names[0]], name="t"), "|")
+
+
+def test_answers_to_several_questions_are_told(tmp_path):
+    def task(**answers):
+        result = [
+            {"from_name": name, "value": {"choices": of}, "type": "choices"}
+            for name, of in answers.items()
+        ]
+        return [{"id": 1, "result": result, "was_cancelled": False}]
+
+    tasks = [task(topic=["a", "b"], mood=["good"]), task(topic=["b"]), task(mood=["bad"]), task()]
+    with pytest.warns(UserWarning, match="answers to several questions, 'mood', 'topic'; the"):
+        of_lines(tmp_path / "t.jsonl", tasks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of_lines(tmp_path / "t.jsonl", [task(topic=["a", "b"]), task(topic=["b"]), task(), task()])
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|", "\n"])
+def test_texts_that_may_list_tags_beside_lists_are_told(tmp_path, separator):
+    cells = [["a", "b"], "c", separator.join("xy"), []]
+    with pytest.warns(UserWarning, match=r"has lists, and texts such as 'x.+y' in other rows"):
+        of_lines(tmp_path / "t.jsonl", cells)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of_lines(tmp_path / "t.jsonl", [["a", "b"], "c", "x y", []])
+
+
+def test_a_list_that_is_none_is_named_with_its_row():
+    cells = ["['a', 'b']", "['b']", "['a', None]"]
+    with pytest.raises(ValueError, match=r"has \"\['a', None\]\" in row 2, which is no list of"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)
 
 
 def test_quotes_that_some_need_are_left_out_of_all():
@@ -284,7 +378,7 @@ def test_scores_of_objects_in_a_list_decide(tmp_path):
 
 
 def test_a_name_in_a_list_that_lists_others_is_told(tmp_path):
-    with pytest.warns(UserWarning, match="has 'a, b', which is taken for one tag, though 'a', 'b'"):
+    with pytest.warns(UserWarning, match="has 'a, b', which is read as one tag, though 'a', 'b'"):
         of_lines(tmp_path / "t.jsonl", ["a, b", ["a", "b"], "a", "b"])
 
 

@@ -40,16 +40,19 @@ from multimargin.typing import Column, Frame
 # What may stand between two tags, and whether it hardly has another use.
 _SEPARATORS = {
     ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
-    "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, "::": False, " / ": False,
+    "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, ";#": True, "\\n": True,
+    "::": False, " / ": False,
     " & ": False, " + ": False, " - ": False, " > ": False, "><": True, "/": False, "&": False,
     "+": False, " and ": False, " ": False,
 }  # fmt: skip
 # Punctuation of names; any other is a separator where it stands in most cells.
 _OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
+# Kinds of characters that are no name alone, unlike emojis.
+_OF_MARKS = {"Pc", "Pd", "Po", "Sm", "Sk"}
 # The least share of the pieces of cells with a separator that occur in other cells, too.
 _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
 _QUOTE = '"'
-# Different cells by which a separator is found, and a column is taken for lists of tags.
+# Different cells by which a separator is found, and a column is read as lists of tags.
 _MANY_CELLS = 2000
 # Cells in which names are side by side by chance.
 _A_FEW = 3
@@ -64,7 +67,7 @@ _KEYS_OF_NAMES = (
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
     "elements of HTML": r"<br ?/?>|</",
-    "brackets that are not closed": r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$",
+    "brackets that are not closed": (r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$|^[^{]*\}|\{[^}]*$"),
     "numbers from 0 to 1, scores say": r"^0?\.[0-9]+$",
     "a word for nothing, which is read as a name": (
         r"(?i)^(?:#?n/?a|nan|none|null|<na>|\\n|undefined|[-?]+|\(?(?:none|no \w+(?: \w+)?)\))$"
@@ -73,7 +76,7 @@ _STRANGE = {
 _STRANGE_IF_ALL = {
     "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
     "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
-    "digits 0 and 1 alone, as the rows of an indicator have": r"^[01]{2,}$",
+    "digits 0 and 1 alone, as the rows of an indicator have": r"^[01](?:\W*[01])+$",
     "addresses, a part of the name": r"https?://",
     "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
 }
@@ -257,11 +260,16 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     else:
         separator = _separator_of(texts, separator, name)
         found = _of_texts(texts, separator, codes, is_plain=is_plain)
+        if _INDICATOR.issuperset(found.names):
+            pieces = [_pieces_of(text, separator) for text in texts]
+            _refuse_indicator(pieces, name)
         if separator == ",":
             _warn_of_parts_of_names(found, texts, name)
-    if len(cells) > 1:
-        is_used = separator is None or any(separator in text for text in texts)
-        _warn_of_second_separator(found.names, separator, name, is_used=is_used)
+    is_used = separator is None or any(separator in text for text in texts)
+    if len(cells) > 1 and not _warn_of_second_separator(
+        found.names, separator, name, is_used=is_used
+    ):
+        _warn_of_texts_beside_lists(lists, name)
     _warn_of_strange_names(found.names, name)
     return found, separator
 
@@ -298,6 +306,17 @@ def _warn_of_parts_of_names(found: Listing, texts: Sequence[str], column: str) -
                     f"side alone; if {together!r} is one name, another separator is needed"
                 )
                 return
+
+
+def _warn_of_texts_beside_lists(cells: Sequence[Any], column: str) -> None:
+    """Warn of a text with a separator where other cells are lists."""
+    strong = [separator for separator, is_strong in _SEPARATORS.items() if is_strong]
+    texts = (cell for cell in cells if isinstance(cell, str))
+    if (text := next((t for t in texts if any(s in t.strip() for s in strong)), None)) is not None:
+        warn(
+            f"tags_column: the column {column!r} has lists, and texts such as {quoted(text)} in "
+            "other rows, each of which is read as one name"
+        )
 
 
 def _warn_of_strange_names(names: Collection[str], column: str) -> None:
@@ -364,8 +383,22 @@ def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listi
             f"tags_column: the column {name!r} has several annotations of a row, such as row "
             f"{int(np.argmax(codes == several))}; the names of all are taken"
         )
+    questions = sorted(set[str]().union(*map(_questions_of, cells)))
+    if len(questions) > 1:
+        warn(
+            f"tags_column: the column {name!r} has answers to several questions, "
+            f"{listed(questions)}; the names of all are taken"
+        )
     # Of no row, and named nevertheless.
     return Listing.of([*rows, others], codes)
+
+
+def _questions_of(cell: Any) -> set[str]:
+    """Return which questions the annotations of a cell answer, as Label Studio names them."""
+    items = cell if isinstance(cell, list | np.ndarray) else [cell]
+    of = [item for item in items if isinstance(item, Mapping)]
+    named = {str(item["from_name"]) for item in of if "from_name" in item}
+    return named.union(*(_questions_of(item["result"]) for item in of if "result" in item))
 
 
 def _n_annotations(cell: Any) -> int:
@@ -437,19 +470,23 @@ def _lists_in(
             f"{int(np.argmax(codes == others[0]))}, and lists such as "
             f"{quoted(texts[in_quotes[0]])} in others; expected lists in all or none"
         )
+    rows: list[list[str]] = []
+    for k, text in enumerate(texts):
+        try:
+            rows.append(items_of((bodies[k] if k in inside else None) or ""))
+        except ValueError as error:
+            raise ValueError(
+                f"tags_column: the column {name!r} has {quoted(text)} in row "
+                f"{int(np.argmax(codes == k))}, which is no list of names: {error}; expected a "
+                'list such as ["red", "blue"]'
+            ) from error
     bare = [k for k in filled if bodies[k]]
     if not in_quotes and bare:
         warn(
             f"tags_column: the column {name!r} has texts in brackets, such as "
             f"{quoted(texts[bare[0]])}, which are read as lists of names with commas between"
         )
-    try:
-        return [items_of((bodies[k] if k in inside else None) or "") for k in range(len(texts))]
-    except ValueError as error:
-        raise ValueError(
-            f"tags_column: the column {name!r} has a text in brackets that is no list of names: "
-            f'{error}; expected a list such as ["red", "blue"]'
-        ) from error
+    return rows
 
 
 def _refuse_indicator(rows: Sequence[Sequence[str]], name: str) -> None:
@@ -466,7 +503,11 @@ def _refuse_indicator(rows: Sequence[Sequence[str]], name: str) -> None:
 
 
 def _pieces(text: str, separator: str) -> set[str]:
-    return {name for piece in _split(text, separator) if (name := label_name(piece))}
+    return {*_pieces_of(text, separator)}
+
+
+def _pieces_of(text: str, separator: str) -> list[str]:
+    return [name for piece in _split(text, separator) if (name := label_name(piece))]
 
 
 def _split(text: str, separator: str, *, unquote: bool = False) -> list[str]:
@@ -511,12 +552,18 @@ def _evidence(cells: Collection[str], separator: str) -> _Evidence:
         return _Evidence(0.0, len(cells), 0)
     counts = Counter(piece for cell in cells for piece in _pieces(cell, separator))
     pieces = [piece for cell in having for piece in _pieces(cell, separator)]
-    # "C++" and "a//b" have nothing between two of them.
+    # "C++" and "a//b" have nothing between two of them, "a ~ b" has no name between blanks.
     gaps = sum(
-        not piece.strip() for cell in having for piece in cell.strip(separator).split(separator)
+        not piece.strip() or _is_mark(piece)
+        for cell in having
+        for piece in cell.strip(separator).split(separator)
     )
-    recurring = sum(counts[piece] > 1 for piece in pieces)
+    recurring = sum(counts[piece] > 1 and not _is_mark(piece) for piece in pieces)
     return _Evidence(recurring / max(len(pieces) + gaps, 1), len(counts), len(having))
+
+
+def _is_mark(piece: str) -> bool:
+    return len(piece) == 1 and category(piece) in _OF_MARKS
 
 
 def _candidates(cells: Collection[str]) -> dict[str, bool]:
@@ -564,13 +611,14 @@ def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     if best is not None and given is None:
         if has_wanted:
             head = f"tags_column: cells of {name!r} have commas, but not between tags"
-        warn(f"{head}; {best!r} is taken to be it, between {found[best].n_tags} different tags")
+        warn(f"{head}; {best!r} is read as one, between {found[best].n_tags} different tags")
         return best
     seen = [
         other
         for other, is_strong in candidates.items()
         if 2 * found[other].cells > len(cells) or (is_strong and found[other].share >= _RECURRING)
     ]
+    seen.sort(key=lambda other: (-found[other].share, found[other].n_tags))
     maybe = best or (seen[0] if seen else _recurring_between(cells))
     if maybe is not None:
         warn(f"{head}, so each is one tag, such as {quoted(cells[0])}; was {maybe!r} meant?")
@@ -598,8 +646,8 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
 
 def _warn_of_second_separator(
     names: Collection[str], separator: str | None, column: str, *, is_used: bool
-) -> None:
-    """Warn of tags that are made of other tags, with another separator between them."""
+) -> bool:
+    """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
     for other, is_strong in _SEPARATORS.items():
         found = {name: _pieces(name, other) for name in names if other in name}
@@ -617,7 +665,8 @@ def _warn_of_second_separator(
             tags = sorted(found[some[0]] & known)
             are = "is a tag" if len(tags) == 1 else "are tags"
             warn(
-                f"tags_column: the column {column!r} has {quoted(some[0])}, which is taken for one "
+                f"tags_column: the column {column!r} has {quoted(some[0])}, which is read as one "
                 f"tag, though {listed(tags)} {are} too: is {other!r} a separator, too?"
             )
-            return
+            return True
+    return False
