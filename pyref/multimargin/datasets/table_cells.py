@@ -31,8 +31,8 @@ _CURRENCY = (
 _AMOUNT = {
     mark: re.compile(
         rf"\s*(?P<owed>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[+\-−])?"
-        rf"(?P<whole>[1-9][0-9]{{0,2}}(?P<t>[{other}'’ \u00a0\u202f])(?:[0-9]{{2,3}}(?P=t))*"
-        rf"[0-9]{{3}}|[0-9]+)?"
+        rf"(?P<whole>[1-9][0-9]{{0,2}}(?P<t>[{other}'’ \u00a0\u2007\u2009\u202f])"
+        rf"(?:[0-9]{{2,3}}(?P=t))*[0-9]{{3}}|[0-9]+)?"
         rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>[%％‰]|{_CURRENCY})?\s*\)?\s*"
     )
     for mark, other in ((".", ","), (",", "."))
@@ -58,7 +58,7 @@ _NO_NUMBER = {
     *("#null!", "#num!", "#name?"),
 }
 # The same among numbers alone; of a label, a dash may mean that it does not apply.
-_DASHES = {"-", "--", "."}
+_DASHES = {"-", "--", "–", "—", ".", ".."}
 # Rows by which it is told what a column is like.
 _HEAD = 50
 # Fewer numbers rise from row to row by chance.

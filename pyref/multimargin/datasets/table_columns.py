@@ -19,6 +19,7 @@ from multimargin.datasets.table_kinds import (
     WORD,
     Kind,
     decimal_mark,
+    is_sum_of_others,
     kind_of,
     vector_of,
     warn_of_keys,
@@ -62,7 +63,7 @@ class ColumnRoles(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Columns of labels, `ColumnRoles`, and what the others were taken for in a fit."""
+    """Columns of labels, `ColumnRoles`, and what the others were read as in a fit."""
 
     # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
     # ``"last:6"``; a text holds several with commas between them
@@ -296,8 +297,10 @@ def feature_kinds(
     for column, kind in found.items():
         if kind.name == of_text:
             _check_words(features[column].values, columns.analyzer)
+    sums: list[str] = []
+    empty = [cells.name for cells in features.values() if not cells.first]
     for cells in open_:
-        if cells.name in said:
+        if cells.name in said or cells.name in empty:
             continue
         kind = found[cells.name]
         if kind.name == "nominal":
@@ -308,6 +311,20 @@ def feature_kinds(
             numbers, _ = amounts_of(cells, mark)
             warn_of_keys(cells, numbers)
             warn_of_missing_numbers(cells.name, numbers)
+            if np.isnan(numbers).all():
+                empty.append(cells.name)
+            if is_sum_of_others(numbers):
+                sums.append(cells.name)
+    if empty:
+        warn(
+            f"nothing is in the columns {listed(empty)}, from which nothing is learned; leave them "
+            f"out ({option('--drop', empty)})"
+        )
+    if sums:
+        warn(
+            f"the last row has the sum of all others in {listed(sums)}; if it is a row of sums "
+            "below the table, remove it"
+        )
     return found, mark
 
 
