@@ -102,7 +102,7 @@ def test_a_model_keeps_the_separator_that_its_table_had(command, tmp_path):
     pd.DataFrame({"x": np.arange(35) % 8, "tags": cells}).to_csv(file, index=False)
     answer = command("fit", file, "--tags-column", "tags", *FIT, "-o", model)
     assert answer.code == 0, answer.err
-    line = "warning: --tags-column: no cell of 'tags' has the separator ','; ' ' is taken to be it"
+    line = "warning: --tags-column: no cell of 'tags' has the separator ','; ' ' is read as one"
     assert line in answer.err
     assert read_info(model).table.separator == " "
     pd.DataFrame({"x": [1, 2], "tags": ["a", "b"]}).to_csv(file, index=False)

@@ -37,7 +37,7 @@ class Table:
     X: Any  # (n, d): The features as they are: numbers as float64, names and text as objects
     Y: NDArray[Any]  # (n, q): Label indicator of uint8; of float32 with NaN if labels are unknown
     label_names: Sequence[str]  # Names of the q labels
-    columns: TableColumns  # What its columns are taken for, by which new rows are read
+    columns: TableColumns  # What its columns are read as, new rows too
     name: str = ""  # Name of the data set
     splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)  # Rows of named subsets
     groups: NDArray[Any] | None = None  # (n,): Rows of the same value belong together
