@@ -348,7 +348,16 @@ def test_a_mark_says_which_unicode_a_text_is_in(tmp_path, encoding, kind):
         assert names_at_the_top(file, kind) == ["text", "tags"]
 
 
-def test_bytes_of_zero_are_named_with_a_remedy(tmp_path):
+def test_comments_between_rows_are_told(tmp_path):
+    rows = "".join(f"{k},text {k},a\n" for k in range(8))
+    found, said = read(tmp_path, f"id,text,tags\n{rows}# more, of, them\n{rows}")
+    assert len(found["id"]) == 17
+    assert said == ["row 8 begins with '# more', unlike others; if that is a comment, remove it"]
+    for text in ("# one,0\n# two,1\nsea,0\n", "#one,0\nsea,0\nsky,1\nsun,1\n#two,0\n"):
+        assert read(tmp_path, f"text,x\n{text}")[1] == []
+
+
+def test_nul_bytes_are_named_with_a_remedy(tmp_path):
     file = tmp_path / "t.csv"
     for content, message in (
         ("a,x\n1,0\n".encode("utf-16-le"), "in line 1, .*; convert it: iconv -f UTF-16"),

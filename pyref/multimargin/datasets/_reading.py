@@ -151,7 +151,7 @@ def not_utf8(file: Path, shown: Path) -> str:
         is_utf16 = 3 * content[:64].count(b"\0") > len(content[:64])
         remedy = "convert it: iconv -f UTF-16 -t UTF-8" if is_utf16 else "remove them: tr -d '\\0'"
         where = _line_at(content, place)
-        return f"path: {shown} is no text in UTF-8: bytes of zero are in {where}; {remedy}"
+        return f"path: {shown} is no text in UTF-8: NUL bytes are in {where}; {remedy}"
     try:
         content.decode()
     except UnicodeDecodeError as error:

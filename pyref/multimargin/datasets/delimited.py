@@ -29,6 +29,8 @@ from multimargin.targets.names import label_name
 
 # What a column is called has hardly more.
 _WORDS_OF_A_NAME = 4
+# A comment is one of so many rows at least.
+_MANY_OF_A_KIND = 4
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _MADE_UP = re.compile(r"^(?:Unnamed: [0-9.]+(?:_level_[0-9]+)?|__index_level_[0-9]+__)$")
@@ -116,6 +118,8 @@ def read_delimited(
                 f"of rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
     _refuse_repeated_names(dict(zip(names, cells, strict=True)), shown)
+    if len(names) > 1:
+        _warn_of_comments(cells[0])
     return names, cells
 
 
@@ -202,6 +206,18 @@ def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
                 f"path: {shown} has the names of the columns again, {listed(cells)}, in row {row}; "
                 "were several files concatenated? Remove such lines"
             )
+
+
+def _warn_of_comments(first: Any) -> None:
+    """Warn of a few rows whose first cell begins as a comment does."""
+    from pandas import Series
+
+    rows = np.flatnonzero(Series(first).str.match(r"#\s"))
+    if 0 < _MANY_OF_A_KIND * len(rows) <= len(first):
+        warn(
+            f"row {rows[0]} begins with {quoted(first[rows[0]])}, unlike others; if that is a "
+            "comment, remove it"
+        )
 
 
 def _plain(name: str) -> str:

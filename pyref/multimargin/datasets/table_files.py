@@ -181,9 +181,9 @@ def _with_lists(frame: Any, file: Path) -> Any:
     names = listed([*repeated])
     if all(_is_below_names(frame.iloc[:, of]) for of in repeated.values()):
         raise ValueError(
-            f"path: {file}: names of columns in two lines, the first with {names} several times, "
-            "the second first row, with words above numbers; expected one line of names, such as "
-            "frame.columns.map('_'.join) of pandas"
+            f"path: {file}: names of columns in two lines, {names} several times in the first, and "
+            "words above numbers in the second; expected one line of different names, such as "
+            "frame.columns.map('_'.join) of pandas makes"
         )
     warn(f"{file} has several columns named {names}: each is read as one, of lists")
     for same in repeated.values():
