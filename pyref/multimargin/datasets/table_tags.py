@@ -21,6 +21,7 @@ from multimargin.checks.names import listed, quoted
 from multimargin.datasets._names import NamedTwice, unique_names
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
+from multimargin.datasets.strange_tags import warn_of_strange_cells, warn_of_strange_names
 from multimargin.datasets.table_cells import (
     Cells,
     factorized,
@@ -57,29 +58,15 @@ _MANY_CELLS = 2000
 # Cells in which names are side by side by chance.
 _A_FEW = 3
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
+_LIST_IN_QUOTES = re.compile(r"\s*(['\"])(\[.*\]|\{.*\}|\(.*\))\1\s*", re.DOTALL)
+_LISTED_IN_QUOTES = re.compile(r'\s*"[^"]*[,;|\n][^"]*"\s*')
+_UNREAD_LIST = re.compile(r"\s*[\[{(]\s*[\[{'\"]")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 # Where objects that are no names keep them, the innermost last.
 _KEYS_OF_NAMES = (
     *("annotations", "result", "value", "choices", "nodes", "edges", "node", "labels", "label"),
     *("name", "display_name", "title", "term", "tag", "id"),
 )
-# What names hardly have, and what is strange where all have it.
-_STRANGE = {
-    "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
-    "elements of HTML": r"<br ?/?>|</",
-    "brackets that are not closed": (r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$|^[^{]*\}|\{[^}]*$"),
-    "numbers from 0 to 1, scores say": r"^0?\.[0-9]+$",
-    "a word for nothing, which is read as a name": (
-        r"(?i)^(?:#?n/?a|nan|none|null|<na>|\\n|undefined|[-?]+|\(?(?:none|no \w+(?: \w+)?)\))$"
-    ),
-}
-_STRANGE_IF_ALL = {
-    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
-    "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
-    "digits 0 and 1 alone, as the rows of an indicator have": r"^[01](?:\W*[01])+$",
-    "addresses, a part of the name": r"https?://",
-    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
-}
 _SCORES = ("score", "confidence", "probability", "count", "weight")
 # What annotation tools write of answers that count for nothing, and of each of several.
 _WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
@@ -263,6 +250,7 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
         if _INDICATOR.issuperset(found.names):
             pieces = [_pieces_of(text, separator) for text in texts]
             _refuse_indicator(pieces, name)
+        _warn_of_quoted_cells(texts, name)
         if separator == ",":
             _warn_of_parts_of_names(found, texts, name)
     is_used = separator is None or any(separator in text for text in texts)
@@ -270,7 +258,8 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
         found.names, separator, name, is_used=is_used
     ):
         _warn_of_texts_beside_lists(lists, name)
-    _warn_of_strange_names(found.names, name)
+    warn_of_strange_names(found.names, name)
+    warn_of_strange_cells(texts, found.names, name)
     return found, separator
 
 
@@ -308,6 +297,18 @@ def _warn_of_parts_of_names(found: Listing, texts: Sequence[str], column: str) -
                 return
 
 
+def _warn_of_quoted_cells(texts: Sequence[str], column: str) -> None:
+    """Warn of cells in quotes as a whole that may list names, where no part of a cell is so."""
+    in_quotes = [text for text in texts if _QUOTE in text]
+    found = next(filter(_LISTED_IN_QUOTES.fullmatch, in_quotes), None)
+    is_whole = re.compile(r'\s*"[^"]*"\s*').fullmatch
+    if found is not None and all(map(is_whole, in_quotes)):
+        warn(
+            f"tags_column: the column {column!r} has cells in quotes as a whole, such as "
+            f"{quoted(found)}, each read as one name; remove the quotes if it lists several"
+        )
+
+
 def _warn_of_texts_beside_lists(cells: Sequence[Any], column: str) -> None:
     """Warn of a text with a separator where other cells are lists."""
     strong = [separator for separator, is_strong in _SEPARATORS.items() if is_strong]
@@ -317,15 +318,6 @@ def _warn_of_texts_beside_lists(cells: Sequence[Any], column: str) -> None:
             f"tags_column: the column {column!r} has lists, and texts such as {quoted(text)} in "
             "other rows, each of which is read as one name"
         )
-
-
-def _warn_of_strange_names(names: Collection[str], column: str) -> None:
-    """Warn of names that are likely more than names: HTML, scores or quotes."""
-    for what, pattern in {**_STRANGE, **_STRANGE_IF_ALL}.items():
-        has_it = re.compile(pattern).search
-        found = next(filter(has_it, names), None)
-        if found is not None and (what in _STRANGE or all(map(has_it, names))):
-            warn(f"tags_column: the column {column!r} has names with {what}, such as {found!r}")
 
 
 def _are_plain(cells: Sequence[Any]) -> bool:
@@ -338,12 +330,17 @@ def _are_plain(cells: Sequence[Any]) -> bool:
 
 
 def _parsed(cell: Any) -> Any:
-    """Return the object that stands in a text, or the objects; another cell as it is."""
+    """Return the object that stands in a text, or the objects; another cell as it is.
+
+    Quotes around the whole text of a list are left out.
+    """
     twice = r'\s*"\s*(?:[\[{].*\\".*[\]}]|\[\s*\])\s*"\s*'
     if type(cell) is str and re.fullmatch(twice, cell, re.DOTALL):
         # Written twice: a text of JSON in another.
         with suppress(ValueError):
             cell = json.loads(cell)
+    if type(cell) is str and (wrapped := _LIST_IN_QUOTES.fullmatch(cell)):
+        cell = wrapped[2].replace(2 * _QUOTE, _QUOTE)
     if type(cell) is str and ":" in cell and re.match(r"\s*[{\[]\s*[{'\"]", cell):
         for read in (partial(json.loads, object_pairs_hook=unique_names), literal_eval):
             try:
@@ -360,7 +357,13 @@ def _parsed(cell: Any) -> Any:
 def _items_of(cell: Any) -> Any:
     """Return the items of a list in a text without objects; another cell as it is."""
     body = body_of_list(cell) if type(cell) is str else None
-    return cell if body is None or (body and not has_quotes(body)) else items_of(body)
+    if body is None or (body and not has_quotes(body)):
+        return cell
+    try:
+        return items_of(body)
+    except ValueError:
+        # Where it stands is told with others that are no lists.
+        return cell
 
 
 def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
@@ -439,6 +442,8 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
             else:
                 found += names
         return found
+    if isinstance(cell, str) and _UNREAD_LIST.match(cell):
+        raise TypeError(quoted(cell))
     return [] if is_blank(cell) else [cell]
 
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _BLANK_ENDS = re.compile("^[\\s\u200c\u200d]+|[\\s\u200c\u200d]+$")
 # "1. red", "#red", and "and red" of "blue, and red".
-_IN_FRONT = re.compile(r"^(?:\(?[0-9]{1,3}[.):]\s+|(?:and|or|und|oder|et|ou|y|e)\s+|[^\w+]+)(?=\w)")
+_IN_FRONT = re.compile(
+    r"^(?:\(?[0-9]{1,3}[.):]\s+|(?:and|or|not?|und|oder|et|ou|y|e)\s+|[^\w+]+)(?=\w)"
+)
 _SHOWN = 4
 
 
