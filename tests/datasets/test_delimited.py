@@ -132,19 +132,22 @@ def test_lone_quotes_swallow_no_row(tmp_path):
         ),
         # The texts have a comma, and are in no quotes.
         ("id,text,tags\n1,red, fish,a\n2,blue, sea,b\n", "rows of different lengths: more cells"),
-        ('"a","x"\n"r",1,0\n"r",2,1\n', "and the first cells are no names of rows"),
+        ('"a","x"\n"r",1,0\n"r",2,1\n', "and the first cells are not names of rows"),
         (
             "a,x\n1,caf\xe9\n".encode("latin-1"),
-            r" is no text in UTF-8, in line 2, b'1,caf\\xe9'; .*iconv -f WINDOWS-1252",
+            r" is not text in UTF-8, in line 2, b'1,caf\\xe9'; .*iconv -f WINDOWS-1252",
         ),
-        (b"a,x\n" + b"1,0\n" * 2**18 + b"1,\xe9\n", " is no text in UTF-8, in line 262146, "),
+        (b"a,x\n" + b"1,0\n" * 2**18 + b"1,\xe9\n", " is not text in UTF-8, in line 262146, "),
         # Notes and comments are told from rows that lack a cell.
         (
             "a,x\n1,0\n(1 rows)\n",
             r", line 3: .* '\(1 rows\)'; if it is a comment or a note",
         ),
         ("a,x\n1,0\n# more\n2,1\n", ", line 3: .* '# more'; if it is a comment or a note"),
-        ("a,b,x\n1,0,1\n2,0\n", ", line 3: .* is the separator ',', are texts with it in quotes"),
+        (
+            "a,b,x\n1,0,1\n2,0\n",
+            ", line 3: .* is the separator ',', are texts that",
+        ),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(tmp_path, text, message):
@@ -388,7 +391,7 @@ def test_content_of_another_kind_is_named(tmp_path, ending, text, what):
     file = tmp_path / f"t{ending}"
     file.write_text(text, encoding="utf-8")
     for read_it in (read_frame, lambda file: names_at_the_top(file, ending)):
-        with pytest.raises(ValueError, match=f"is no delimited text, but begins like {what}"):
+        with pytest.raises(ValueError, match=f"is not delimited text, but begins like {what}"):
             read_it(file)
 
 

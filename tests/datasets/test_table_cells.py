@@ -182,7 +182,7 @@ def test_what_stands_for_nothing_among_dates_is_missing():
     assert kind_of(Cells("day", column, as_text=True)).name == "date"
     assert np.isnan(date_parts(Cells("day", column))[1:]).all()
     for wrong in ("2024-02-30", "0000-00-00"):
-        with pytest.raises(ValueError, match=f"the column 'day' has .*: '{wrong}' is no date"):
+        with pytest.raises(ValueError, match=f"the column 'day' has .*: '{wrong}' is not a date"):
             date_parts(Cells("day", column.replace("N/A", wrong)))
 
 
@@ -294,7 +294,7 @@ def test_amounts(text, mark, expected):
 @pytest.mark.parametrize("text", ["1,23.5", "1,2345", "$", "%", "5 $ 6", "1,234,5", "(5", "5 kg"])
 def test_what_is_no_amount(text):
     assert amount(text) is None
-    with pytest.raises(ValueError, match=r"'c' has something else than numbers: .* in row 1"):
+    with pytest.raises(ValueError, match=r"'c' has something other than numbers: .* in row 1"):
         amounts_of(Cells("c", pd.Series(["1", text], dtype=object)))
 
 

@@ -377,10 +377,13 @@ def test_files_of_another_kind_are_named(frame):
         "a.csv": (gzip.compress(TEXT.encode()), r"begins like a file of \.gz"),
         "b.csv": (frame.to_parquet(), r"begins like a file of \.parquet"),
         "c.csv": (TEXT.encode("utf-16-le"), "in line 1, .* iconv -f UTF-16"),
-        "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), "no text in UTF-8: .* tr -d"),
+        "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), "not text in UTF-8: .* tr -d"),
         "e.html": (b"<html>", "ends in '.html'; expected one of"),
-        "f.xls": (b"<html>", r"f\.xls is no workbook, but begins with b'<html>'; if that is text"),
-        "g.xlsx": (TEXT.encode(), r"g\.xlsx is no workbook, but begins with b'size,x,y"),
+        "f.xls": (
+            b"<html>",
+            r"f\.xls is not a workbook, but begins with b'<html>'; if that is",
+        ),
+        "g.xlsx": (TEXT.encode(), r"g\.xlsx is not a workbook, but begins with b'size,x,y"),
         "h.xls": (b"\xd0\xcf\x11\xe0damaged", r"h\.xls: the file is damaged"),
     }
     pack_zip("f.csv", TEXT)
@@ -398,7 +401,7 @@ def test_rows_without_anything_are_left_out_and_told(frame):
         with open(f"t.{kind}", "w") as stream:
             rows = TEXT if kind == "csv" else frame.to_json(orient="records", lines=True)
             stream.write(rows + 2 * line)
-        with pytest.warns(UserWarning, match="2 rows without .* left out, the first is row 20"):
+        with pytest.warns(UserWarning, match="2 rows have no values .*; the first is row 20"):
             data = load(f"t.{kind}", labels="x,y")
         np.testing.assert_array_equal(data.Y, EXPECTED)
         assert len(table_files.read_frame(Path(f"t.{kind}"), blank_rows=True)) == 22
@@ -492,7 +495,7 @@ def test_bytes_that_are_no_text_are_named(frame):
         with open(name, "wb") as stream:
             stream.write(content)
         line = content[: content.index(b"\xe9")].count(b"\n") + 1
-        with pytest.raises(ValueError, match=f"{name} is no text in UTF-8, in line {line}, b"):
+        with pytest.raises(ValueError, match=f"{name} is not text in UTF-8, in line {line}, b"):
             load_table(name, tags_column="l")
 
 
@@ -545,7 +548,7 @@ def test_a_name_that_an_object_has_twice_is_refused(tmp_path, ending):
         text = f"[{','.join(lines)}]" if ending == ".json" else "\n".join(lines)
         (tmp_path / f"t{ending}").write_text(text)
         where = ", line 2" if ending == ".jsonl" else ", line 1"
-        message = rf"t{ending}{where} is no JSON: '[ab]' is named twice"
+        message = rf"t{ending}{where} is not JSON: '[ab]' is named twice"
         with pytest.raises(ValueError, match=message):
             read_frame(tmp_path / f"t{ending}")
     cells = pd.DataFrame({"n": [1, 2], "cats": ['{"a": 1, "b": 0}', '{"a": 1, "a": 0}']})
@@ -700,7 +703,7 @@ def test_an_error_of_json_has_its_line_and_place(tmp_path):
         ('{"a": 1}\n// end\n', 2, "// end"),
     ):
         (tmp_path / "t.jsonl").write_text(text)
-        told = rf"t\.jsonl, line {line} is no JSON: [A-Z].*, at .*{re.escape(shown)}"
+        told = rf"t\.jsonl, line {line} is not JSON: [A-Z].*, at .*{re.escape(shown)}"
         with case(text), pytest.raises(ValueError, match=told):
             read_frame(tmp_path / "t.jsonl")
 

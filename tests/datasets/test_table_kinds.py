@@ -136,8 +136,8 @@ def test_marks_between_thousands(mark, decimals):
 def test_a_column_without_anything_is_told(nothing):
     found, told = read([nothing] * 7)
     assert np.isnan(np.array(found, dtype=float)).all()
-    assert "nothing is in the columns 'n', from which nothing is learned; leave them" in told
-    assert "nothing is in" not in read([nothing] * 7 + ["5"])[1]
+    assert "nothing is learned from empty columns, 'n'; leave them out" in told
+    assert "empty columns" not in read([nothing] * 7 + ["5"])[1]
 
 
 @settings(max_examples=30, deadline=None)
@@ -157,7 +157,7 @@ def test_amounts_with_something_else_in_some_rows_are_told(odd):
     cells = [f"$ 1,{number}.00" for number in range(100, 110)]
     column = Cells("n", pd.Series([odd, *cells] * 2, dtype=object), as_text=True)
     assert kind_of(column).name == "nominal"
-    with pytest.warns(UserWarning, match="something else than a number in 2 of 22 rows, first"):
+    with pytest.warns(UserWarning, match="something other than a number in 2 of 22 rows, first"):
         warn_of_names(column, ".")
 
 

@@ -234,7 +234,7 @@ COMBINATIONS = [
 def test_separators_of_other_tables(tmp_path, written):
     cells = [written(row[::-1] if k % 3 == 0 else row) for k, row in enumerate(COMBINATIONS)]
     assert read(tmp_path / "t.csv", cells) == [set(row) for row in COMBINATIONS]
-    with pytest.warns(UserWarning, match="is read as one, between 3 different tags"):
+    with pytest.warns(UserWarning, match="is used as the separator, which gives 3 different tags"):
         tags = indicator_of_tags(pd.Series(cells, name="tags"), None)
     again = [joined(row, tags.separator) for row in COMBINATIONS]
     assert read(tmp_path / "t.csv", again) == [set(row) for row in COMBINATIONS]
@@ -249,14 +249,14 @@ def test_a_separator_that_is_in_doubt_is_named(mark):
     for separator in (None, ";"):
         with pytest.warns(UserWarning, match="each is one tag") as told:
             tags = indicator_of_tags(pd.Series(cells, name="tags"), separator)
-        assert f"was {mark.strip() or ' '!r} meant?" in str(told[0].message)
+        assert f"is {mark.strip() or ' '!r} the separator?" in str(told[0].message)
         assert len(tags.names) == 4
 
 
 def test_a_mark_before_every_tag_separates_them():
     for mark in ("#", "\u2022", "@"):
         cells = [f"{mark}a", f"{mark}a {mark}b", f"{mark}b{mark}c", f"{mark}c"]
-        with pytest.warns(UserWarning, match=f"'{mark}' is read as one"):
+        with pytest.warns(UserWarning, match=f"'{mark}' is used as the separator"):
             assert indicator_of_tags(pd.Series(cells, name="t"), None).names == ["a", "b", "c"]
 
 
@@ -265,7 +265,7 @@ def test_a_mark_between_blanks_is_named_rather_than_the_blank(mark):
     cells = [mark.join(tags) for tags in (("aa", "b-b"), ("cc",), ("cc", "dd"), ("aa", "dd"))]
     with pytest.warns(UserWarning, match="each is one tag") as told:
         indicator_of_tags(pd.Series(cells * 6, name="tags"), None)
-    assert f"was {mark.strip()!r} meant?" in str(told[0].message)
+    assert f"is {mark.strip()!r} the separator?" in str(told[0].message)
 
 
 @pytest.mark.parametrize("separator", [",", ", ", ";", "|", " "])
@@ -362,7 +362,7 @@ def test_texts_that_look_like_objects_and_are_none_are_refused(cell):
 
 def test_a_list_that_is_none_is_named_with_its_row():
     cells = ["['a', 'b']", "['b']", "['a', None]"]
-    with pytest.raises(ValueError, match=r"has \"\['a', None\]\" in row 2, which is no list of"):
+    with pytest.raises(ValueError, match=r"has \"\['a', None\]\" in row 2, which is not a list of"):
         indicator_of_tags(pd.Series(cells, name="t"), None)
 
 
@@ -467,7 +467,7 @@ def test_tags_of_several_words_that_are_tags_are_told(tmp_path):
     frame = pd.DataFrame({"x": np.arange(9) ** 2 % 7, "tags": tags})
     frame.to_csv(tmp_path / "t.csv", index=False)
     told = pytest.warns(UserWarning, match="a mark in front, a part of the name")
-    with told, pytest.warns(UserWarning, match="is ' ' a separator, too"):
+    with told, pytest.warns(UserWarning, match="is ' ' a separator as well"):
         load_table(tmp_path / "t.csv", tags_column="tags")
     frame["tags"] = ["New York", "York", "Rome"] * 3
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -482,7 +482,7 @@ def test_an_argument_that_is_none_is_told_with_the_nearest(tmp_path):
         lambda: load_table(tmp_path / "t.csv", tag_column="y"),
         lambda: MultilabelData.from_frame({"x": [1, 2], "y": ["a", "b"]}, tag_column="y"),
     ):
-        with pytest.raises(TypeError, match=r"tag_column is no argument \(did you mean 'tags_co"):
+        with pytest.raises(TypeError, match=r"tag_column is not an argument \(did you mean 'tags"):
             read()
 
 

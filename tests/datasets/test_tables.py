@@ -165,7 +165,7 @@ def test_a_column_is_one_thing_and_nothing_else_if_dropped(pattern):
 @pytest.mark.parametrize("form", [list, pd.Index, pd.Categorical])
 def test_words_among_numbers_are_told(form):
     stored = None if form is pd.Categorical else "numbers that are stored as text, such as '0'"
-    other = "something else than a number"
+    other = "something other than a number"
     for words, told in (
         ({3: "unknown"}, f"{other} in 1 of 40 rows, first 'unknown' in row 3"),
         ({3: None, 9: "n/k", 8: "!"}, f"{other} in 2 of 40 rows, first '!' in row 8"),
@@ -291,9 +291,9 @@ def test_files_that_are_no_tables(ending, tmp_path):
         (b"x,a,b\n1,0,1\n2,1,0,7\n", ", line 3: rows of different lengths: more cells than the 3"),
         (
             "café,a,b\n".encode("latin-1"),
-            " is no text in UTF-8, in line 1, .*iconv -f WINDOWS-1252 ",
+            " is not text in UTF-8, in line 1, .*iconv -f WINDOWS-1252 ",
         ),
-        ("ä,a,b\n1,0,1\n".encode("utf-16-le"), " is no text in UTF-8: .*iconv -f UTF-16 "),
+        ("ä,a,b\n1,0,1\n".encode("utf-16-le"), " is not text in UTF-8: .*iconv -f UTF-16 "),
         (b"x,a,b\n", " has no rows below the names of its columns"),
     ):
         file.write_bytes(content.replace(b",", b"\t") if ending == ".tsv" else content)
@@ -352,7 +352,7 @@ def tags_of(cells, separator=None):
 
 def test_a_column_without_its_separator_is_told():
     cells = ["a; b", "b; c", "c"]
-    with pytest.warns(UserWarning, match="no cell of 'tags' has the separator '#'.*was ';' meant"):
+    with pytest.warns(UserWarning, match="no cell .* has the separator '#'.*is ';' the separator"):
         assert tags_of(cells, "#") == cells
     assert len(tags_of(["science", "fiction", "old books"])) == 3  # one tag per row, most of a word
     with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
@@ -365,7 +365,7 @@ def test_a_column_without_its_separator_is_told():
 @pytest.mark.parametrize("separator", [";", "|", "\t", " "])
 def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator):
     cells = [separator.join(pair) for pair in combinations("abcdef", 2)]
-    message = f"has the separator ','; {separator!r} is read as one, between 6 different tags"
+    message = f"{separator!r} is used as the separator, which gives 6 different tags"
     with pytest.warns(UserWarning, match=re.escape(message)):
         assert tags_of([*cells, "a"]) == list("abcdef")
     with warnings.catch_warnings():
@@ -375,7 +375,7 @@ def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator):
     with pytest.warns(UserWarning, match="tags_column") as told:
         assert set(tags_of([*cells, "a,b"])) == {*"abcdef", "a,b"}
     first, second = (str(warning.message) for warning in told)
-    assert f"{separator!r} is read as one" in first
+    assert f"{separator!r} is used as the separator" in first
     assert "'a,b', which is read as one tag, though 'a', 'b' are tags too" in second
 
 
@@ -588,12 +588,12 @@ def test_numbers_of_json_are_shown_as_they_are_written(tmp_path):
 def test_what_is_no_list_of_objects_is_named(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS))
     for name, text, message in (
-        ("a.json", "{" + lines, r"a\.json, line 1 is no JSON: Expecting property name"),
+        ("a.json", "{" + lines, r"a\.json, line 1 is not JSON: Expecting property name"),
         ("b.json", "{}", r"b\.json holds no JSON list; expected one of objects"),
-        ("c.json", "[{}, 3]", r"c\.json, element 2 is no JSON object"),
+        ("c.json", "[{}, 3]", r"c\.json, element 2 is not a JSON object"),
         ("e.json", "[]", r"e\.json has no rows"),
         ("f.json", "", r"f\.json has no rows"),
-        ("g.jsonl", "3\n", r"g\.jsonl, line 1 is no JSON object"),
+        ("g.jsonl", "3\n", r"g\.jsonl, line 1 is not a JSON object"),
     ):
         (tmp_path / name).write_text(text)
         with case(name), pytest.raises(ValueError, match=message):

@@ -140,24 +140,24 @@ def as_utf8(file: Path, shown: Path) -> Iterator[Path]:
 
 
 def not_utf8(file: Path, shown: Path) -> str:
-    """Say which line of a file is no text in UTF-8, and how to convert it."""
+    """Say which line of a file is not text in UTF-8, and how to convert it."""
     content = file.read_bytes()
     for mark, kind in MAGIC.items():
         if content.startswith(mark):
-            return f"path: {shown} is no text, but begins like a file of {kind}; name it so"
+            return f"path: {shown} is not text, but begins like a file of {kind}; name it so"
     place = content.find(b"\0")
     if place >= 0:
         # Between the bytes of most characters, or a few of them anywhere.
         is_utf16 = 3 * content[:64].count(b"\0") > len(content[:64])
         remedy = "convert it: iconv -f UTF-16 -t UTF-8" if is_utf16 else "remove them: tr -d '\\0'"
         where = _line_at(content, place)
-        return f"path: {shown} is no text in UTF-8: NUL bytes are in {where}; {remedy}"
+        return f"path: {shown} is not text in UTF-8: NUL bytes are in {where}; {remedy}"
     try:
         content.decode()
     except UnicodeDecodeError as error:
         place = error.start
     return (
-        f"path: {shown} is no text in UTF-8, in {_line_at(content, place)}; save it as such, or "
+        f"path: {shown} is not text in UTF-8, in {_line_at(content, place)}; save it as such, or "
         "convert it: iconv -f WINDOWS-1252 -t UTF-8, if a program of Windows wrote it"
     )
 
@@ -223,6 +223,6 @@ def check_label_cells(
     if cells > MIN_LABEL_CELLS and cells > 10_000 * n_relevant:
         raise ValueError(
             f"{argument}: {file} claims {n_labels:,} labels of which {n_samples:,} rows have "
-            f"{n_relevant:,} in all; expected more of so many; if the file is not damaged, "
-            f"{remedy}"
+            f"{n_relevant:,} in all; expected more relevant ones among so many; if the file is not "
+            f"damaged, {remedy}"
         )

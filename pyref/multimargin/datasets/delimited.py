@@ -114,8 +114,8 @@ def read_delimited(
         if len(set(row_names.tolist())) < len(row_names):
             raise ValueError(
                 f"path: {shown}: rows of different lengths: each has a cell more than the "
-                f"{len(names)} columns of the first line, and the first cells are no names "
-                f"of rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
+                f"{len(names)} columns of the first line, and the first cells are not names of "
+                f"rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
     _refuse_repeated_names(dict(zip(names, cells, strict=True)), shown)
     if len(names) > 1:
@@ -239,7 +239,7 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
         raise ValueError(f"path: {shown} is empty; expected names of columns in its first row")
     for what, start in _OTHER_CONTENT.items():
         if re.match(start, "".join(lines[:2]).lstrip(), re.IGNORECASE):
-            raise ValueError(f"path: {shown} is no delimited text, but begins like {what}")
+            raise ValueError(f"path: {shown} is not delimited text, but begins like {what}")
     told = _TOLD.fullmatch(lines[0])
     return lines, told[1] if told else None
 
@@ -319,7 +319,7 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
         return None
     warn(
         f"the first row, {listed(first)}, holds data like the rows below, and no names; the "
-        f"columns are called column1 to column{len(first)}: write names above"
+        f"columns are called column1 to column{len(first)}: add a line of names"
     )
     return [f"column{number}" for number in range(1, len(first) + 1)]
 
@@ -496,7 +496,7 @@ def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
             f"{where}: an opening quotation mark is not closed properly, in {quoted(held)}; "
             "expected texts with quotation marks in quotes, and their own marks doubled"
         )
-    advice = f"is the separator {dialect.delimiter!r}, are texts with it in quotes?"
+    advice = f"is the separator {dialect.delimiter!r}, are texts that contain it in quotes?"
     if kind == "fewer" and len(row) == 1:
         advice = "if it is a comment or a note, and no row, remove it"
     return (

@@ -40,7 +40,7 @@ def load_npz(
     Raises
     ------
     ValueError
-        If the file is no archive of NumPy, is damaged or claims more than `max_features`, arrays
+        If the file is not a NumPy archive, is damaged or claims more than `max_features`, arrays
         are missing, or they do not fit together.
 
     Notes

@@ -72,7 +72,7 @@ class TableColumns:
     separator: str | None = None
     drop: Columns = ()
     text: Columns = ()
-    # A column that is no feature; rows with the same value in it belong together
+    # A column that is not a feature; rows with the same value in it belong together
     group: str | None = None
     nominal: Columns = ()
     number: Columns = ()
@@ -100,7 +100,7 @@ def columns_of(labels: Columns | int | None, roles: ColumnRoles) -> TableColumns
     for name in roles:
         if name not in known:
             raise TypeError(
-                f"{name} is no argument{did_you_mean(name, known)}; expected some of "
+                f"{name} is not an argument{did_you_mean(name, known)}; expected some of "
                 f"{', '.join(known)}"
             )
     return TableColumns(labels=labels, **roles)
@@ -317,8 +317,8 @@ def feature_kinds(
                 sums.append(cells.name)
     if empty:
         warn(
-            f"nothing is in the columns {listed(empty)}, from which nothing is learned; leave them "
-            f"out ({option('--drop', empty)})"
+            f"nothing is learned from empty columns, {listed(empty)}; leave them out "
+            f"({option('--drop', empty)})"
         )
     if sums:
         warn(
@@ -332,8 +332,8 @@ def ask(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
     """Say which columns must be decided on, and which options would settle all."""
     told = "; ".join(f"{column!r} holds {kind.reason}" for column, kind in kinds.items())
     return (
-        f"say what some columns are: {told}. They are text, numbers (--number), names (--nominal), "
-        f"or nothing to learn from; for example {options_for(kinds, text)}"
+        f"say what some columns are: {told}. Choose text (--text), numbers (--number), names "
+        f"(--nominal) or nothing to learn from (--drop), for example {options_for(kinds, text)}"
     )
 
 

@@ -78,7 +78,7 @@ def date_parts(cells: Cells) -> NDArray[np.float64]:
         parts = {text: _parts_of(text) for text in cells.texts if not is_nothing(text)}
     except ValueError as error:
         raise ValueError(
-            f"the column {cells.name!r} has something else than dates: {error}"
+            f"the column {cells.name!r} has something other than dates: {error}"
         ) from error
     nothing = [np.nan] * len(DATE_PARTS)
     return cells.mapped(lambda text: parts.get(text, nothing))
@@ -88,7 +88,7 @@ def _parts_of(text: str) -> list[float]:
     """Return the parts of a date, in the local time that it tells."""
     found = _DATE.fullmatch(text)
     if found is None:
-        raise ValueError(f"{quoted(text)} is no date")
+        raise ValueError(f"{quoted(text)} is not a date")
     if found["named"]:
         named = found["named"].lower()
         numbers = re.findall("[0-9]+", named)
@@ -105,4 +105,4 @@ def _parts_of(text: str) -> list[float]:
     try:
         return [year, month, day, date(year, month, day).weekday(), hour]
     except ValueError as error:
-        raise ValueError(f"{quoted(text)} is no date: {error}") from error
+        raise ValueError(f"{quoted(text)} is not a date: {error}") from error

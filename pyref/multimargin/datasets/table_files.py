@@ -111,7 +111,7 @@ def _without_blank_rows(frame: Any) -> Any:
         blank = [row for row, cell in zip(blank, cells, strict=True) if is_blank(cell)]
     if not blank:
         return frame
-    warn(f"{len(blank)} rows without any value are left out, the first is row {blank[0]}")
+    warn(f"{len(blank)} rows have no values and are left out; the first is row {blank[0]}")
     return frame.drop(index=blank).reset_index(drop=True)
 
 
@@ -137,7 +137,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     existing_file(file, "path")
     kind = uncompressed(file).suffix.lower()
     if kind not in (*TABLE_KINDS, ".arff"):
-        raise ValueError(f"path: {file} is no table, which ends in {', '.join(TABLE_KINDS)}")
+        raise ValueError(f"path: {file} is not a table, which ends in {', '.join(TABLE_KINDS)}")
     what = f"tables such as {file.name}"
     pandas = imported("pandas", what)
     if kind == ".arff":
@@ -239,8 +239,8 @@ def _read_workbook(file: Path, shown: Path, pandas: Any) -> Any:
         start = stream.read(60)
     if not start.startswith(_OF_WORKBOOKS):
         raise ValueError(
-            f"path: {shown} is no workbook, but begins with {quoted(start)}; if that is text, name "
-            "the file .csv, and else save it as .xlsx"
+            f"path: {shown} is not a workbook, but begins with {quoted(start)}; if that is text, "
+            "name the file .csv, and else save it as .xlsx"
         )
     book = calamine.CalamineWorkbook.from_path(file)
     if len(book.sheet_names) > 1:
@@ -284,7 +284,7 @@ def _values_in(text: str, shown: Path) -> Iterator[tuple[int, Any, int]]:
             at = getattr(error, "pos", place)
             line += text.count("\n", place, at)
             raise ValueError(
-                f"path: {shown}, line {line} is no JSON: {getattr(error, 'msg', error)}, at "
+                f"path: {shown}, line {line} is not JSON: {getattr(error, 'msg', error)}, at "
                 f"{quoted(' '.join(text[max(at - 20, 0) : at + 60].split()))}"
             ) from error
         yield line, value, n_breaks - 1
@@ -355,7 +355,7 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
 def _object(row: Any, where: str) -> Mapping[str, Any]:
     """Return a row, with the entries of an object that holds the cells of it."""
     if not isinstance(row, dict):
-        raise ValueError(f"path: {where} is no JSON object, a row, but {quoted(str(row))}")
+        raise ValueError(f"path: {where} is not a JSON object, as a row is, but {quoted(str(row))}")
     inner = next((key for key in _CELLS if isinstance(row.get(key), dict)), None)
     if inner is None:
         return row

@@ -175,7 +175,7 @@ def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
         (isinstance(item, Number) and not isinstance(item, np.timedelta64)) or is_missing(item)
         for item in items
     ):
-        raise TypeError("a list of something else than numbers")
+        raise TypeError("a list of something other than numbers")
     return np.array([np.nan if is_missing(item) else float(item) for item in items])
 
 
@@ -212,7 +212,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
 
 
 def _but_numbers(cells: Cells, mark: str) -> list[str]:
-    """Return the texts that are no numbers as programs write them."""
+    """Return the texts that are not numbers as programs write them."""
     pairs = zip(cells.texts, cells.amounts(mark), strict=True)
     return [text for text, found in pairs if found is None or found[1] is not None]
 
@@ -402,8 +402,8 @@ def warn_of_missing_numbers(column: str, numbers: NDArray[np.float64]) -> None:
     if odd.size:
         told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in odd)
         warn(
-            f"the column {column!r} has {told}, unlike its others; if that stands for a missing "
-            "one, leave such cells empty"
+            f"the column {column!r} has {told}, unlike its others; if that stands for missing "
+            "ones, leave such cells empty"
         )
 
 
@@ -431,7 +431,7 @@ def warn_of_names(cells: Cells, mark: str) -> None:
         # The first of them by row.
         word = texts[int(np.argmax(words))]
         told = (
-            f"something else than a number in {rows[words].sum()} of {len(cells.values)} rows, "
+            f"something other than a number in {rows[words].sum()} of {len(cells.values)} rows, "
             f"first {quoted(word)} in row {cells.row_of(word)}"
         )
         advice = (

@@ -62,7 +62,7 @@ _LIST_IN_QUOTES = re.compile(r"\s*(['\"])(\[.*\]|\{.*\}|\(.*\))\1\s*", re.DOTALL
 _LISTED_IN_QUOTES = re.compile(r'\s*"[^"]*[,;|\n][^"]*"\s*')
 _UNREAD_LIST = re.compile(r"\s*[\[{(]\s*[\[{'\"]")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
-# Where objects that are no names keep them, the innermost last.
+# Where objects that are not names keep them, the innermost last.
 _KEYS_OF_NAMES = (
     *("annotations", "result", "value", "choices", "nodes", "edges", "node", "labels", "label"),
     *("name", "display_name", "title", "term", "tag", "id"),
@@ -121,7 +121,7 @@ def indicator_of_tags(
     if known is None and n_rows * len(names) > max(MIN_LABEL_CELLS, 10_000 * counts.total()):
         warn(
             f"tags_column: the column {column.name!r} has {len(names)} different tags in "
-            f"{n_rows} rows, such as {listed(names[:3])}; was another separator meant?"
+            f"{n_rows} rows, such as {listed(names[:3])}; is another separator used?"
         )
     Y: NDArray[Any] = listing.indicator(names)[0]
     missing = listing.codes < 0
@@ -362,12 +362,12 @@ def _items_of(cell: Any) -> Any:
     try:
         return items_of(body)
     except ValueError:
-        # Where it stands is told with others that are no lists.
+        # Where it stands is told with others that are not lists.
         return cell
 
 
 def _of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
-    """Return the tags of lists, and of objects of names; what is no list is one name."""
+    """Return the tags of lists, and of objects of names; what is not a list is one name."""
     rows: list[list[str]] = []
     others: set[str] = set()
     for code, cell in enumerate(cells):
@@ -473,7 +473,7 @@ def _lists_in(
         raise ValueError(
             f"tags_column: the column {name!r} has {quoted(texts[others[0]])} in row "
             f"{int(np.argmax(codes == others[0]))}, and lists such as "
-            f"{quoted(texts[in_quotes[0]])} in others; expected lists in all or none"
+            f"{quoted(texts[in_quotes[0]])} in others; expected lists in all rows or in none"
         )
     rows: list[list[str]] = []
     for k, text in enumerate(texts):
@@ -482,14 +482,14 @@ def _lists_in(
         except ValueError as error:
             raise ValueError(
                 f"tags_column: the column {name!r} has {quoted(text)} in row "
-                f"{int(np.argmax(codes == k))}, which is no list of names: {error}; expected a "
+                f"{int(np.argmax(codes == k))}, which is not a list of names: {error}; expected a "
                 'list such as ["red", "blue"]'
             ) from error
     bare = [k for k in filled if bodies[k]]
     if not in_quotes and bare:
         warn(
             f"tags_column: the column {name!r} has texts in brackets, such as "
-            f"{quoted(texts[bare[0]])}, which are read as lists of names with commas between"
+            f"{quoted(texts[bare[0]])}, which are read as lists of names separated by commas"
         )
     return rows
 
@@ -502,7 +502,7 @@ def _refuse_indicator(rows: Sequence[Sequence[str]], name: str) -> None:
         if length > 1:
             raise ValueError(
                 f"tags_column: the column {name!r} lists {length} times 0 or 1 in each row, which "
-                "is an indicator and no names; expected names of labels, or a column of 0 and 1 "
+                "is an indicator, not names; expected names of labels, or a column of 0 and 1 "
                 f"for each label: frame[{name!r}].apply(pandas.Series), and labels= its columns"
             )
 
@@ -616,7 +616,8 @@ def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     if best is not None and given is None:
         if has_wanted:
             head = f"tags_column: cells of {name!r} have commas, but not between tags"
-        warn(f"{head}; {best!r} is read as one, between {found[best].n_tags} different tags")
+        told = f"{best!r} is used as the separator, which gives {found[best].n_tags} different tags"
+        warn(f"{head}; {told}")
         return best
     seen = [
         other
@@ -626,7 +627,7 @@ def _separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     seen.sort(key=lambda other: (-found[other].share, found[other].n_tags))
     maybe = best or (seen[0] if seen else _recurring_between(cells))
     if maybe is not None:
-        warn(f"{head}, so each is one tag, such as {quoted(cells[0])}; was {maybe!r} meant?")
+        warn(f"{head}, so each is one tag, such as {quoted(cells[0])}; is {maybe!r} the separator?")
     return wanted
 
 
@@ -645,7 +646,7 @@ def _recurring_between(cells: Collection[str]) -> str | None:
 def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
     if is_strong:
         return found.share > _RECURRING or 2 * found.cells > n_cells
-    # A name of several words is no list of tags: these come in ever new combinations.
+    # A name of several words is not a list of tags: these come in ever new combinations.
     return found.share >= _OFTEN_RECURRING and 2 * found.n_tags < n_cells
 
 
@@ -671,7 +672,7 @@ def _warn_of_second_separator(
             are = "is a tag" if len(tags) == 1 else "are tags"
             warn(
                 f"tags_column: the column {column!r} has {quoted(some[0])}, which is read as one "
-                f"tag, though {listed(tags)} {are} too: is {other!r} a separator, too?"
+                f"tag, though {listed(tags)} {are} too: is {other!r} a separator as well?"
             )
             return True
     return False
