@@ -351,6 +351,17 @@ def test_a_mark_says_which_unicode_a_text_is_in(tmp_path, encoding, kind):
         assert names_at_the_top(file, kind) == ["text", "tags"]
 
 
+@pytest.mark.parametrize(
+    "types", [["String", "Array(String)"], ["Nullable(Int64)", "text"], ["continuous", "discrete"]]
+)
+def test_a_line_of_types_is_refused(tmp_path, types):
+    (tmp_path / "t.tsv").write_text("\n".join(map("\t".join, [["a", "b"], types, ["1", "x"]])))
+    with pytest.raises(ValueError, match=r"has the types of its columns, .*, in row 0; expected"):
+        read_frame(tmp_path / "t.tsv")
+    (tmp_path / "t.tsv").write_text("a\tb\ntext\tred\nx\tdate\n")
+    assert len(read_frame(tmp_path / "t.tsv")) == 2
+
+
 def test_comments_between_rows_are_told(tmp_path):
     rows = "".join(f"{k},text {k},a\n" for k in range(8))
     found, said = read(tmp_path, f"id,text,tags\n{rows}# more, of, them\n{rows}")

@@ -350,6 +350,16 @@ def tags_of(cells, separator=None):
     return list(data.label_names)
 
 
+def test_patterns_of_names_with_brackets(tmp_path):
+    """As surveys write them: brackets are classes of characters only where these fit."""
+    file = tmp_path / "t.csv"
+    file.write_text("size,Q1[a],Q1[b],Q2[a]\n5,1,0,1\n6,0,1,1\n7,1,1,0\n")
+    for labels in ("Q1[*]", "Q1[?]", "Q1*", "Q1[a],Q1[b]"):
+        data = load_table(file, labels=labels, drop="Q2*")
+        assert data.label_names == ("Q1[a]", "Q1[b]")
+    assert load_table(file, labels="Q[12]*").label_names == ("Q1[a]", "Q1[b]", "Q2[a]")
+
+
 def test_a_column_without_its_separator_is_told():
     cells = ["a; b", "b; c", "c"]
     with pytest.warns(UserWarning, match="no cell .* has the separator '#'.*is ';' the separator"):

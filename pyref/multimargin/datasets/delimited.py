@@ -44,6 +44,13 @@ _OTHER_CONTENT = {
     "XML": r"<\?xml",
     "a pointer of Git LFS; git lfs pull fetches the file": r"version https://git-lfs",
 }
+# As ClickHouse and Orange write below the names.
+_TYPE = re.compile(
+    r"(?:nullable\(|array\(|lowcardinality\()*(?:string|text|varchar|u?int(?:eger|[0-9]+)?|bigint"
+    r"|float[0-9]*|double|decimal|numeric|real|bool(?:ean)?|date(?:time)?(?:64)?|timestamp|object"
+    r"|continuous|discrete)(?:\([^()]*\))?\)*",
+    re.IGNORECASE,
+)
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
@@ -117,6 +124,7 @@ def read_delimited(
                 f"{len(names)} columns of the first line, and the first cells are not names of "
                 f"rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
+    _refuse_types([column[0] for column in cells if len(column)], shown)
     _refuse_repeated_names(dict(zip(names, cells, strict=True)), shown)
     if len(names) > 1:
         _warn_of_comments(cells[0])
@@ -183,6 +191,15 @@ def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
                 f"path: {shown}, line {number}: a line that only draws a rule, in "
                 f"{quoted(line.strip())}; expected rows of cells: remove such lines"
             )
+
+
+def _refuse_types(first: Sequence[str], shown: Path) -> None:
+    """Raise ValueError for a first row that says which types the columns have."""
+    if len(first) > 1 and all(_TYPE.fullmatch(cell.strip()) for cell in first):
+        raise ValueError(
+            f"path: {shown} has the types of its columns, {listed(first)}, in row 0; expected rows "
+            "of cells below the names: remove such lines"
+        )
 
 
 def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:

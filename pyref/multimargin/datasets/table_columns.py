@@ -174,6 +174,9 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
             raise ValueError(f"{argument} is {item!r}, but there are {len(columns)} columns")
         return columns[: int(count)] if place == "first" else columns[-int(count) :]
     matching = [column for column in columns if fnmatchcase(column, item)]
+    # In names brackets are likely brackets.
+    literal = item.replace("[", "[[]")
+    matching = matching or [column for column in columns if fnmatchcase(column, literal)]
     if not matching:
         raise ValueError(
             f"{argument}: there is no column {item!r}{did_you_mean(item, columns)}; the columns "
