@@ -197,40 +197,6 @@ def test_names_of_columns_have_nothing_invisible(tmp_path):
     assert list(read_frame(tmp_path / "t.jsonl").columns) == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("ending", "text", "message"),
-    [
-        (
-            ".csv",
-            "a,b\n1,2\na,b\n3,4\n",
-            "has the names of the columns again, 'a', 'b', in row 1",
-        ),
-        (
-            ".txt",
-            "| a | b |\n|---|:-:|\n| 1 | 2 |\n",
-            r"line 2: a line that only draws a rule.*'\|---\|:-:\|'",
-        ),
-        (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a line that only draws a rule"),
-        (".csv", "a,b\n--,---\n1,2\n", "line 2: a line that only draws a rule"),
-        (".tsv", "a\tb\n===\t===\n1\t2\n", "line 2: a line that only draws a rule"),
-        (".txt", "a    b\n---  ---\n1    2\n", "line 2: a line that only draws a rule"),
-        (".txt", "┌───┬───┐\n│ a │ b │\n├───┼───┤\n", "line 1: a line that only draws a rule"),
-        (".txt", "╔═══╗\n║ a ║\n╚═══╝\n", "line 1: a line that only draws a rule"),
-        (".txt", "+---+---+\n| a | b |\n+---+---+\n", "line 1: a line that only draws a rule"),
-    ],
-)
-def test_lines_that_are_no_rows_are_refused(tmp_path, ending, text, message):
-    file = tmp_path / f"t{ending}"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        read_frame(file)
-
-
-def test_a_text_may_be_the_name_of_its_column(tmp_path):
-    (tmp_path / "t.csv").write_text("text\nred\ntext\n", encoding="utf-8")
-    assert read_frame(tmp_path / "t.csv")["text"].tolist() == ["red", "text"]
-
-
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
 @pytest.mark.parametrize("other", ["\r\n", "\n", "\r"])
 def test_lines_may_end_in_two_ways_with_texts_in_quotes(tmp_path, end, other):
@@ -351,26 +317,6 @@ def test_a_mark_says_which_unicode_a_text_is_in(tmp_path, encoding, kind):
         assert names_at_the_top(file, kind) == ["text", "tags"]
 
 
-@pytest.mark.parametrize(
-    "types", [["String", "Array(String)"], ["Nullable(Int64)", "text"], ["continuous", "discrete"]]
-)
-def test_a_line_of_types_is_refused(tmp_path, types):
-    (tmp_path / "t.tsv").write_text("\n".join(map("\t".join, [["a", "b"], types, ["1", "x"]])))
-    with pytest.raises(ValueError, match=r"has the types of its columns, .*, in row 0; expected"):
-        read_frame(tmp_path / "t.tsv")
-    (tmp_path / "t.tsv").write_text("a\tb\ntext\tred\nx\tdate\n")
-    assert len(read_frame(tmp_path / "t.tsv")) == 2
-
-
-def test_comments_between_rows_are_told(tmp_path):
-    rows = "".join(f"{k},text {k},a\n" for k in range(8))
-    found, said = read(tmp_path, f"id,text,tags\n{rows}# more, of, them\n{rows}")
-    assert len(found["id"]) == 17
-    assert said == ["row 8 begins with '# more', unlike others; if that is a comment, remove it"]
-    for text in ("# one,0\n# two,1\nsea,0\n", "#one,0\nsea,0\nsky,1\nsun,1\n#two,0\n"):
-        assert read(tmp_path, f"text,x\n{text}")[1] == []
-
-
 def test_nul_bytes_are_named_with_a_remedy(tmp_path):
     file = tmp_path / "t.csv"
     for content, message in (
@@ -404,39 +350,6 @@ def test_content_of_another_kind_is_named(tmp_path, ending, text, what):
     for read_it in (read_frame, lambda file: names_at_the_top(file, ending)):
         with pytest.raises(ValueError, match=f"is not delimited text, but begins like {what}"):
             read_it(file)
-
-
-@pytest.mark.parametrize("again", ["tags,text", "id,text", "ID,Tags,TEXT", "text,labels,id"])
-def test_names_between_rows_are_refused_in_any_order(tmp_path, again):
-    """As of files in one whose columns are sorted in two ways."""
-    names = ["id", "text", "tags"][-2 if again.count(",") == 1 else -3 :]
-    names = ["id", "text"] if again == "id,text" else names
-    rows = [",".join([f"{name} {k}" for name in names]) for k in range(4)]
-    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows[:2], again, *rows[2:]]))
-    with pytest.raises(ValueError, match=r"has the names of the columns again, .*, in row 2;"):
-        read_frame(tmp_path / "t.csv")
-
-
-def test_cells_that_are_names_of_columns_are_no_line_of_names(tmp_path):
-    for text in (
-        # A survey repeats the name of a box where it is ticked.
-        "red,blue,note\nred,,good\n,blue,bad\nred,blue,text\n",
-        "note,red,blue\nred,red,blue\ngood,red,blue\nbad,,blue\n",
-        # One name among others, in features and in labels.
-        "kind,size,red\nred,size,1\nsize,small,0\n",
-    ):
-        (tmp_path / "t.csv").write_text(text)
-        with case(text):
-            assert len(read_frame(tmp_path / "t.csv")) == 3 - text.startswith("kind")
-
-
-@pytest.mark.parametrize("again", ["\ufeffText,tags", "text,Tags", " text , tags"])
-def test_names_of_columns_that_are_respelled_between_rows_are_refused(tmp_path, again):
-    """As where files with marks of byte order are put together."""
-    file = tmp_path / "t.csv"
-    file.write_text(f"text,tags\nred fish,a\n{again}\nsea,b\n", encoding="utf-8-sig")
-    with pytest.raises(ValueError, match=r"has the names of the columns again.* in row 1;"):
-        read_frame(file)
 
 
 @pytest.mark.parametrize(

@@ -259,27 +259,6 @@ def test_a_note_below_a_table_is_told(tmp_path, kind):
     write(*rows, ["sky", None, 1])
 
 
-@pytest.mark.parametrize("note", ["(2 rows)", "Source: us", "* estimated", "sky"])
-def test_a_note_below_two_columns_is_told(tmp_path, note):
-    (tmp_path / "t.csv").write_text(f"text,tags\nred fox,a\nsea,b\n{note},\n")
-    with pytest.warns(UserWarning, match=r"the last row has '.*' and nothing else, unlike others"):
-        read_frame(tmp_path / "t.csv")
-    # Rows without a tag.
-    (tmp_path / "t.csv").write_text("text,tags\nred fox,a\nsea,\nsky,\nsun,b\nmoon,\n")
-    assert len(read_frame(tmp_path / "t.csv")) == 5
-
-
-@pytest.mark.parametrize("word", ["Total", "Grand total:", "SUM", "Summe", "Mean", "合計", "Итого"])
-def test_a_row_of_sums_is_told_by_its_word(tmp_path, word):
-    for row in (f"{word},9,4", f"x,{word},4"):
-        (tmp_path / "t.csv").write_text(f"name,size,y\nred,4,1\nsea,2,0\nsky,3,1\n{row}\n")
-        with pytest.warns(UserWarning, match=f"the last row has '{word}' in the column '"):
-            assert len(read_frame(tmp_path / "t.csv")) == 4
-    # A name as others.
-    (tmp_path / "t.csv").write_text(f"name,size,y\n{word},4,1\nsea,2,0\n{word},3,1\n")
-    assert len(read_frame(tmp_path / "t.csv")) == 3
-
-
 def test_columns_without_a_name_are_told(tmp_path):
     """As below merged cells, where a second line has the names."""
     (tmp_path / "t.csv").write_text("id,colours,,size\n,red,blue,\n1,1,0,5\n2,0,1,6\n")
@@ -288,16 +267,6 @@ def test_columns_without_a_name_are_told(tmp_path):
     # Names of rows, and columns that hold nothing.
     (tmp_path / "t.csv").write_text(",x,,y,\nr,1,,0,\ns,0,,1,\n")
     assert list(read_frame(tmp_path / "t.csv")) == ["column1", "x", "y"]
-
-
-@pytest.mark.parametrize("names", [None, ["top", "sub"]])
-@pytest.mark.parametrize("index", [True, False])
-def test_two_lines_of_names_are_refused(tmp_path, names, index):
-    columns = pd.MultiIndex.from_product([["x", "y"], ["a", "b"]], names=names)
-    frame = pd.DataFrame([[1.5, 2, 0, 1], [2.5, 3, 1, 1]], columns=columns)
-    frame.to_csv(tmp_path / "t.csv", index=index)
-    with pytest.raises(ValueError, match="names of columns in two lines, 'x', 'y' several times"):
-        read_frame(tmp_path / "t.csv")
 
 
 def test_the_rows_of_an_object_with_several_lists(tmp_path):

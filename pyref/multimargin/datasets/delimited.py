@@ -9,7 +9,7 @@ import io
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,13 @@ import numpy as np
 
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import as_utf8, not_utf8
+from multimargin.datasets.odd_rows import (
+    plain_name,
+    refuse_repeated_names,
+    refuse_rule,
+    refuse_types,
+    warn_of_comments,
+)
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
@@ -29,14 +36,9 @@ from multimargin.targets.names import label_name
 
 # What a column is called has hardly more.
 _WORDS_OF_A_NAME = 4
-# A comment is one of so many rows at least.
-_MANY_OF_A_KIND = 4
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _MADE_UP = re.compile(r"^(?:Unnamed: [0-9.]+(?:_level_[0-9]+)?|__index_level_[0-9]+__)$")
-# What draws frames around tables, with characters of their own too, and between columns.
-_RULE, _CORNERS = re.compile(r"[|+:=,;\s\u2500-\u257f-]+"), ("+", "\u250c", "\u2554", "\u256d")
-_COLUMNS_OF_DASHES = re.compile(r"\s*(-+|=+)(?:\s+(-+|=+))+\s*$")
 # What other kinds of content begin with.
 _OTHER_CONTENT = {
     "JSON; name it .json, or .jsonl with an object in each line": r'\{\s*"[^"]*"\s*:|\[\s*\{',
@@ -44,13 +46,6 @@ _OTHER_CONTENT = {
     "XML": r"<\?xml",
     "a pointer of Git LFS; git lfs pull fetches the file": r"version https://git-lfs",
 }
-# As ClickHouse and Orange write below the names.
-_TYPE = re.compile(
-    r"(?:nullable\(|array\(|lowcardinality\()*(?:string|text|varchar|u?int(?:eger|[0-9]+)?|bigint"
-    r"|float[0-9]*|double|decimal|numeric|real|bool(?:ean)?|date(?:time)?(?:64)?|timestamp|object"
-    r"|continuous|discrete)(?:\([^()]*\))?\)*",
-    re.IGNORECASE,
-)
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
@@ -114,7 +109,7 @@ def read_delimited(
     column always are.
     """
     dialect, lines = _dialect_of(path, ending, shown)
-    _refuse_rule(lines, dialect, shown)
+    refuse_rule(lines, shown, is_table=dialect.width > 1)
     names, cells = dialect.names, _read(path, dialect, shown, blank_rows)
     if dialect.row_names:
         row_names, *cells = cells
@@ -124,10 +119,10 @@ def read_delimited(
                 f"{len(names)} columns of the first line, and the first cells are not names of "
                 f"rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
-    _refuse_types([column[0] for column in cells if len(column)], shown)
-    _refuse_repeated_names(dict(zip(names, cells, strict=True)), shown)
+    refuse_types([column[0] for column in cells if len(column)], shown)
+    refuse_repeated_names(dict(zip(names, cells, strict=True)), shown)
     if len(names) > 1:
-        _warn_of_comments(cells[0])
+        warn_of_comments(cells[0])
     return names, cells
 
 
@@ -181,69 +176,8 @@ def _refuse_lone_quote(lines: Sequence[str], delimiters: str, shown: Path) -> No
         )
 
 
-def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
-    """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
-    for number, line in enumerate(lines[:5], start=1):
-        has_dashes = re.search("--|:-|-:|==|[\u2500\u2550]", line)
-        is_table = dialect.width > 1 or line.startswith(_CORNERS) or _COLUMNS_OF_DASHES.match(line)
-        if is_table and has_dashes and not _RULE.sub("", line):
-            raise ValueError(
-                f"path: {shown}, line {number}: a line that only draws a rule, in "
-                f"{quoted(line.strip())}; expected rows of cells: remove such lines"
-            )
-
-
-def _refuse_types(first: Sequence[str], shown: Path) -> None:
-    """Raise ValueError for a first row that says which types the columns have."""
-    if len(first) > 1 and all(_TYPE.fullmatch(cell.strip()) for cell in first):
-        raise ValueError(
-            f"path: {shown} has the types of its columns, {listed(first)}, in row 0; expected rows "
-            "of cells below the names: remove such lines"
-        )
-
-
-def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
-    """Raise ValueError for a row of names, as of files in one, in whatever order and case."""
-    from pandas import Series
-
-    names = {_plain(name) for name in columns} - {""}
-    # A mark of byte order may stand before it.
-    first = Series(next(iter(columns.values()))).str.strip("\ufeff\u200b ").str.lower()
-    rows = np.flatnonzero(first.isin(names)) if len(columns) > 1 else ()
-    # A survey repeats the name of a box where it is ticked, and has nothing else below.
-    boxes = {
-        name for name, of in columns.items() if len(rows) and {*map(str.strip, of)} <= {name, ""}
-    }
-    for row in rows:
-        cells = [of[row] for name, of in columns.items() if name not in boxes]
-        known = {_plain(cell) for cell in cells} & names
-        is_data = any(cell.strip() and is_number(cell) for cell in cells)
-        if len(known) > 1 and 2 * len(known) > len(cells) and not is_data:
-            raise ValueError(
-                f"path: {shown} has the names of the columns again, {listed(cells)}, in row {row}; "
-                "were several files concatenated? Remove such lines"
-            )
-
-
-def _warn_of_comments(first: Any) -> None:
-    """Warn of a few rows whose first cell begins as a comment does."""
-    from pandas import Series
-
-    rows = np.flatnonzero(Series(first).str.match(r"#\s"))
-    if 0 < _MANY_OF_A_KIND * len(rows) <= len(first):
-        warn(
-            f"row {rows[0]} begins with {quoted(first[rows[0]])}, unlike others; if that is a "
-            "comment, remove it"
-        )
-
-
-def _plain(name: str) -> str:
-    """Return a name without capital letters and what is invisible."""
-    return label_name(name).casefold()
-
-
 def _alike(cell: str, name: str) -> bool:
-    return _plain(cell) == _plain(name)
+    return plain_name(cell) == plain_name(name)
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:

@@ -1,9 +1,8 @@
 """Tables in files: the rows of every kind of file."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from itertools import islice, takewhile
 from json import JSONDecoder
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,10 @@ from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
 from multimargin.datasets.arff_rows import frame_of_arff
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
+from multimargin.datasets.odd_rows import is_below_names, warn_of_rows_below
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
-from multimargin.datasets.table_cells import is_nothing, is_number, lists_of_rows
+from multimargin.datasets.table_cells import lists_of_rows
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
@@ -32,17 +32,6 @@ _LISTS_OF_ROWS = ("rows", "data", "records", "items", "results")
 _CELLS = ("data", "row", "fields", "_source", "properties")
 # What .xlsx and .ods, and older workbooks, begin with.
 _OF_WORKBOOKS = (b"PK", b"\xd0\xcf\x11\xe0", b"\x09\x08")
-_MANY_NOTES = 9
-_NOTE = re.compile(
-    r"\s*(?:\(?[0-9][0-9,.]* *(?:rows?|records?|lines?|zeilen|lignes?|filas|righe)\b"
-    r"|(?:sources?|notes?|exported|generated|created|downloaded|quelle|fuente|fonte)\b.*:|©|\*+ )",
-    re.IGNORECASE,
-)
-_TOTAL = re.compile(
-    r"\s*(?:(?:grand |sub-?)?totals?|sums?|averages?|means?|overall|gesamt|summe|insgesamt"
-    r"|mittelwert|somme|moyenne|suma|totale|media|итого|всего|合計|合计|总计|小计)\s*:?\s*",
-    re.IGNORECASE,
-)
 # Commas after lines of JSON are left over from a list.
 _TO_VALUE = re.compile(r"[\s,]*(?=[^\s,])")
 
@@ -68,37 +57,8 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
-    _warn_of_rows_below(frame)
+    warn_of_rows_below(frame)
     return frame
-
-
-def _warn_of_rows_below(frame: Any) -> None:
-    """Warn of a last row that has one cell alone, unlike all others, of notes, and of sums."""
-
-    def filled(row: Iterable[Any]) -> list[Any]:
-        return [cell for cell in row if not is_blank(cell)]
-
-    if frame.shape[1] < 2 or len(frame) < 3:
-        return
-    rows = (filled(frame.iloc[-back].tolist()) for back in range(1, len(frame)))
-    notes = [row[0] for row in takewhile(lambda row: len(row) == 1, islice(rows, _MANY_NOTES))]
-    is_note = any(_NOTE.match(as_written(cell)) for cell in notes)
-    if len(notes) == 1 and not is_note:
-        is_note = all(len(filled(row)) > 1 for row in frame[:-1].itertuples(index=False))
-    if is_note:
-        some = f"the last {len(notes)} rows have" if len(notes) > 1 else "the last row has"
-        warn(
-            f"{some} {quoted(notes[-1])} and nothing else, unlike others; if that is a note below "
-            "the table, remove it"
-        )
-    last = {} if notes else dict(zip(frame.columns, frame.iloc[-1].tolist(), strict=True))
-    for column, cell in last.items():
-        is_total = isinstance(cell, str) and _TOTAL.fullmatch(cell)
-        if is_total and (frame[column] == cell).sum() == 1:
-            warn(
-                f"the last row has {cell!r} in the column {column!r}; if it is a row of sums below "
-                "the table, remove it"
-            )
 
 
 def _without_blank_rows(frame: Any) -> Any:
@@ -153,14 +113,6 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     return with_plain_names(_with_lists(frame, file), f"path: {file}")
 
 
-def _is_below_names(columns: Any) -> bool:
-    """Return whether the first row has words, and the last numbers."""
-    first, last = (list(map(as_written, columns.iloc[row])) for row in (0, -1))
-    return not any(is_nothing(cell) or is_number(cell) for cell in first) and (
-        all(map(is_number, last)) and not all(map(is_nothing, last))
-    )
-
-
 def _read_text(text: Path, kind: str, shown: Path, blank_rows: bool) -> Any:
     if kind in OBJECTS:
         return frame_of(_read_objects(text, kind, shown, blank_rows))
@@ -179,7 +131,7 @@ def _with_lists(frame: Any, file: Path) -> Any:
     if not repeated:
         return frame
     names = listed([*repeated])
-    if all(_is_below_names(frame.iloc[:, of]) for of in repeated.values()):
+    if all(is_below_names(frame.iloc[:, of]) for of in repeated.values()):
         raise ValueError(
             f"path: {file}: names of columns in two lines, {names} several times in the first, and "
             "words above numbers in the second; expected one line of different names, such as "
