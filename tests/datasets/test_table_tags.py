@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from multimargin.cli.spreadsheets import as_cell
 from multimargin.datasets import MultilabelData, load_table
-from multimargin.datasets.table_tags import indicator_of_tags, joined
+from multimargin.datasets.table_tags import indicator_of_tags
+from multimargin.datasets.tag_separators import joined
 from multimargin.targets.reading import read_targets
 from tests.support.cases import case
 
@@ -241,49 +242,6 @@ def test_separators_of_other_tables(tmp_path, written):
 
 
 @pytest.mark.parametrize(
-    "mark", ["\u00b7", " \u2014 ", "~", "^", "_", "-", "\u060c", ".", " ", "%"]
-)
-def test_a_separator_that_is_in_doubt_is_named(mark):
-    """Half of the rows have one tag: nothing is taken, and nothing is passed over in silence."""
-    cells = [mark.join(tags) for tags in (("aa", "bb"), ("bb", "cc"), ("aa",), ("cc",))]
-    for separator in (None, ";"):
-        with pytest.warns(UserWarning, match="each is one tag") as told:
-            tags = indicator_of_tags(pd.Series(cells, name="tags"), separator)
-        assert f"is {mark.strip() or ' '!r} the separator?" in str(told[0].message)
-        assert len(tags.names) == 4
-
-
-def test_a_mark_before_every_tag_separates_them():
-    for mark in ("#", "\u2022", "@"):
-        cells = [f"{mark}a", f"{mark}a {mark}b", f"{mark}b{mark}c", f"{mark}c"]
-        with pytest.warns(UserWarning, match=f"'{mark}' is used as the separator"):
-            assert indicator_of_tags(pd.Series(cells, name="t"), None).names == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("mark", [" \u00b7 ", " \u2022 ", " \u2192 ", " ~ ", " ^ "])
-def test_a_mark_between_blanks_is_named_rather_than_the_blank(mark):
-    cells = [mark.join(tags) for tags in (("aa", "b-b"), ("cc",), ("cc", "dd"), ("aa", "dd"))]
-    with pytest.warns(UserWarning, match="each is one tag") as told:
-        indicator_of_tags(pd.Series(cells * 6, name="tags"), None)
-    assert f"is {mark.strip()!r} the separator?" in str(told[0].message)
-
-
-@pytest.mark.parametrize("separator", [",", ", ", ";", "|", " "])
-@pytest.mark.parametrize("one", ["1", "1.0", "True"])
-def test_rows_of_an_indicator_in_a_cell_are_refused(separator, one):
-    zero = {"1": "0", "1.0": "0.0", "True": "False"}[one]
-    cells = [separator.join(row) for row in ((one, zero, zero), (zero, one, one), (one, one, zero))]
-    with pytest.raises(ValueError, match="lists 3 times 0 or 1 in each row, which is an indicator"):
-        indicator_of_tags(pd.Series(cells, name="t"), separator.strip() or " ")
-    with pytest.warns(UserWarning, match="each is one tag|names with digits 0 and 1 alone") as told:
-        indicator_of_tags(pd.Series(["1 0 1", "0 0 1"], name="t"), ",")
-    assert len(told) == 2
-    # Names 0 and 1 of a few of which a row has some.
-    tags = indicator_of_tags(pd.Series(["0", "0,1", "1"], name="t"), ",")
-    assert tags.Y.tolist() == [[1, 0], [1, 1], [0, 1]]
-
-
-@pytest.mark.parametrize(
     ("cells", "pair"),
     [
         (["1. red|2. sea", "1. sea|2. red"], "'1. red' and '2. red'"),
@@ -349,21 +307,6 @@ def test_cells_in_quotes_as_a_whole_are_told(separator):
         tags = indicator_of_tags(pd.Series(cells, name="t"), separator.strip() or None)
     assert len(told) == 1
     assert f"a{separator}b".strip('"') in {name.strip('"') for name in tags.names}
-
-
-@pytest.mark.parametrize(
-    "cell", ['[{"label": "a"} {"label": "b"}]', '[{"label": "a"', "{'a': 1, b: 0}", "[['a'], 'b"]
-)
-def test_texts_that_look_like_objects_and_are_none_are_refused(cell):
-    cells = ['[{"label": "a"}]', '[{"label": "b"}, {"label": "a"}]', cell]
-    with pytest.raises(ValueError, match=r"lists .* in row 2; expected a list of names, or an obj"):
-        indicator_of_tags(pd.Series(cells, name="t"), None)
-
-
-def test_a_list_that_is_none_is_named_with_its_row():
-    cells = ["['a', 'b']", "['b']", "['a', None]"]
-    with pytest.raises(ValueError, match=r"has \"\['a', None\]\" in row 2, which is not a list of"):
-        indicator_of_tags(pd.Series(cells, name="t"), None)
 
 
 def test_quotes_that_some_need_are_left_out_of_all():
