@@ -118,13 +118,38 @@ def test_a_note_below_two_columns_is_told(tmp_path, note):
 
 @pytest.mark.parametrize("word", ["Total", "Grand total:", "SUM", "Summe", "Mean", "合計", "Итого"])
 def test_a_row_of_sums_is_told_by_its_word(tmp_path, word):
+    file = tmp_path / "t.csv"
     for row in (f"{word},9,4", f"x,{word},4"):
-        (tmp_path / "t.csv").write_text(f"name,size,y\nred,4,1\nsea,2,0\nsky,3,1\n{row}\n")
-        with pytest.warns(UserWarning, match=f"the last row has '{word}' in the column '"):
-            assert len(read_frame(tmp_path / "t.csv")) == 4
+        file.write_text(f"name,size,y\nred,4,1\nsea,2,0\nsky,3,1\n{row}\n")
+        with pytest.warns(UserWarning, match=f"row 3 has '{word}' in the column '.*; if it is"):
+            assert len(read_frame(file)) == 4
     # A name as others.
-    (tmp_path / "t.csv").write_text(f"name,size,y\n{word},4,1\nsea,2,0\n{word},3,1\n")
-    assert len(read_frame(tmp_path / "t.csv")) == 3
+    file.write_text(f"name,size,y\n{word},4,1\nsea,2,0\n{word},3,1\n")
+    assert said_of(file) == ([], 3)
+
+
+def test_sums_between_rows_are_told(tmp_path):
+    rows = "red,4,1\nsea,2,0\nsky,3,1\nsun,1,1\n"
+    (tmp_path / "t.csv").write_text(f"name,size,y\n{rows}Subtotal,10,3\n{2 * rows}Subtotal,20,6\n")
+    (said,), n_rows = said_of(tmp_path / "t.csv")
+    assert said == "row 13 has 'Subtotal' in the column 'name'; if it is a row of sums, remove it"
+    assert n_rows == 14
+
+
+@pytest.mark.parametrize("kind", [".csv", ".json", ".jsonl", ".parquet"])
+def test_names_between_rows_are_refused_in_every_kind_of_file(tmp_path, kind):
+    names = ["id", "text", "tags"]
+    rows = [["1", "red fox", "a"], ["2", "sea", "b"], names, ["3", "sky", "a"]]
+    frame, file = pd.DataFrame(rows, columns=names), tmp_path / f"t{kind}"
+    if kind == ".csv":
+        frame.to_csv(file, index=False)
+    elif kind == ".parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(file)
+    else:
+        frame.to_json(file, orient="records", lines=kind == ".jsonl")
+    with pytest.raises(ValueError, match=r"has the names of the columns again, .* in row 2"):
+        read_frame(file)
 
 
 @pytest.mark.parametrize("names", [None, ["top", "sub"]])

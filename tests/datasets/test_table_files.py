@@ -370,7 +370,7 @@ def test_rows_without_anything_are_left_out_and_told(frame):
         with open(f"t.{kind}", "w") as stream:
             rows = TEXT if kind == "csv" else frame.to_json(orient="records", lines=True)
             stream.write(rows + 2 * line)
-        with pytest.warns(UserWarning, match="2 rows have no values .*; the first is row 20"):
+        with pytest.warns(UserWarning, match="2 rows have no values, left out; .* is row 20"):
             data = load(f"t.{kind}", labels="x,y")
         np.testing.assert_array_equal(data.Y, EXPECTED)
         assert len(table_files.read_frame(Path(f"t.{kind}"), blank_rows=True)) == 22

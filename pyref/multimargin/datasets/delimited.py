@@ -23,9 +23,7 @@ from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import as_utf8, not_utf8
 from multimargin.datasets.odd_rows import (
     plain_name,
-    refuse_repeated_names,
     refuse_rule,
-    refuse_types,
     warn_of_comments,
 )
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
@@ -119,8 +117,6 @@ def read_delimited(
                 f"{len(names)} columns of the first line, and the first cells are not names of "
                 f"rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
-    refuse_types([column[0] for column in cells if len(column)], shown)
-    refuse_repeated_names(dict(zip(names, cells, strict=True)), shown)
     if len(names) > 1:
         warn_of_comments(cells[0])
     return names, cells

@@ -1,7 +1,7 @@
 """Rows of tables that are likely none: rules, names again, types, comments, notes and sums."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,11 @@ _NOTE = re.compile(
     r"|(?:sources?|notes?|exported|generated|created|downloaded|quelle|fuente|fonte)\b.*:|©|\*+ )",
     re.IGNORECASE,
 )
-_TOTAL = re.compile(
-    r"\s*(?:(?:grand |sub-?)?totals?|sums?|averages?|means?|overall|gesamt|summe|insgesamt"
-    r"|mittelwert|somme|moyenne|suma|totale|media|итого|всего|合計|合计|总计|小计)\s*:?\s*",
-    re.IGNORECASE,
-)
+_TOTALS = {
+    *("total", "totals", "grand total", "subtotal", "sub-total", "sum", "sums", "average", "mean"),
+    *("overall", "gesamt", "summe", "insgesamt", "mittelwert", "somme", "moyenne", "suma"),
+    *("totale", "media", "итого", "всего", "合計", "合计", "总计", "小计"),
+}
 
 
 def refuse_rule(lines: Sequence[str], shown: Path, *, is_table: bool) -> None:
@@ -51,36 +51,44 @@ def refuse_rule(lines: Sequence[str], shown: Path, *, is_table: bool) -> None:
             )
 
 
-def refuse_types(first: Sequence[str], shown: Path) -> None:
+def refuse_types(frame: Any, shown: Path) -> None:
     """Raise ValueError for a first row that says which types the columns have."""
-    if len(first) > 1 and all(_TYPE.fullmatch(cell.strip()) for cell in first):
+    first = _texts_of(frame, 0) if len(frame) else []
+    if len(first) > 1 and all(map(_TYPE.fullmatch, first)):
         raise ValueError(
             f"path: {shown} has the types of its columns, {listed(first)}, in row 0; expected rows "
             "of cells below the names: remove such lines"
         )
 
 
-def refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
+def refuse_repeated_names(frame: Any, shown: Path) -> None:
     """Raise ValueError for a row of names, as of files in one, in whatever order and case."""
-    from pandas import Series
-
-    names = {plain_name(name) for name in columns} - {""}
+    names = {plain_name(name) for name in frame.columns} - {""}
     # A mark of byte order may stand before it.
-    first = Series(next(iter(columns.values()))).str.strip("\ufeff\u200b ").str.lower()
-    rows = np.flatnonzero(first.isin(names)) if len(columns) > 1 else ()
+    marked = {f"\ufeff{name}" for name in frame.columns}
+    rows = _rows_of(frame.iloc[:, 0], {*frame.columns, *marked}) if frame.shape[1] > 1 else []
     # A survey repeats the name of a box where it is ticked, and has nothing else below.
-    boxes = {
-        name for name, of in columns.items() if len(rows) and {*map(str.strip, of)} <= {name, ""}
-    }
+    is_no_box = [
+        len(rows) > 0 and not {*map(_text_of, column.tolist())} <= {name, ""}
+        for name, column in frame.items()
+    ]
     for row in rows:
-        cells = [of[row] for name, of in columns.items() if name not in boxes]
+        cells = [cell for cell, kept in zip(_texts_of(frame, row), is_no_box, strict=True) if kept]
         known = {plain_name(cell) for cell in cells} & names
-        is_data = any(cell.strip() and is_number(cell) for cell in cells)
+        is_data = any(cell and is_number(cell) for cell in cells)
         if len(known) > 1 and 2 * len(known) > len(cells) and not is_data:
             raise ValueError(
                 f"path: {shown} has the names of the columns again, {listed(cells)}, in row {row}; "
                 "were several files concatenated? Remove such lines"
             )
+
+
+def _texts_of(frame: Any, row: int) -> list[str]:
+    return [_text_of(cell) for cell in frame.iloc[row].tolist()]
+
+
+def _text_of(cell: Any) -> str:
+    return "" if is_blank(cell) else as_written(cell).strip()
 
 
 def warn_of_comments(first: Any) -> None:
@@ -128,10 +136,28 @@ def warn_of_rows_below(frame: Any) -> None:
             "the table, remove it"
         )
     last = {} if notes else dict(zip(frame.columns, frame.iloc[-1].tolist(), strict=True))
-    for column, cell in last.items():
-        is_total = isinstance(cell, str) and _TOTAL.fullmatch(cell)
-        if is_total and (frame[column] == cell).sum() == 1:
+    sums = {column for column, cell in last.items() if type(cell) is str and _is_total(cell)}
+    for column in (column for column in frame.columns if column in {*sums, frame.columns[0]}):
+        # Several below each other are names as others.
+        found = _rows_of(frame[column], _TOTALS)
+        if 0 < _MANY_OF_A_KIND * len(found) <= len(frame) or len(found) == 1:
+            row = found[-1]
             warn(
-                f"the last row has {cell!r} in the column {column!r}; if it is a row of sums below "
-                "the table, remove it"
+                f"row {row} has {frame[column].iloc[row]!r} in the column {column!r}; if it is a "
+                "row of sums, remove it"
             )
+
+
+def _is_total(cell: str) -> bool:
+    return cell.strip(" :").lower() in _TOTALS
+
+
+def _rows_of(column: Any, words: Iterable[str]) -> list[int]:
+    """Return the rows with one of some words alone, with capital letters or without."""
+    forms = (str, str.lower, str.upper, str.title, str.capitalize)
+    written = {form(word) + end for word in words for form in forms for end in ("", " ", ":")}
+    try:
+        return np.flatnonzero(column.isin(written)).tolist()
+    except TypeError:
+        # Of lists and objects.
+        return []

@@ -17,7 +17,12 @@ from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
 from multimargin.datasets.arff_rows import frame_of_arff
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
-from multimargin.datasets.odd_rows import is_below_names, warn_of_rows_below
+from multimargin.datasets.odd_rows import (
+    is_below_names,
+    refuse_repeated_names,
+    refuse_types,
+    warn_of_rows_below,
+)
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
 from multimargin.datasets.table_cells import lists_of_rows
@@ -71,7 +76,8 @@ def _without_blank_rows(frame: Any) -> Any:
         blank = [row for row, cell in zip(blank, cells, strict=True) if is_blank(cell)]
     if not blank:
         return frame
-    warn(f"{len(blank)} rows have no values and are left out; the first is row {blank[0]}")
+    rows = f"{len(blank)} rows have" if len(blank) > 1 else "a row has"
+    warn(f"{rows} no values, left out; the first is row {blank[0]}")
     return frame.drop(index=blank).reset_index(drop=True)
 
 
@@ -110,7 +116,10 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
         else:
             with as_utf8(plain, file) as text:
                 frame = _read_text(text, kind, file, blank_rows)
-    return with_plain_names(_with_lists(frame, file), f"path: {file}")
+    frame = with_plain_names(_with_lists(frame, file), f"path: {file}")
+    refuse_types(frame, file)
+    refuse_repeated_names(frame, file)
+    return frame
 
 
 def _read_text(text: Path, kind: str, shown: Path, blank_rows: bool) -> Any:
