@@ -134,6 +134,9 @@ def test_sums_between_rows_are_told(tmp_path):
     (said,), n_rows = said_of(tmp_path / "t.csv")
     assert said == "row 13 has 'Subtotal' in the column 'name'; if it is a row of sums, remove it"
     assert n_rows == 14
+    # Words as others.
+    (tmp_path / "t.csv").write_text("word,size,y\nmean,4,1\nsum,2,0\nmedia,3,1\nred,1,1\n")
+    assert said_of(tmp_path / "t.csv")[0] == []
 
 
 @pytest.mark.parametrize("kind", [".csv", ".json", ".jsonl", ".parquet"])
@@ -158,5 +161,8 @@ def test_two_lines_of_names_are_refused(tmp_path, names, index):
     columns = pd.MultiIndex.from_product([["x", "y"], ["a", "b"]], names=names)
     frame = pd.DataFrame([[1.5, 2, 0, 1], [2.5, 3, 1, 1]], columns=columns)
     frame.to_csv(tmp_path / "t.csv", index=index)
+    (tmp_path / "none.csv").write_text("a,a\n")
+    with pytest.raises(ValueError, match="has no rows below the names of its columns"):
+        said_of(tmp_path / "none.csv")
     with pytest.raises(ValueError, match="names of columns in two lines, 'x', 'y' several times"):
         read_frame(tmp_path / "t.csv")

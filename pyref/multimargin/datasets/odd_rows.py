@@ -32,10 +32,12 @@ _NOTE = re.compile(
     r"|(?:sources?|notes?|exported|generated|created|downloaded|quelle|fuente|fonte)\b.*:|©|\*+ )",
     re.IGNORECASE,
 )
-_TOTALS = {
-    *("total", "totals", "grand total", "subtotal", "sub-total", "sum", "sums", "average", "mean"),
+# What stands between rows, too, and hardly is a name.
+_SUBTOTALS = {"total", "grand total", "subtotal", "sub-total", "zwischensumme", "итого", "小计"}
+_TOTALS = _SUBTOTALS | {
+    *("totals", "sum", "sums", "average", "mean"),
     *("overall", "gesamt", "summe", "insgesamt", "mittelwert", "somme", "moyenne", "suma"),
-    *("totale", "media", "итого", "всего", "合計", "合计", "总计", "小计"),
+    *("totale", "media", "всего", "合計", "合计", "总计"),
 }
 
 
@@ -137,9 +139,9 @@ def warn_of_rows_below(frame: Any) -> None:
         )
     last = {} if notes else dict(zip(frame.columns, frame.iloc[-1].tolist(), strict=True))
     sums = {column for column, cell in last.items() if type(cell) is str and _is_total(cell)}
-    for column in (column for column in frame.columns if column in {*sums, frame.columns[0]}):
+    for column, words in {frame.columns[0]: _SUBTOTALS, **dict.fromkeys(sums, _TOTALS)}.items():
+        found = _rows_of(frame[column], words)
         # Several below each other are names as others.
-        found = _rows_of(frame[column], _TOTALS)
         if 0 < _MANY_OF_A_KIND * len(found) <= len(frame) or len(found) == 1:
             row = found[-1]
             warn(

@@ -103,7 +103,9 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     existing_file(file, "path")
     kind = uncompressed(file).suffix.lower()
     if kind not in (*TABLE_KINDS, ".arff"):
-        raise ValueError(f"path: {file} is not a table, which ends in {', '.join(TABLE_KINDS)}")
+        raise ValueError(
+            f"path: {file} is not a table; expected a file that ends in {', '.join(TABLE_KINDS)}"
+        )
     what = f"tables such as {file.name}"
     pandas = imported("pandas", what)
     if kind == ".arff":
@@ -140,11 +142,11 @@ def _with_lists(frame: Any, file: Path) -> Any:
     if not repeated:
         return frame
     names = listed([*repeated])
-    if all(is_below_names(frame.iloc[:, of]) for of in repeated.values()):
+    if len(frame) and all(is_below_names(frame.iloc[:, of]) for of in repeated.values()):
         raise ValueError(
             f"path: {file}: names of columns in two lines, {names} several times in the first, and "
-            "words above numbers in the second; expected one line of different names, such as "
-            "frame.columns.map('_'.join) of pandas makes"
+            "words above numbers in the second; expected one line of different names, as "
+            "frame.columns.map('_'.join) of pandas makes it"
         )
     warn(f"{file} has several columns named {names}: each is read as one, of lists")
     for same in repeated.values():
@@ -201,7 +203,7 @@ def _read_workbook(file: Path, shown: Path, pandas: Any) -> Any:
     if not start.startswith(_OF_WORKBOOKS):
         raise ValueError(
             f"path: {shown} is not a workbook, but begins with {quoted(start)}; if that is text, "
-            "name the file .csv, and else save it as .xlsx"
+            "name the file .csv, otherwise save it as .xlsx"
         )
     book = calamine.CalamineWorkbook.from_path(file)
     if len(book.sheet_names) > 1:
