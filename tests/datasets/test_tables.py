@@ -350,6 +350,13 @@ def tags_of(cells, separator=None):
     return list(data.label_names)
 
 
+@pytest.mark.parametrize("separator", ["^", "~", "::", "\x01", "  "])
+def test_a_table_of_one_column_says_what_separates_columns(tmp_path, separator):
+    (tmp_path / "t.csv").write_text(f"text{separator}tags\nred{separator}a\nsea{separator}b\n")
+    with pytest.raises(ValueError, match=r"the only column is 'text.*tags' \(commas, semicolons, "):
+        load_table(tmp_path / "t.csv", tags_column="tags", text="text")
+
+
 def test_patterns_of_names_with_brackets(tmp_path):
     """As surveys write them: brackets are classes of characters only where these fit."""
     file = tmp_path / "t.csv"

@@ -178,9 +178,14 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
     literal = item.replace("[", "[[]")
     matching = matching or [column for column in columns if fnmatchcase(column, literal)]
     if not matching:
+        known = f"the columns are {listed(columns)}"
+        if len(columns) == 1:
+            known = (
+                f"the only column is {quoted(columns[0])} (commas, semicolons, tabs or bars "
+                "separate columns of text)"
+            )
         raise ValueError(
-            f"{argument}: there is no column {item!r}{did_you_mean(item, columns)}; the columns "
-            f"are {listed(columns)}"
+            f"{argument}: there is no column {item!r}{did_you_mean(item, columns)}; {known}"
         )
     return matching
 
