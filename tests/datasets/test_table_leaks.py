@@ -1,4 +1,4 @@
-"""Features that give labels away: what is told, and what is not."""
+"""Features that give labels away or repeat: what is told, and what is not."""
 
 import warnings
 
@@ -66,3 +66,17 @@ def test_features_like_labels_in_most_rows_are_not_told():
     # A feature that is the same by chance.
     rare = np.arange(40) == 3
     assert told({**OF_LABELS, "rare": 1 * rare, "b": 1 * rare}, labels=[*NAMES, "rare"]) == []
+
+
+def test_rows_of_one_tag_that_repeat_others_are_told():
+    texts = [f"text number {k // 2}" for k in range(40)]
+    tags = [NAMES[k % 3] for k in range(40)]
+    frame = pd.DataFrame({"text": texts, "tags": tags})
+    roles = TableColumns(tags_column="tags", text="text")
+    with pytest.warns(UserWarning, match="each row has one tag, and 20 of 40 have the features of"):
+        table_of(frame, roles, as_text=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table_of(frame.assign(text=[f"text number {k}" for k in range(40)]), roles, as_text=True)
+        frame["tags"] = [f"{tag},green" for tag in tags]
+        table_of(frame, roles, as_text=True)

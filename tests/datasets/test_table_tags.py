@@ -345,6 +345,27 @@ def test_a_tag_in_each_of_several_columns(tmp_path):
         assert [set(names[row == 1]) for row in data.Y] == [set(row) for row in COMBINATIONS]
 
 
+@pytest.mark.parametrize("marks", [["1", "0"], ["yes", "no"], ["0.9", "0.125"], ["True", "False"]])
+def test_a_row_for_each_tag_that_may_not_apply_is_refused(tmp_path, marks):
+    rows = [
+        (k, f"text of {k}", tag, marks[(k + j) % 2]) for k in range(6) for j, tag in enumerate("ab")
+    ]
+    frame = pd.DataFrame(rows, columns=["id", "text", "tag", "applies"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    roles = {"tags_column": "tag", "one_tag_a_row": "id", "text": "text"}
+    with pytest.raises(ValueError, match=r"one_tag_a_row: the column 'applies' has '.*', '.*'"):
+        load_table(tmp_path / "t.csv", **roles)
+    with pytest.warns(UserWarning, match="differ in the column 'applies'; the first of them is"):
+        load_table(tmp_path / "t.csv", **roles, drop="applies")
+
+
+def test_numbers_among_columns_with_a_tag_each_are_told(tmp_path):
+    frame = pd.DataFrame({"tag1": ["a", "b", "a"], "tag2": ["b", None, "c"], "tag_n": [2, 1, 2]})
+    frame.assign(size=[5, 7, 6]).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match="'tag_n' of the columns 'tag1', 'tag2', 'tag_n' has numb"):
+        load_table(tmp_path / "t.csv", tags_column="tag*")
+
+
 def test_a_table_with_a_row_for_each_tag(tmp_path):
     rows = [
         (key, f"text of {key}", tag)

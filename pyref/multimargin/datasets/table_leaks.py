@@ -1,4 +1,4 @@
-"""Features of a table that give its labels away: what is told of them."""
+"""Features of a table that give its labels away, or repeat: what is told of them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,8 @@ from multimargin.notices import warn
 # So many rows are in a label, and out of it, where a feature is not the same by chance.
 _MANY_ROWS = 5
 _HEAD = 100
+# Of so many rows at least one repeats another.
+_MANY_REPEATED = 10
 
 
 def warn_of_leaks(X: Any, Y: NDArray[Any], names: Sequence[str], kinds: Mapping[str, Kind]) -> None:
@@ -35,6 +37,20 @@ def warn_of_leaks(X: Any, Y: NDArray[Any], names: Sequence[str], kinds: Mapping[
         warn(
             f"the features say which labels apply, or how many, in {listed(same)}; leave out what "
             f"new rows do not have ({option('--drop', same)})"
+        )
+
+
+def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
+    """Warn of rows with one tag each whose features are those of rows with another tag."""
+    n_tags = np.count_nonzero(Y == 1, axis=1)
+    if n_tags.max(initial=0) > 1 or len(X) < 2 * _MANY_ROWS:
+        return
+    n_again = int(np.count_nonzero(X.duplicated()))
+    if _MANY_REPEATED * n_again >= len(X):
+        warn(
+            f"each row has one tag, and {n_again} of {len(X)} have the features of rows before; if "
+            "the table has a row for each tag, one_tag_a_row (--one-tag-a-row) names the column "
+            "whose value such rows share"
         )
 
 

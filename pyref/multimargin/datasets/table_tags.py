@@ -19,6 +19,8 @@ from multimargin.datasets.table_cells import (
     Cells,
     factorized,
     from_cell,
+    is_number,
+    label_value,
     lists_of_rows,
     numbered_keys,
 )
@@ -51,6 +53,7 @@ from multimargin.typing import Column, Frame
 _QUOTE = '"'
 # Cells in which names are side by side by chance.
 _A_FEW = 3
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
 _LISTED_IN_QUOTES = re.compile(r'\s*"[^"]*[,;|\n][^"]*"\s*')
 
 
@@ -123,6 +126,13 @@ def _one_column(columns: Any) -> Any:
     """Return a column of tags; of several, with a tag each, their tags as lists."""
     if columns.ndim == 1 or columns.shape[1] == 1:
         return columns if columns.ndim == 1 else columns.iloc[:, 0]
+    filled = {name: Cells(name, columns[name]).first for name in columns}
+    of_numbers = [name for name, first in filled.items() if first and all(map(is_number, first))]
+    if 0 < len(of_numbers) < len(filled):
+        warn(
+            f"tags_column: {listed(of_numbers)} of the columns {listed([*filled])} has numbers, "
+            "which are read as names of tags"
+        )
     return type(columns.iloc[:, 0])(lists_of_rows(columns), name=",".join(columns.columns))
 
 
@@ -145,12 +155,26 @@ def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
     for column in others:
         values = factorized(frame[column])[0]
         if (values != values[first][codes]).any():
+            _refuse_marks(Cells(column, frame[column]), chosen_columns(frame, columns.drop, "drop"))
             warn(
                 f"one_tag_a_row: rows of one {key!r} differ in the column {column!r}; the first of "
                 "them is taken"
             )
     rows[tag] = column_of(tags)
     return rows.drop(columns=key)
+
+
+def _refuse_marks(cells: Cells, dropped: Sequence[str]) -> None:
+    """Raise ValueError for a column that may say which of the tags of a row apply."""
+    texts = cells.texts
+    scores = [float(text) for text in texts if is_number(text) and _NUMBER.fullmatch(text.strip())]
+    is_score = len(scores) == len(texts) and all(0.0 <= score <= 1.0 for score in scores)
+    if cells.name not in dropped and texts and (is_score or None not in map(label_value, texts)):
+        raise ValueError(
+            f"one_tag_a_row: the column {cells.name!r} has {listed(texts[:2])} for tags of one "
+            "row, and may say which of them apply; expected a row for each tag that applies: leave "
+            "the others out, and the column too (drop)"
+        )
 
 
 def frequent(counts: Sequence[int], min_count: int) -> list[int]:
