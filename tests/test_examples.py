@@ -4,7 +4,6 @@ import doctest
 import io
 import re
 import runpy
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -83,10 +82,12 @@ def test_example(
     pyplot.close("all")
 
 
-def write_packages(path: Path, rows: int) -> None:
+def write_packages(path: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write the table that the front pages read, as the example that they name does."""
     script = ROOT / "examples" / "start" / "packages_csv.py"
-    subprocess.run([sys.executable, script, path, str(rows)], check=True, capture_output=True)
+    monkeypatch.setattr(sys, "argv", [str(script), str(path), str(rows)])
+    with redirect_stdout(io.StringIO()):
+        runpy.run_path(str(script), run_name="__main__")
 
 
 def wrong_outputs(blocks: list[tuple[str, str | None]], name: str) -> Iterator[str]:
@@ -116,7 +117,8 @@ def test_code_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     blocks = blocks_of(page)
     if any("packages.csv" in code for code, _ in blocks):
         # The front page prints what a table of 800 programs gives.
-        write_packages(tmp_path / "packages.csv", 800 if page.stem == "index" else 300)
+        rows = 800 if page.stem == "index" else 300
+        write_packages(tmp_path / "packages.csv", rows, monkeypatch)
     differences = list(wrong_outputs(blocks, str(page)))
     pyplot.close("all")
     assert not differences, "\n".join(differences)

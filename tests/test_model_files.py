@@ -136,12 +136,12 @@ def test_foreign_pickles_are_not_even_opened(tmp_path: Path) -> None:
     trap.folder = tmp_path / "sprung"
     file = tmp_path / "foreign"
     file.write_bytes(pickle.dumps(trap))
-    with pytest.raises(ValueError, match=r"foreign is no model of multimargin; expected a file"):
+    with pytest.raises(ValueError, match=r"foreign is not a multimargin model; expected a file"):
         load_model(file)
     assert not trap.folder.exists()
     for content in (b"", b"PK\x03\x04", b"multimargin mod"):
         file.write_bytes(content)
-        with pytest.raises(ValueError, match="is no model of multimargin"):
+        with pytest.raises(ValueError, match="is not a multimargin model"):
             load_model(file)
 
 

@@ -12,7 +12,7 @@ from zopfli.zlib import compress
 
 
 class _Deflate:
-    """What `zipfile` takes for a compressor: raw deflate, all at the end."""
+    """What `zipfile` uses as a compressor: raw deflate, all at the end."""
 
     def __init__(self, *_: object) -> None:
         self.content = b""

@@ -48,7 +48,7 @@ for name, model in (("Rank-SVM", ranked), ("one-vs-rest", one_by_one)):
     print("{:14s}{:14.4f}{:11.3f}{:10.3f}".format(name, *row))
 
 # %%
-# Which label is taken for which: of the photographs with a label, the share whose highest wrong
+# Which label is confused with which: of the photographs with a label, the share whose highest wrong
 # label is above it.
 scores = ranked.decision_function(X_test)
 confused = np.zeros((len(names), len(names)))

@@ -174,7 +174,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
     Raises
     ------
     ValueError
-        If it is no model, is damaged or was edited, is of a format that this version does not
+        If it is not a model, is damaged or was edited, is of a format that this version does not
         know, or holds types that are not trusted; the message names the file.
 
     Warns
@@ -234,7 +234,7 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
     Raises
     ------
     ValueError
-        If it is no model, its head is damaged, or of a format that this version does not know.
+        If it is not a model, its head is damaged, or of a format that this version does not know.
     """
     file = existing_file(path, "path")
     # Of another version: `load_model` says it.
@@ -468,7 +468,7 @@ def _info(header: dict[str, Any]) -> ModelInfo:
     for kind, of in (("feature_names", str), ("label_names", str), ("row_hashes", int)):
         found = values[kind]
         if not (isinstance(found, list) and all(isinstance(one, of) for one in found)):
-            raise TypeError(f"{kind} is no list of {of.__name__}")
+            raise TypeError(f"{kind} is not a list of {of.__name__}")
         values[kind] = tuple(found)
     for kind in ("method", "data_name", "split", "version", "sparse"):
         if not isinstance(values[kind], bool if kind == "sparse" else str):

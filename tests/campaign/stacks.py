@@ -68,7 +68,7 @@ class Draw:
 
 
 def features(random: np.random.Generator, kind: str, n: int, d: int) -> Any:
-    """Rows of a kind that users have, or that breaks what takes rows for distinct."""
+    """Rows of a kind that users have, or that breaks what treats rows as distinct."""
     X = random.normal(size=(n, d))
     if kind == "grid":
         X = random.integers(0, 3, size=(n, d)).astype(float)

@@ -36,7 +36,7 @@ def test_the_reference_brackets_the_optimum():
 
 
 def damaged(monkeypatch, method, **changes):
-    """Judge a task whose solver returns something else than it found."""
+    """Judge a task whose solver returns something other than it found."""
     solve = base.solve_problem
 
     def careless(*arguments):

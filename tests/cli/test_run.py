@@ -108,7 +108,7 @@ def test_an_interrupt_is_one_line(command, model, folder, monkeypatch, line, pla
 def test_a_missing_extra_is_named(monkeypatch, capsys):
     for module in [name for name in sys.modules if name.startswith("multimargin.cli.")]:
         monkeypatch.delitem(sys.modules, module)
-    # An error inside of an extra is not taken for its absence.
+    # An error inside of an extra is not treated as its absence.
     monkeypatch.setitem(sys.modules, "multimargin.cli.app", None)
     with pytest.raises(ModuleNotFoundError, match=r"multimargin\.cli\.app"):
         package.main(["info", "digits"])

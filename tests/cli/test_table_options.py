@@ -102,7 +102,7 @@ def test_a_model_keeps_the_separator_that_its_table_had(command, tmp_path):
     pd.DataFrame({"x": np.arange(35) % 8, "tags": cells}).to_csv(file, index=False)
     answer = command("fit", file, "--tags-column", "tags", *FIT, "-o", model)
     assert answer.code == 0, answer.err
-    line = "warning: --tags-column: no cell of 'tags' has the separator ','; ' ' is taken to be it"
+    line = "warning: --tags-column: no cell of 'tags' has the separator ','; ' ' is used as the"
     assert line in answer.err
     assert read_info(model).table.separator == " "
     pd.DataFrame({"x": [1, 2], "tags": ["a", "b"]}).to_csv(file, index=False)
@@ -166,12 +166,12 @@ def test_a_model_of_a_table_says_what_it_takes(command, files, tmp_path):
     for arguments, code, message in (
         ([model, "digits"], 1, "there is no file or folder 'digits'"),
         ([model, files / "none.csv"], 1, "there is no file or folder"),
-        ([model, model], 1, "is no table; expected one, as the model was fitted to one"),
+        ([model, model], 1, "is not a table; expected one, as the model was fitted to one"),
         ([model, short], 1, "short.csv lacks 1 of the 3 columns of features: 'length'"),
         (
             [model, tmp_path / "words.csv"],
             1,
-            "the column 'length' has something else than numbers: 'long' in row 0",
+            "the column 'length' has something other than numbers: 'long' in row 0",
         ),
         (
             [other, files / "bare.csv", "--keep", "package"],

@@ -20,7 +20,7 @@ Y = np.array([[1, 0], [0, 1]] * 3, dtype=np.uint8)
     [
         (("folder", None, [1.0], None), ValueError, "sample_weight is given for paths of parts"),
         (("folder", [[1.0]], None, None), ValueError, "y is given for paths of parts"),
-        (("array", "array", None, print), ValueError, "read is given, but X is no path"),
+        (("array", "array", None, print), ValueError, "read is given, but X is not a path"),
         (("empty", None, None, None), FileNotFoundError, "expected a folder of parts, or"),
     ],
 )

@@ -366,6 +366,8 @@ def test_encoding(load):
         load(content.encode("latin-1"))
     assert load(content.encode("latin-1"), encoding="latin-1").feature_names[1] == "größe"
     assert load(content.encode("utf-8-sig")).feature_names[1] == "größe"
+    for encoding in ("utf-16", "utf-32"):
+        assert load(content.encode(encoding)).feature_names[1] == "größe"
     # The byte that is not UTF-8 comes after the header.
     with pytest.raises(ValueError, match="is not text in the encoding"):
         load(DENSE.encode() + "% Größe\n".encode("latin-1"))
@@ -447,6 +449,7 @@ def test_damaged_sparse_files(load):
         ("{0 2,9 1}", "found '9 1'; expected a place from 0 to 5"),
         ("{0 2,2 mild}", "'wind' has the value 'mild'; expected one of"),
         ("{0 two}", "'first feature' has the value 'two'; expected a number"),
+        ("{0 2,2 strong,0 3}", "the place 0 is there twice; expected each place once"),
         ("2,0,strong,cloudy,0,1", "found a row of 6 values; expected {index value, ...}"),
     ):
         content = SPARSE.replace("{0 2,2 strong,3 cloudy,5 1}\n", last_row)

@@ -1,6 +1,7 @@
 """Text with delimiters: dialects, rows that do not fit, and what must not happen in silence."""
 
 import csv
+import gzip
 import multiprocessing
 import os
 import warnings
@@ -97,7 +98,7 @@ def test_a_first_row_of_data_is_told(tmp_path):
 def test_names_of_rows_that_may_be_cells_are_told(tmp_path):
     found, said = read(tmp_path, "x,tags\n1,a,b\n2,b,c\n")
     assert found == {"x": ["a", "b"], "tags": ["b", "c"]}
-    assert "the first cells, such as '1', are taken for names of the rows" in said[0]
+    assert "the first cells, such as '1', are read as names of the rows" in said[0]
 
 
 def test_lone_quotes_swallow_no_row(tmp_path):
@@ -131,12 +132,22 @@ def test_lone_quotes_swallow_no_row(tmp_path):
         ),
         # The texts have a comma, and are in no quotes.
         ("id,text,tags\n1,red, fish,a\n2,blue, sea,b\n", "rows of different lengths: more cells"),
-        ('"a","x"\n"r",1,0\n"r",2,1\n', "and the first cells are no names of rows"),
+        ('"a","x"\n"r",1,0\n"r",2,1\n', "and the first cells are not names of rows"),
         (
             "a,x\n1,caf\xe9\n".encode("latin-1"),
-            r" is no text in UTF-8 \(byte 9\); .*iconv -f WINDOWS-1252",
+            r" is not text in UTF-8, in line 2, b'1,caf\\xe9'; .*iconv -f WINDOWS-1252",
         ),
-        (b"a,x\n" + b"1,0\n" * 2**18 + b"1,\xe9\n", r" is no text in UTF-8 \(byte 1048582\)"),
+        (b"a,x\n" + b"1,0\n" * 2**18 + b"1,\xe9\n", " is not text in UTF-8, in line 262146, "),
+        # Notes and comments are told from rows that lack a cell.
+        (
+            "a,x\n1,0\n(1 rows)\n",
+            r", line 3: .* '\(1 rows\)'; if it is a comment or a note",
+        ),
+        ("a,x\n1,0\n# more\n2,1\n", ", line 3: .* '# more'; if it is a comment or a note"),
+        (
+            "a,b,x\n1,0,1\n2,0\n",
+            ", line 3: .* is the separator ',', are texts that",
+        ),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(tmp_path, text, message):
@@ -184,35 +195,6 @@ def test_names_of_columns_have_nothing_invisible(tmp_path):
     assert list(read_frame(tmp_path / "t.csv").columns) == ["a", "caf\u00e9", "c"]
     (tmp_path / "t.jsonl").write_text('{"\u200ba": 1, " b": 2}\n', "utf-8")
     assert list(read_frame(tmp_path / "t.jsonl").columns) == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("ending", "text", "message"),
-    [
-        (
-            ".csv",
-            "a,b\n1,2\na,b\n3,4\n",
-            "has the names of the columns again, 'a', 'b', in row 1",
-        ),
-        (
-            ".txt",
-            "| a | b |\n|---|:-:|\n| 1 | 2 |\n",
-            r"line 2: a line that only draws a rule.*'\|---\|:-:\|'",
-        ),
-        (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a line that only draws a rule"),
-        (".txt", "+---+---+\n| a | b |\n+---+---+\n", "line 1: a line that only draws a rule"),
-    ],
-)
-def test_lines_that_are_no_rows_are_refused(tmp_path, ending, text, message):
-    file = tmp_path / f"t{ending}"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        read_frame(file)
-
-
-def test_a_text_may_be_the_name_of_its_column(tmp_path):
-    (tmp_path / "t.csv").write_text("text\nred\ntext\n", encoding="utf-8")
-    assert read_frame(tmp_path / "t.csv")["text"].tolist() == ["red", "text"]
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
@@ -317,13 +299,57 @@ def test_a_long_cell_is_read(tmp_path):
     assert csv.field_size_limit() == limit
 
 
-@pytest.mark.parametrize("again", ["\ufeffText,tags", "text,Tags", " text , tags"])
-def test_names_of_columns_that_are_respelled_between_rows_are_refused(tmp_path, again):
-    """As where files with marks of byte order are put together."""
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("kind", [".csv", ".tsv", ".txt", ".jsonl", ".csv.gz"])
+def test_a_mark_says_which_unicode_a_text_is_in(tmp_path, encoding, kind):
+    """Excel writes its "Unicode text" in UTF-16."""
+    columns = {"text": ['der f\u00fcchsische "Hund"', "\u72d0\u72f8"], "tags": ["a", "b"]}
+    frame = pd.DataFrame(columns)
+    if kind == ".jsonl":
+        text = frame.to_json(orient="records", lines=True, force_ascii=False)
+    else:
+        text = frame.to_csv(index=False, sep="," if ".csv" in kind else "\t")
+    encoded = f"\ufeff{text}".encode(encoding)
+    file = tmp_path / f"t{kind}"
+    file.write_bytes(gzip.compress(encoded) if kind == ".csv.gz" else encoded)
+    assert read_frame(file).to_dict("list") == columns
+    if kind in (".csv", ".tsv"):
+        assert names_at_the_top(file, kind) == ["text", "tags"]
+
+
+def test_nul_bytes_are_named_with_a_remedy(tmp_path):
     file = tmp_path / "t.csv"
-    file.write_text(f"text,tags\nred fish,a\n{again}\nsea,b\n", encoding="utf-8-sig")
-    with pytest.raises(ValueError, match=r"has the names of the columns again.* in row 1;"):
-        read_frame(file)
+    for content, message in (
+        ("a,x\n1,0\n".encode("utf-16-le"), "in line 1, .*; convert it: iconv -f UTF-16"),
+        ("a,x\n1,0\n".encode("utf-16-be"), "in line 1, .*; convert it: iconv -f UTF-16"),
+        (b"text,x\nred fox,0\nse\0a,1\n", r"in line 3, b'se\\x00a,1'; remove them: tr -d"),
+        (b"text,x\nred fox,0\n\0\0\0", "in line 3, .*; remove them: tr -d"),
+    ):
+        file.write_bytes(content)
+        with case(content), pytest.raises(ValueError, match=message):
+            read_frame(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('[{"a": 1, "x": 0}]', "JSON; name it"),
+        ('[\n  {\n    "a": 1}]', "JSON; name it"),
+        ('{"a": 1, "x": 0}\n{"a": 2, "x": 1}\n', "JSON; name it"),
+        ("<!DOCTYPE html>\n<html>", "HTML"),
+        ("\n<html><body>Sign in, please</body></html>", "HTML"),
+        ("<table><tr><td>a</td></tr></table>", "HTML"),
+        ('<?xml version="1.0"?>\n<posts>\n', "XML"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n", "a pointer of Git"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt"])
+def test_content_of_another_kind_is_named(tmp_path, ending, text, what):
+    file = tmp_path / f"t{ending}"
+    file.write_text(text, encoding="utf-8")
+    for read_it in (read_frame, lambda file: names_at_the_top(file, ending)):
+        with pytest.raises(ValueError, match=f"is not delimited text, but begins like {what}"):
+            read_it(file)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +378,7 @@ def test_comments_above_the_names_are_left_out_and_told(tmp_path, above):
     columns, told = read(tmp_path, f"{above}\na,x,y\n1,0,1\n2,1,0\n")
     assert columns == {"a": ["1", "2"], "x": ["0", "1"], "y": ["1", "0"]}
     assert len(told) == 1
-    assert "is taken for a comment" in told[0]
+    assert "is read as a comment" in told[0]
 
 
 @pytest.mark.parametrize("text", ["#a\tx\n1\t0\n", "#a\n1\n", "#a,#x\n1,2\n"])

@@ -97,7 +97,7 @@ def test_dates_become_numbers(text, expected):
         ("007", "nominal"),
     ],
 )
-def test_what_a_text_is_taken_for(text, expected):
+def test_what_a_text_is_read_as(text, expected):
     kind = kind_of(Cells("c", pd.Series([text, text, ""], dtype=object), as_text=True))
     assert kind.name == expected
     assert bool(kind.ask) == (expected in ("dates or times", "durations", "versions"))
@@ -136,7 +136,7 @@ def test_what_a_text_is_taken_for(text, expected):
         ([{"a": 1}, None], "objects"),
     ],
 )
-def test_what_a_typed_column_is_taken_for(column, expected):
+def test_what_a_typed_column_is_read_as(column, expected):
     assert kind_of(Cells("c", pd.Series(column))).name == expected
 
 
@@ -182,7 +182,7 @@ def test_what_stands_for_nothing_among_dates_is_missing():
     assert kind_of(Cells("day", column, as_text=True)).name == "date"
     assert np.isnan(date_parts(Cells("day", column))[1:]).all()
     for wrong in ("2024-02-30", "0000-00-00"):
-        with pytest.raises(ValueError, match=f"the column 'day' has .*: '{wrong}' is no date"):
+        with pytest.raises(ValueError, match=f"the column 'day' has .*: '{wrong}' is not a date"):
             date_parts(Cells("day", column.replace("N/A", wrong)))
 
 
@@ -294,7 +294,7 @@ def test_amounts(text, mark, expected):
 @pytest.mark.parametrize("text", ["1,23.5", "1,2345", "$", "%", "5 $ 6", "1,234,5", "(5", "5 kg"])
 def test_what_is_no_amount(text):
     assert amount(text) is None
-    with pytest.raises(ValueError, match=r"'c' has something else than numbers: .* in row 1"):
+    with pytest.raises(ValueError, match=r"'c' has something other than numbers: .* in row 1"):
         amounts_of(Cells("c", pd.Series(["1", text], dtype=object)))
 
 
@@ -328,6 +328,13 @@ def test_answers_of_annotators_are_asked_about():
         (["+49301234567", "+4989765432"], "keys", "--drop"),
         (["+1", "+20"], "number", ""),
         (["12 percent", "30 percent", "5 percent"], "numbers with units", "--nominal"),
+        (["'5", "'6", "'70"], "numbers with units", "--nominal"),
+        (['"5"', '"6"', '"70"'], "numbers with units", "--nominal"),
+        (["202401", "202312", "199907"], "days", "--drop"),
+        (["202401", "202312", "199913"], "number", ""),
+        (["Jan-24", "Feb-24", "Dec-23"], "dates or times", "--drop"),
+        (["24-Jan", "23-Dec", "1 Mar 24"], "dates or times", "--drop"),
+        (["43:15.2", "00:10.1", "12:00.0"], "dates or times", "--drop"),
     ],
 )
 def test_what_looks_like_a_number_and_may_be_none_is_asked_about(cells, name, asked):

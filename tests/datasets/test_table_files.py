@@ -251,9 +251,38 @@ def test_a_note_below_a_table_is_told(tmp_path, kind):
     rows = [["red", 1, 0], ["sea", 0, None], ["red", None, 1]]
     with pytest.warns(UserWarning, match="the last row has 'Source: us' and nothing else"):
         assert len(write(*rows, ["Source: us", None, None])) == 4
+    for note in ("(3 rows)", "3 rows in set (0.00 sec)", "Quelle: wir", "Exported on 5 May: all"):
+        with pytest.warns(UserWarning, match=r"the last 2 rows have '.*' and nothing else"):
+            write(*rows, [note, None, None], ["More of us", None, None])
     # Others have no more, either.
     write(*rows, ["sky", None, None], ["sea", None, None])
     write(*rows, ["sky", None, 1])
+
+
+def test_columns_without_a_name_are_told(tmp_path):
+    """As below merged cells, where a second line has the names."""
+    (tmp_path / "t.csv").write_text("id,colours,,size\n,red,blue,\n1,1,0,5\n2,0,1,6\n")
+    with pytest.warns(UserWarning, match="has columns without a name, which are called 'column3'"):
+        assert list(read_frame(tmp_path / "t.csv")) == ["id", "colours", "column3", "size"]
+    # Names of rows, and columns that hold nothing.
+    (tmp_path / "t.csv").write_text(",x,,y,\nr,1,,0,\ns,0,,1,\n")
+    assert list(read_frame(tmp_path / "t.csv")) == ["column1", "x", "y"]
+
+
+def test_the_rows_of_an_object_with_several_lists(tmp_path):
+    rows = [{"row_idx": k, "row": {"text": f"word {k}", "tags": ["a"]}} for k in range(3)]
+    features = [{"name": "text"}, {"name": "tags"}]
+    (tmp_path / "t.json").write_text(json.dumps({"features": features, "rows": rows, "n": 3}))
+    with pytest.warns(UserWarning, match="list 'rows' is read as the rows, and 'features' left"):
+        assert list(read_frame(tmp_path / "t.json")["text"]) == ["word 0", "word 1", "word 2"]
+    (tmp_path / "t.json").write_text(json.dumps({"cards": rows, "lists": features, "n": 3}))
+    with pytest.raises(ValueError, match="no JSON list, but several, 'cards', 'lists'; expected"):
+        read_frame(tmp_path / "t.json")
+    # Columns, one of which has objects.
+    columns = {"text": ["red", "sea"], "cats": [{"a": 1}, {"a": 0}]}
+    (tmp_path / "t.json").write_text(json.dumps(columns))
+    with pytest.warns(UserWarning, match="each entry is read as a column"):
+        assert read_frame(tmp_path / "t.json").to_dict("list") == columns
 
 
 def test_the_first_row_of_a_workbook_may_be_no_names(tmp_path, monkeypatch):
@@ -316,10 +345,15 @@ def test_files_of_another_kind_are_named(frame):
     content = {
         "a.csv": (gzip.compress(TEXT.encode()), r"begins like a file of \.gz"),
         "b.csv": (frame.to_parquet(), r"begins like a file of \.parquet"),
-        "c.csv": (TEXT.encode("utf-16-le"), r"\(byte 1\); .* iconv -f UTF-16"),
-        "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), r"no text in UTF-8 \(byte"),
+        "c.csv": (TEXT.encode("utf-16-le"), "in line 1, .* iconv -f UTF-16"),
+        "d.csv": (TEXT.encode().replace(b"1", b"\0", 1), "not text in UTF-8: .* tr -d"),
         "e.html": (b"<html>", "ends in '.html'; expected one of"),
-        "f.xls": (b"<html>", r"f\.xls: the file is damaged"),
+        "f.xls": (
+            b"<html>",
+            r"f\.xls is not a workbook, but begins with b'<html>'; if that is",
+        ),
+        "g.xlsx": (TEXT.encode(), r"g\.xlsx is not a workbook, but begins with b'size,x,y"),
+        "h.xls": (b"\xd0\xcf\x11\xe0damaged", r"h\.xls: the file is damaged"),
     }
     pack_zip("f.csv", TEXT)
     content["f.csv"] = (Path("f.csv").read_bytes(), r"begins like a file of \.zip or \.xlsx")
@@ -336,7 +370,7 @@ def test_rows_without_anything_are_left_out_and_told(frame):
         with open(f"t.{kind}", "w") as stream:
             rows = TEXT if kind == "csv" else frame.to_json(orient="records", lines=True)
             stream.write(rows + 2 * line)
-        with pytest.warns(UserWarning, match="2 rows without .* left out, the first is row 20"):
+        with pytest.warns(UserWarning, match="2 rows have no values, left out; .* is row 20"):
             data = load(f"t.{kind}", labels="x,y")
         np.testing.assert_array_equal(data.Y, EXPECTED)
         assert len(table_files.read_frame(Path(f"t.{kind}"), blank_rows=True)) == 22
@@ -429,8 +463,8 @@ def test_bytes_that_are_no_text_are_named(frame):
     ):
         with open(name, "wb") as stream:
             stream.write(content)
-        place = content.index(b"\xe9")
-        with pytest.raises(ValueError, match=rf"{name} is no text in UTF-8 \(byte {place}\)"):
+        line = content[: content.index(b"\xe9")].count(b"\n") + 1
+        with pytest.raises(ValueError, match=f"{name} is not text in UTF-8, in line {line}, b"):
             load_table(name, tags_column="l")
 
 
@@ -483,7 +517,7 @@ def test_a_name_that_an_object_has_twice_is_refused(tmp_path, ending):
         text = f"[{','.join(lines)}]" if ending == ".json" else "\n".join(lines)
         (tmp_path / f"t{ending}").write_text(text)
         where = ", line 2" if ending == ".jsonl" else ", line 1"
-        message = rf"t{ending}{where} is no JSON: '[ab]' is named twice"
+        message = rf"t{ending}{where} is not JSON: '[ab]' is named twice"
         with pytest.raises(ValueError, match=message):
             read_frame(tmp_path / f"t{ending}")
     cells = pd.DataFrame({"n": [1, 2], "cats": ['{"a": 1, "b": 0}', '{"a": 1, "a": 0}']})
@@ -638,7 +672,7 @@ def test_an_error_of_json_has_its_line_and_place(tmp_path):
         ('{"a": 1}\n// end\n', 2, "// end"),
     ):
         (tmp_path / "t.jsonl").write_text(text)
-        told = rf"t\.jsonl, line {line} is no JSON: [A-Z].*, at .*{re.escape(shown)}"
+        told = rf"t\.jsonl, line {line} is not JSON: [A-Z].*, at .*{re.escape(shown)}"
         with case(text), pytest.raises(ValueError, match=told):
             read_frame(tmp_path / "t.jsonl")
 

@@ -14,7 +14,7 @@ from multimargin.datasets.table_kinds import kind_of, warn_of_names
 from multimargin.datasets.tables import features_of, table_of
 
 AS_WRITTEN = st.sampled_from(["{}", "{}.0", "${}", "{} €"])
-CODES = st.sampled_from([-1, -9, -99, -999, -9999, 99, 999, 9999, 99999])
+CODES = st.sampled_from([-1, -9, -99, -999, -9999, 99, 999, 9999, 99999, 32767, -32768])
 
 
 def read(cells, **roles):
@@ -55,6 +55,12 @@ def test_numbers_among_others_like_them_are_no_codes(code, others, scale):
     around = [scale * code, -scale * code]
     cells = [str(number) for number in [*others, *around, code, code] * 2]
     assert "unlike its others" not in read(cells)[1]
+
+
+@pytest.mark.parametrize("code", ["-999.25", "1e30", "1e+20", "2147483647"])
+def test_numbers_that_instruments_write_for_missing_ones_are_told(code):
+    told = read(["1.5", "2.25", "0.5", code, "3.5", code])[1]
+    assert f"the column 'n' has {float(code):.10g} in 2 rows, unlike its others; if" in told
 
 
 def test_years_of_no_date_are_told():
@@ -114,12 +120,44 @@ def test_points_between_thousands_are_asked_about(thousands, hundreds):
         assert read([*cells, other])[0][-1] == float(other)
 
 
+@pytest.mark.parametrize("mark", [".", " ", "'", "’", "\u00a0", "\u2009", "\u202f"])
+@pytest.mark.parametrize("decimals", ["", ",5"])
+def test_marks_between_thousands(mark, decimals):
+    """Two of them leave no doubt, and neither does a decimal mark."""
+    cells = [f"1{mark}234{mark}567{decimals}", f"12{mark}345{mark}678{decimals}", "999", "7"]
+    part = 0.5 if decimals else 0
+    found, told = read(cells)
+    assert found == [1234567 + part, 12345678 + part, 999, 7]
+    assert ("points are read as marks between" in told) == (mark == "." and not decimals)
+    assert ("a comma is read as the decimal mark" in told) == bool(decimals)
+
+
+@pytest.mark.parametrize("nothing", ["", "NA", "-", "\u2014", " "])
+def test_a_column_without_anything_is_told(nothing):
+    found, told = read([nothing] * 7)
+    assert np.isnan(np.array(found, dtype=float)).all()
+    assert "nothing is learned from empty columns, 'n'; leave them out" in told
+    assert "empty columns" not in read([nothing] * 7 + ["5"])[1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    numbers=st.lists(st.integers(1, 400), min_size=5, max_size=12), mark=st.sampled_from(["", "$"])
+)
+def test_a_row_of_sums_is_told_by_its_numbers(numbers, mark):
+    cells = [f"{mark}{number / 4}" for number in [*numbers, sum(numbers)]]
+    assert "the last row has the sum of all others in 'n'" in read(cells)[1]
+    cells[-1] = f"{mark}{sum(numbers) / 4 + 1}"
+    assert "the sum of all others" not in read(cells)[1]
+    assert "the sum of all others" not in read(["0", "1", "0", "0", "2", "3"])[1]
+
+
 @pytest.mark.parametrize("odd", ["$ -", "$5 off", "n.k.", "10-20"])
 def test_amounts_with_something_else_in_some_rows_are_told(odd):
     cells = [f"$ 1,{number}.00" for number in range(100, 110)]
     column = Cells("n", pd.Series([odd, *cells] * 2, dtype=object), as_text=True)
     assert kind_of(column).name == "nominal"
-    with pytest.warns(UserWarning, match="something else than a number in 2 of 22 rows, first"):
+    with pytest.warns(UserWarning, match="something other than a number in 2 of 22 rows, first"):
         warn_of_names(column, ".")
 
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from multimargin.cli.spreadsheets import as_cell
 from multimargin.datasets import MultilabelData, load_table
-from multimargin.datasets.table_tags import indicator_of_tags, joined
+from multimargin.datasets.table_tags import indicator_of_tags
+from multimargin.datasets.tag_separators import joined
 from multimargin.targets.reading import read_targets
 from tests.support.cases import case
 
@@ -210,8 +211,23 @@ COMBINATIONS = [
     [
         *(
             mark.join
-            for mark in ("\u3001", "\uff0c", "\uff1b", "#", " > ", "~", "\u2022", " | ", "$")
+            for mark in (
+                "\u3001",
+                "\uff0c",
+                "\uff1b",
+                "#",
+                " > ",
+                "~",
+                "\u2022",
+                " | ",
+                "$",
+                ";#",
+                "\\n",
+            )
         ),
+        ";#".join,
+        "\\n".join,
+        " \u00b7 ".join,
         lambda tags: "".join(f"<{tag}>" for tag in tags),
         lambda tags: "".join(f"#{tag}" for tag in tags),
     ],
@@ -219,50 +235,78 @@ COMBINATIONS = [
 def test_separators_of_other_tables(tmp_path, written):
     cells = [written(row[::-1] if k % 3 == 0 else row) for k, row in enumerate(COMBINATIONS)]
     assert read(tmp_path / "t.csv", cells) == [set(row) for row in COMBINATIONS]
-    with pytest.warns(UserWarning, match="is taken to be it, between 3 different tags"):
+    with pytest.warns(UserWarning, match="is used as the separator, which gives 3 different tags"):
         tags = indicator_of_tags(pd.Series(cells, name="tags"), None)
     again = [joined(row, tags.separator) for row in COMBINATIONS]
     assert read(tmp_path / "t.csv", again) == [set(row) for row in COMBINATIONS]
 
 
 @pytest.mark.parametrize(
-    "mark", ["\u00b7", " \u2014 ", "~", "^", "_", "-", "\u060c", ".", " ", "%"]
-)
-def test_a_separator_that_is_in_doubt_is_named(mark):
-    """Half of the rows have one tag: nothing is taken, and nothing is passed over in silence."""
-    cells = [mark.join(tags) for tags in (("aa", "bb"), ("bb", "cc"), ("aa",), ("cc",))]
-    for separator in (None, ";"):
-        with pytest.warns(UserWarning, match="each is one tag") as told:
-            tags = indicator_of_tags(pd.Series(cells, name="tags"), separator)
-        assert f"was {mark.strip() or ' '!r} meant?" in str(told[0].message)
-        assert len(tags.names) == 4
-
-
-def test_a_mark_before_every_tag_separates_them():
-    for mark in ("#", "\u2022", "@"):
-        cells = [f"{mark}a", f"{mark}a {mark}b", f"{mark}b{mark}c", f"{mark}c"]
-        with pytest.warns(UserWarning, match=f"'{mark}' is taken to be it"):
-            assert indicator_of_tags(pd.Series(cells, name="t"), None).names == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize(
-    ("cells", "told"),
+    ("cells", "pair"),
     [
-        (["R&amp;D,b", "b,c"], "character references of HTML"),
-        (["R&amp;D;b", "b;c"], "character references of HTML"),
-        (["caf&#233;,b", "b,c"], "character references of HTML"),
-        (["a<br>b,c", "c,d"], "elements of HTML"),
-        (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
-        (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
-        (["a:12,b:3", "a:2,b:140"], "a number after each, a score say"),
-        (["'red, dark','b'", "'b'"], "quotes, which are read literally"),
-        (['"red","b"', '"b"'], "quotes, which are read literally"),
-        (["__label__red,__label__b", "__label__b"], "a mark in front, a part of the name"),
+        (["1. red|2. sea", "1. sea|2. red"], "'1. red' and '2. red'"),
+        (["(1) red|(2) sea", "(1) sea|(2) red"], r"'\(1\) red' and '\(2\) red'"),
+        (["red|sea|& sky", "sky"], "'& sky' and 'sky'"),
+        (["red|sea|and sky", "sky"], "'and sky' and 'sky'"),
+        (["red|#sea", "sea"], "'#sea' and 'sea'"),
     ],
 )
-def test_names_that_are_more_than_names_are_told(cells, told):
-    with pytest.warns(UserWarning, match=f"has names with {told}, such as"):
-        indicator_of_tags(pd.Series(cells, name="t"), ";" if ";b" in cells[0] else ",")
+def test_names_that_differ_by_what_is_in_front_are_told(cells, pair):
+    with pytest.warns(UserWarning, match=f"differ only by .* what is in front,.* {pair}"):
+        indicator_of_tags(pd.Series(cells, name="t"), "|")
+
+
+@pytest.mark.parametrize("names", [["c", "c++"], ["+1", "1+"], ["and", "or"], ["a.b", "b"]])
+def test_names_that_differ_are_not_told(names):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        indicator_of_tags(pd.Series(["|".join(names), names[0]], name="t"), "|")
+
+
+def test_answers_to_several_questions_are_told(tmp_path):
+    def task(**answers):
+        result = [
+            {"from_name": name, "value": {"choices": of}, "type": "choices"}
+            for name, of in answers.items()
+        ]
+        return [{"id": 1, "result": result, "was_cancelled": False}]
+
+    tasks = [task(topic=["a", "b"], mood=["good"]), task(topic=["b"]), task(mood=["bad"]), task()]
+    with pytest.warns(UserWarning, match="answers to several questions, 'mood', 'topic'; the"):
+        of_lines(tmp_path / "t.jsonl", tasks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of_lines(tmp_path / "t.jsonl", [task(topic=["a", "b"]), task(topic=["b"]), task(), task()])
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|"])
+def test_texts_that_may_list_tags_beside_lists_are_told(tmp_path, separator):
+    cells = [["a", "b"], "c", separator.join("xy"), []]
+    with pytest.warns(UserWarning, match=r"has lists, and texts such as 'x.+y' in other rows"):
+        of_lines(tmp_path / "t.jsonl", cells)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of_lines(tmp_path / "t.jsonl", [["a", "b"], "c", "x y", []])
+
+
+@pytest.mark.parametrize("mark", ['"', "'"])
+def test_quotes_around_the_text_of_a_list_are_left_out(tmp_path, mark):
+    """As tables have that were quoted twice."""
+    other = "'" if mark == '"' else '"'
+    rows = [["red", "dark blue"], ["red"], [], ["sea", "red"]]
+    for ends in ("[]", "{}", "()"):
+        inside = (", ".join(f"{other}{tag}{other}" for tag in row) for row in rows)
+        cells = [f"{mark}{ends[0]}{tags}{ends[1]}{mark}" for tags in inside]
+        assert read(tmp_path / "t.csv", cells) == [set(row) for row in rows]
+
+
+@pytest.mark.parametrize("separator", [",", ", ", ";", "|"])
+def test_cells_in_quotes_as_a_whole_are_told(separator):
+    cells = [f'"a{separator}b"', '"b"', "c", f'"a{separator}c"', "b"]
+    with pytest.warns(UserWarning, match="has cells in quotes as a whole, such as") as told:
+        tags = indicator_of_tags(pd.Series(cells, name="t"), separator.strip() or None)
+    assert len(told) == 1
+    assert f"a{separator}b".strip('"') in {name.strip('"') for name in tags.names}
 
 
 def test_quotes_that_some_need_are_left_out_of_all():
@@ -284,7 +328,7 @@ def test_scores_of_objects_in_a_list_decide(tmp_path):
 
 
 def test_a_name_in_a_list_that_lists_others_is_told(tmp_path):
-    with pytest.warns(UserWarning, match="has 'a, b', which is taken for one tag, though 'a', 'b'"):
+    with pytest.warns(UserWarning, match="has 'a, b', which is read as one tag, though 'a', 'b'"):
         of_lines(tmp_path / "t.jsonl", ["a, b", ["a", "b"], "a", "b"])
 
 
@@ -299,6 +343,27 @@ def test_a_tag_in_each_of_several_columns(tmp_path):
         assert data.feature_names == ("size",)
         names = np.array(data.label_names)
         assert [set(names[row == 1]) for row in data.Y] == [set(row) for row in COMBINATIONS]
+
+
+@pytest.mark.parametrize("marks", [["1", "0"], ["yes", "no"], ["0.9", "0.125"], ["True", "False"]])
+def test_a_row_for_each_tag_that_may_not_apply_is_refused(tmp_path, marks):
+    rows = [
+        (k, f"text of {k}", tag, marks[(k + j) % 2]) for k in range(6) for j, tag in enumerate("ab")
+    ]
+    frame = pd.DataFrame(rows, columns=["id", "text", "tag", "applies"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    roles = {"tags_column": "tag", "one_tag_a_row": "id", "text": "text"}
+    with pytest.raises(ValueError, match=r"one_tag_a_row: the column 'applies' has '.*', '.*'"):
+        load_table(tmp_path / "t.csv", **roles)
+    with pytest.warns(UserWarning, match="differ in the column 'applies'; the first of them is"):
+        load_table(tmp_path / "t.csv", **roles, drop="applies")
+
+
+def test_numbers_among_columns_with_a_tag_each_are_told(tmp_path):
+    frame = pd.DataFrame({"tag1": ["a", "b", "a"], "tag2": ["b", None, "c"], "tag_n": [2, 1, 2]})
+    frame.assign(size=[5, 7, 6]).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match="'tag_n' of the columns 'tag1', 'tag2', 'tag_n' has numb"):
+        load_table(tmp_path / "t.csv", tags_column="tag*")
 
 
 def test_a_table_with_a_row_for_each_tag(tmp_path):
@@ -366,7 +431,7 @@ def test_tags_of_several_words_that_are_tags_are_told(tmp_path):
     frame = pd.DataFrame({"x": np.arange(9) ** 2 % 7, "tags": tags})
     frame.to_csv(tmp_path / "t.csv", index=False)
     told = pytest.warns(UserWarning, match="a mark in front, a part of the name")
-    with told, pytest.warns(UserWarning, match="is ' ' a separator, too"):
+    with told, pytest.warns(UserWarning, match="is ' ' a separator as well"):
         load_table(tmp_path / "t.csv", tags_column="tags")
     frame["tags"] = ["New York", "York", "Rome"] * 3
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -381,7 +446,7 @@ def test_an_argument_that_is_none_is_told_with_the_nearest(tmp_path):
         lambda: load_table(tmp_path / "t.csv", tag_column="y"),
         lambda: MultilabelData.from_frame({"x": [1, 2], "y": ["a", "b"]}, tag_column="y"),
     ):
-        with pytest.raises(TypeError, match=r"tag_column is no argument \(did you mean 'tags_co"):
+        with pytest.raises(TypeError, match=r"tag_column is not an argument \(did you mean 'tags"):
             read()
 
 

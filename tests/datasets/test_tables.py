@@ -165,7 +165,7 @@ def test_a_column_is_one_thing_and_nothing_else_if_dropped(pattern):
 @pytest.mark.parametrize("form", [list, pd.Index, pd.Categorical])
 def test_words_among_numbers_are_told(form):
     stored = None if form is pd.Categorical else "numbers that are stored as text, such as '0'"
-    other = "something else than a number"
+    other = "something other than a number"
     for words, told in (
         ({3: "unknown"}, f"{other} in 1 of 40 rows, first 'unknown' in row 3"),
         ({3: None, 9: "n/k", 8: "!"}, f"{other} in 2 of 40 rows, first '!' in row 8"),
@@ -291,10 +291,9 @@ def test_files_that_are_no_tables(ending, tmp_path):
         (b"x,a,b\n1,0,1\n2,1,0,7\n", ", line 3: rows of different lengths: more cells than the 3"),
         (
             "café,a,b\n".encode("latin-1"),
-            r" is no text in UTF-8 \(byte 3\); .*iconv -f WINDOWS-1252 ",
+            " is not text in UTF-8, in line 1, .*iconv -f WINDOWS-1252 ",
         ),
-        ("ä,a,b\n1,0,1\n".encode("utf-16"), " is no text in UTF-8 .*iconv -f UTF-16 -t UTF-8"),
-        ("ä,a,b\n1,0,1\n".encode("utf-16-le"), " is no text in UTF-8 .*iconv -f UTF-16 "),
+        ("ä,a,b\n1,0,1\n".encode("utf-16-le"), " is not text in UTF-8: .*iconv -f UTF-16 "),
         (b"x,a,b\n", " has no rows below the names of its columns"),
     ):
         file.write_bytes(content.replace(b",", b"\t") if ending == ".tsv" else content)
@@ -351,9 +350,26 @@ def tags_of(cells, separator=None):
     return list(data.label_names)
 
 
+@pytest.mark.parametrize("separator", ["^", "~", "::", "\x01", "  "])
+def test_a_table_of_one_column_says_what_separates_columns(tmp_path, separator):
+    (tmp_path / "t.csv").write_text(f"text{separator}tags\nred{separator}a\nsea{separator}b\n")
+    with pytest.raises(ValueError, match=r"the only column is 'text.*tags' \(commas, semicolons, "):
+        load_table(tmp_path / "t.csv", tags_column="tags", text="text")
+
+
+def test_patterns_of_names_with_brackets(tmp_path):
+    """As surveys write them: brackets are classes of characters only where these fit."""
+    file = tmp_path / "t.csv"
+    file.write_text("size,Q1[a],Q1[b],Q2[a]\n5,1,0,1\n6,0,1,1\n7,1,1,0\n")
+    for labels in ("Q1[*]", "Q1[?]", "Q1*", "Q1[a],Q1[b]"):
+        data = load_table(file, labels=labels, drop="Q2*")
+        assert data.label_names == ("Q1[a]", "Q1[b]")
+    assert load_table(file, labels="Q[12]*").label_names == ("Q1[a]", "Q1[b]", "Q2[a]")
+
+
 def test_a_column_without_its_separator_is_told():
     cells = ["a; b", "b; c", "c"]
-    with pytest.warns(UserWarning, match="no cell of 'tags' has the separator '#'.*was ';' meant"):
+    with pytest.warns(UserWarning, match="no cell .* has the separator '#'.*is ';' the separator"):
         assert tags_of(cells, "#") == cells
     assert len(tags_of(["science", "fiction", "old books"])) == 3  # one tag per row, most of a word
     with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
@@ -366,7 +382,7 @@ def test_a_column_without_its_separator_is_told():
 @pytest.mark.parametrize("separator", [";", "|", "\t", " "])
 def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator):
     cells = [separator.join(pair) for pair in combinations("abcdef", 2)]
-    message = f"has the separator ','; {separator!r} is taken to be it, between 6 different tags"
+    message = f"{separator!r} is used as the separator, which gives 6 different tags"
     with pytest.warns(UserWarning, match=re.escape(message)):
         assert tags_of([*cells, "a"]) == list("abcdef")
     with warnings.catch_warnings():
@@ -376,8 +392,8 @@ def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator):
     with pytest.warns(UserWarning, match="tags_column") as told:
         assert set(tags_of([*cells, "a,b"])) == {*"abcdef", "a,b"}
     first, second = (str(warning.message) for warning in told)
-    assert f"{separator!r} is taken to be it" in first
-    assert "'a,b', which is taken for one tag, though 'a', 'b' are tags too" in second
+    assert f"{separator!r} is used as the separator" in first
+    assert "'a,b', which is read as one tag, though 'a', 'b' are tags too" in second
 
 
 def test_words_speak_beside_a_large_number_where_rows_have_length_one():
@@ -453,12 +469,12 @@ def test_the_decimal_mark_is_one_for_all_columns_or_asked_about(tmp_path):
         return load_table(tmp_path / "t.csv", labels="x,y", **options)
 
     point, comma, doubt = ["1,234.50", "7.5"], ["1.234,50", "7,5"], ["1,234", "56,789"]
-    with pytest.warns(UserWarning, match="a comma is taken for the decimal mark, as in '1.234,50'"):
+    with pytest.warns(UserWarning, match="a comma is read as the decimal mark, as in '1.234,50'"):
         assert read(comma).X[:2, 0].tolist() == [1234.5, 7.5]
     assert read(point).X[:2, 0].tolist() == [1234.5, 7.5]
     # Another column settles it.
     assert read(point, doubt).X[0].tolist() == [1234.5, 1234]
-    with pytest.warns(UserWarning, match="a comma is taken for the decimal mark"):
+    with pytest.warns(UserWarning, match="a comma is read as the decimal mark"):
         assert read(comma, doubt).X[0].tolist() == [1234.5, 1.234]
     with pytest.raises(ValueError, match="'c0' has numbers such as '1,234', whose comma may be"):
         read(doubt)
@@ -498,12 +514,12 @@ def test_objects_in_lines_or_in_a_list_are_the_same_table(tmp_path):
 @pytest.mark.parametrize(
     ("orient", "told"),
     [
-        ("columns", "each entry is taken for a column"),
-        ("index", "each entry is taken for a row"),
-        ("split", "the list 'data' is taken for the rows"),
-        ("table", "the list 'data' is taken for the rows"),
-        ("list", "each entry is taken for a column"),
-        ("items", "the list 'items' is taken for the rows"),
+        ("columns", "each entry is read as a column"),
+        ("index", "each entry is read as a row"),
+        ("split", "the list 'data' is read as the rows"),
+        ("table", "the list 'data' is read as the rows"),
+        ("list", "each entry is read as a column"),
+        ("items", "the list 'items' is read as the rows"),
     ],
 )
 def test_one_object_of_a_whole_table_is_read_and_told(tmp_path, orient, told):
@@ -543,7 +559,7 @@ def test_one_object_of_a_row_is_one_row(tmp_path, row, ending, indent):
         found = read_frame(file).to_dict("records")
     held = {name: cell for name, cell in row.items() if name != "data"}
     assert found == [held | row.get("data", {})]
-    assert ["taken for one row" in str(one.message) for one in caught] == [True] * (not is_line)
+    assert ["read as one row" in str(one.message) for one in caught] == [True] * (not is_line)
 
 
 @pytest.mark.parametrize("orient", ["columns", "index"])
@@ -551,14 +567,14 @@ def test_entries_by_name_are_rows_where_there_are_more_of_them(tmp_path, orient)
     rows = {f"r{k}": {"size": k * 0.5, "tags": ["x", "y"][: k % 3]} for k in range(4)}
     pd.DataFrame(rows).T.to_json(tmp_path / "t.json", orient=orient)
     told = "column" if orient == "columns" else "row"
-    with pytest.warns(UserWarning, match=f"each entry is taken for a {told}"):
+    with pytest.warns(UserWarning, match=f"each entry is read as a {told}"):
         found = read_frame(tmp_path / "t.json")
     assert found.astype({"size": float}).to_dict("records") == list(rows.values())
 
 
 def test_lists_are_columns_whatever_they_are_called(tmp_path):
     (tmp_path / "t.json").write_text(json.dumps({"0": [1, 2], "1": [0, 1], "2": [1, 0]}))
-    with pytest.warns(UserWarning, match="each entry is taken for a column"):
+    with pytest.warns(UserWarning, match="each entry is read as a column"):
         assert read_frame(tmp_path / "t.json").shape == (2, 3)
 
 
@@ -575,7 +591,7 @@ def test_lists_are_columns_whatever_they_are_called(tmp_path):
 )
 def test_an_object_that_is_no_table_is_refused(tmp_path, held):
     (tmp_path / "t.json").write_text(json.dumps(held))
-    with pytest.raises(ValueError, match=r"t\.json holds no JSON list; .*orient='records'"):
+    with pytest.raises(ValueError, match=r"t\.json holds no JSON list[;,] .*orient='records'"):
         read_frame(tmp_path / "t.json")
 
 
@@ -589,12 +605,12 @@ def test_numbers_of_json_are_shown_as_they_are_written(tmp_path):
 def test_what_is_no_list_of_objects_is_named(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS))
     for name, text, message in (
-        ("a.json", "{" + lines, r"a\.json, line 1 is no JSON: Expecting property name"),
+        ("a.json", "{" + lines, r"a\.json, line 1 is not JSON: Expecting property name"),
         ("b.json", "{}", r"b\.json holds no JSON list; expected one of objects"),
-        ("c.json", "[{}, 3]", r"c\.json, element 2 is no JSON object"),
+        ("c.json", "[{}, 3]", r"c\.json, element 2 is not a JSON object"),
         ("e.json", "[]", r"e\.json has no rows"),
         ("f.json", "", r"f\.json has no rows"),
-        ("g.jsonl", "3\n", r"g\.jsonl, line 1 is no JSON object"),
+        ("g.jsonl", "3\n", r"g\.jsonl, line 1 is not a JSON object"),
     ):
         (tmp_path / name).write_text(text)
         with case(name), pytest.raises(ValueError, match=message):

@@ -57,6 +57,8 @@ REQUIRED = {
     for name in ("ThresholdedClassifier", "CalibratedClassifier")
 }
 QUICK = {"max_iter": 3, "cv": 2, "Cs": [1.0]}
+# One setting to try in place of eight, with a kernel that has a gamma.
+QUICK_RANKER = {"loss": "squared_hinge", "kernel": "rbf", "class_weight": None, "top_k": None}
 # Options are checked by the method that they are of.
 OF_METHOD = {
     multimargin.estimators.FrankWolfeOptions: multimargin.RankCVM,
@@ -88,6 +90,8 @@ def fit_or_name(estimator: type[Any], name: str, kind: str) -> None:
         estimator, name = OF_METHOD[estimator], f"options.{name}"
     model = estimator(**REQUIRED.get(estimator.__name__, {}))
     quick = {key: value for key, value in QUICK.items() if key in model.get_params(deep=False)}
+    if estimator is multimargin.LabelRankerCV:
+        quick |= QUICK_RANKER
     model.set_params(**(quick | changed))
     # Threads in place of processes, which take seconds to start.
     quick_start = parallel_config(backend="threading")

@@ -68,7 +68,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._both = np.flatnonzero(~constant)
         self.estimator_ = None
         if self._both.size:
-            # One column would be taken for a binary problem: the same twice stays multi-label.
+            # One column would be treated as a binary problem: the same twice stays multi-label.
             columns = self._both if self._both.size > 1 else np.repeat(self._both, 2)
             self.estimator_ = clone(self.estimator).fit(_readable(X), indicator[:, columns])
         return self

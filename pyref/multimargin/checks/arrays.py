@@ -58,7 +58,7 @@ def check_as_many_rows(y: LabelsLike, X: MatrixLike, name: str = "y") -> None:
 def check_readable(X: MatrixLike, name: str = "X") -> None:
     """Check what scikit-learn's checks overlook.
 
-    That is how X is stored (`check_storage`), and durations, which they take for nanoseconds.
+    That is how X is stored (`check_storage`), and durations, which they treat as nanoseconds.
     """
     check_storage(X, name)
     if not is_sparse(X):

@@ -15,7 +15,7 @@ def check_room_for_products() -> None:
         mmap.mmap(-1, _BUFFERS).close()
     except OSError as error:
         raise MemoryError(
-            f"less than {_BUFFERS // 10**6} MB of memory are free; expected room for products of "
+            f"less than {_BUFFERS // 10**6} MB of memory is free; expected room for products of "
             "matrices: try fewer rows, or free memory first"
         ) from error
 

@@ -46,7 +46,7 @@ def kind_of_type(type_: object) -> str | None:
 
 
 def _found(X: Any) -> Iterator[tuple[Any, str, Any]]:
-    """Yield columns of what is no number, with its kind and one of it, where there is one."""
+    """Yield columns of what is not a number, with its kind and one of it, where there is one."""
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "biuf":
             return

@@ -24,12 +24,12 @@ def existing_file(path: object, argument: str) -> Path:
 
 
 def check_model(path: object, argument: str) -> None:
-    """Refuse a file that is no model, by the line that models begin with."""
+    """Refuse a file that is not a model, by the line that models begin with."""
     file = existing_file(path, argument)
     with file.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
             raise ValueError(
-                f"{argument}: {file} is no model of multimargin; expected a file that multimargin "
+                f"{argument}: {file} is not a multimargin model; expected a file that multimargin "
                 "fit wrote"
             )
 

@@ -321,7 +321,7 @@ def _typed(methods: str, *, tune: bool) -> list[_Typed]:
     for text in (part.strip() for part in methods.split(",")):
         name, *assignments = text.split(":")
         if not name:
-            raise WrongUsage(f"--methods is {methods!r}; expected names with commas between")
+            raise WrongUsage(f"--methods is {methods!r}; expected names separated by commas")
         if text in [typed.text for typed in found]:
             raise WrongUsage(f"--methods has {text!r} twice; expected different methods")
         fixed, tried = _assigned(text, assignments, tune=tune)

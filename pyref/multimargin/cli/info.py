@@ -57,7 +57,7 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     decisions = data.columns.kinds if is_table(data) else {}
     if as_json:
         held = [
-            {"name": name, "taken_for": kind.name, "reason": kind.reason}
+            {"name": name, "kind": kind.name, "reason": kind.reason}
             for name, kind in decisions.items()
         ]
         print_json({**vars(description), **({"columns": held} if held else {})})
@@ -83,14 +83,14 @@ def _show(description: "Description") -> None:
 
 
 def _show_decisions(decisions: "Mapping[str, Kind]") -> None:
-    """Show what each column of features is taken for, and why."""
+    """Show what each column of features is read as, and why."""
     from rich.text import Text
 
     from multimargin.cli.output import console, plain_table
 
     if not decisions:
         return
-    table = plain_table("column", "taken for", "because")
+    table = plain_table("column", "read as", "because")
     for column in table.columns[1:]:
         column.justify = "left"
     for name, kind in decisions.items():
@@ -119,7 +119,7 @@ def _show_columns(source: str, tables: "Mapping[str, Path]", *, as_json: bool) -
     out = console()
     size = f"{counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}"
     out.print(f"{name}: {size}\n", markup=False)
-    table = plain_table("column", "taken for", "different", "missing", "because it holds")
+    table = plain_table("column", "read as", "different", "missing", "because it holds")
     for place in (1, 4):
         table.columns[place].justify = "left"
     for column in found.columns:

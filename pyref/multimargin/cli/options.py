@@ -44,7 +44,7 @@ def existing(source: str) -> str:
 
 
 def existing_model(path: str) -> str:
-    """Refuse a file that is no model, or is not there."""
+    """Refuse a file that is not a model, or is not there."""
     check_model(path, "path")
     return path
 

@@ -86,7 +86,7 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 def tell(message: str, style: str = "") -> None:
-    """Print a line on standard error, as it is: square brackets in it are no markup."""
+    """Print a line on standard error, as it is: square brackets in it are not markup."""
     from rich.text import Text
 
     console(stderr=True).print(Text(message, style=style), soft_wrap=True)

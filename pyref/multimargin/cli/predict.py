@@ -253,7 +253,7 @@ def _unlabelled_table(
     if parts is None:
         if not Path(source).exists():
             raise FileNotFoundError(f"there is no file or folder {source!r}")
-        raise ValueError(f"{source} is no table; expected one, as the model was fitted to one")
+        raise ValueError(f"{source} is not a table; expected one, as the model was fitted to one")
     assert info.table is not None
     name = Path(source).name
     with naming_parts(parts):

@@ -25,7 +25,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     debug = "--debug" in arguments[:1]
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # File names may have bytes that are no text; to print one must not lose a result.
+        # File names may have bytes that are not text; to print one must not lose a result.
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         # Warnings that libraries address to developers mean nothing to the user of a command.

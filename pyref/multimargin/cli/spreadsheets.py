@@ -10,7 +10,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 def as_cell(value: object) -> object:
     """Return a value of a CSV file that a spreadsheet shows and does not compute.
 
-    Text that begins with ``=``, ``+``, ``-`` or ``@``, which spreadsheets take for a formula, gets
+    Text that begins with ``=``, ``+``, ``-`` or ``@``, which spreadsheets treat as a formula, gets
     an apostrophe in front unless it is a number, and so does text with apostrophes before these:
     one is taken away where tags are read. Control characters become ``\\t``, ``\\x1b`` and the
     like; other values are returned as they are.

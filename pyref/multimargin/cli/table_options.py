@@ -33,7 +33,7 @@ Group = Annotated[
     str | None,
     option(
         "--group COLUMN",
-        "For tables: rows with the same value in this column, which is no feature, stay "
+        "For tables: rows with the same value in this column, which is not a feature, stay "
         "together: in one part of --holdout and in one fold.",
     ),
 ]
@@ -254,7 +254,7 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
 
 
 def is_table(data: "Data") -> "TypeGuard[Table]":
-    """Return whether data are a table whose columns are no numbers yet."""
+    """Return whether data are a table whose columns are not numbers yet."""
     from multimargin.datasets.tables import Table
 
     return isinstance(data, Table)

@@ -73,7 +73,7 @@ def read_inputs(
             pairs,
         )
     if read is not None:
-        raise ValueError("read is given, but X is no path; expected None.")
+        raise ValueError("read is given, but X is not a path; expected None.")
     columns = _blocks("X", X)
     targets = _blocks("y", y)
     weights = [None] * len(columns) if sample_weight is None else None

@@ -18,13 +18,18 @@ from typing import IO, Any
 from zipfile import ZipFile
 
 from multimargin.checks.memory import check_file_fits
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, quoted
 
 MAGIC = {
     b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst",
     b"PK\x03\x04": ".zip or .xlsx", b"PAR1": ".parquet", b"\xd0\xcf\x11\xe0": ".xls",
 }  # fmt: skip
 """What files begin with, by their endings."""
+# The longer ones first, which begin like others.
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
 MAX_FEATURES = 10_000_000
 """The widest matrix of features that a reader takes unasked."""
 MIN_LABEL_CELLS = 2**25
@@ -107,32 +112,62 @@ def unpacked(file: Path) -> Iterator[Path]:
         yield copy
 
 
+def marked_encoding(file: Path) -> str | None:
+    """Return the encoding that the first bytes of a file say, None if they say none or UTF-8."""
+    with opened(file) as stream:
+        start = stream.read(4)
+    return next((of for mark, of in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+
+
 @contextmanager
-def as_utf8(file: Path, shown: Path) -> Iterator[None]:
-    """Turn a byte that is no UTF-8 into a ValueError that says where it is, and what to do."""
+def as_utf8(file: Path, shown: Path) -> Iterator[Path]:
+    """Give the path of a text in UTF-8: the file itself or, where a mark says UTF-16, a copy.
+
+    A byte that is no UTF-8 becomes a ValueError that says where it is, and what to do.
+    """
+    encoding = marked_encoding(file)
     try:
-        yield
+        if encoding is None:
+            yield file
+            return
+        with TemporaryDirectory() as folder, file.open(encoding=encoding, newline="") as text:
+            copy = Path(folder, file.name)
+            with copy.open("w", encoding="utf-8", newline="") as to:
+                shutil.copyfileobj(text, to, 2**20)
+            yield copy
     except UnicodeDecodeError as error:
         raise ValueError(not_utf8(file, shown)) from error
 
 
 def not_utf8(file: Path, shown: Path) -> str:
-    """Say which byte of a file is no UTF-8, and how to convert it."""
-    content, place = file.read_bytes(), 0
+    """Say which line of a file is not text in UTF-8, and how to convert it."""
+    content = file.read_bytes()
+    for mark, kind in MAGIC.items():
+        if content.startswith(mark):
+            return f"path: {shown} is not text, but begins like a file of {kind}; name it so"
+    place = content.find(b"\0")
+    if place >= 0:
+        # Between the bytes of most characters, or a few of them anywhere.
+        is_utf16 = 3 * content[:64].count(b"\0") > len(content[:64])
+        remedy = "convert it: iconv -f UTF-16 -t UTF-8" if is_utf16 else "remove them: tr -d '\\0'"
+        where = _line_at(content, place)
+        return f"path: {shown} is not text in UTF-8: NUL bytes are in {where}; {remedy}"
     try:
         content.decode()
     except UnicodeDecodeError as error:
         place = error.start
-    for mark, kind in MAGIC.items():
-        if content.startswith(mark):
-            return f"path: {shown} is no text, but begins like a file of {kind}; name it so"
-    place = content.index(b"\0") if b"\0" in content else place
-    # Spreadsheets write both.
-    marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in content[:64]
     return (
-        f"path: {shown} is no text in UTF-8 (byte {place}); save it as such, or "
-        f"convert it: iconv -f {'UTF-16' if marked else 'WINDOWS-1252'} -t UTF-8"
+        f"path: {shown} is not text in UTF-8, in {_line_at(content, place)}; save it as such, or "
+        "convert it: iconv -f WINDOWS-1252 -t UTF-8, if a program of Windows wrote it"
     )
+
+
+def _line_at(content: bytes, place: int) -> str:
+    """Say which line has a byte, with what stands around it."""
+    above = content.count(b"\n", 0, place)
+    start = content.rfind(b"\n", 0, place) + 1
+    line, _, _ = content[max(start, place - 30) : place + 30].partition(b"\n")
+    return f"line {above + 1}, {quoted(line.strip())}"
 
 
 @contextmanager
@@ -188,6 +223,6 @@ def check_label_cells(
     if cells > MIN_LABEL_CELLS and cells > 10_000 * n_relevant:
         raise ValueError(
             f"{argument}: {file} claims {n_labels:,} labels of which {n_samples:,} rows have "
-            f"{n_relevant:,} in all; expected more of so many; if the file is not damaged, "
-            f"{remedy}"
+            f"{n_relevant:,} in all; expected more relevant ones among so many; if the file is not "
+            f"damaged, {remedy}"
         )

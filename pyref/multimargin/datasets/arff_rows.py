@@ -19,7 +19,7 @@ from multimargin.checks.names import places_of, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import Attribute
-from multimargin.datasets._reading import opened, reading, uncompressed
+from multimargin.datasets._reading import marked_encoding, opened, reading, uncompressed
 from multimargin.notices import warn
 from multimargin.typing import Frame
 
@@ -57,6 +57,8 @@ class ArffTable:
 def _opened(file: Path, argument: str, encoding: str) -> Iterator[tuple[IO[str], str]]:
     """Give the text of a file, an argument of the caller, and what it is called in messages."""
     source = f"{argument}: {file}"
+    with reading(file, argument):
+        encoding = marked_encoding(file) or encoding
     with reading(file, argument), opened(file, encoding=encoding) as stream:
         try:
             yield stream, source
@@ -297,6 +299,8 @@ def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[in
                 f"found {quoted(cell.strip())}; expected a place from 0 to {len(readers) - 1} and "
                 "a value; is the file truncated?"
             )
+        if int(place) in row:
+            raise ValueError(f"the place {int(place)} is there twice; expected each place once")
         row[int(place)] = readers[int(place)](value)
     return row
 

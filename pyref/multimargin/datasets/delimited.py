@@ -9,7 +9,7 @@ import io
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,11 @@ import numpy as np
 
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import as_utf8, not_utf8
+from multimargin.datasets.odd_rows import (
+    plain_name,
+    refuse_rule,
+    warn_of_comments,
+)
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
@@ -32,6 +37,13 @@ _WORDS_OF_A_NAME = 4
 # Stands in no text: what separates the columns of a file that has one.
 _NONE = "\x1f"
 _MADE_UP = re.compile(r"^(?:Unnamed: [0-9.]+(?:_level_[0-9]+)?|__index_level_[0-9]+__)$")
+# What other kinds of content begin with.
+_OTHER_CONTENT = {
+    "JSON; name it .json, or .jsonl with an object in each line": r'\{\s*"[^"]*"\s*:|\[\s*\{',
+    "HTML, a page of the web": r"<!doctype|<html|<head|<table",
+    "XML": r"<\?xml",
+    "a pointer of Git LFS; git lfs pull fetches the file": r"version https://git-lfs",
+}
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
@@ -95,26 +107,27 @@ def read_delimited(
     column always are.
     """
     dialect, lines = _dialect_of(path, ending, shown)
-    _refuse_rule(lines, dialect, shown)
+    refuse_rule(lines, shown, is_table=dialect.width > 1)
     names, cells = dialect.names, _read(path, dialect, shown, blank_rows)
     if dialect.row_names:
         row_names, *cells = cells
         if len(set(row_names.tolist())) < len(row_names):
             raise ValueError(
                 f"path: {shown}: rows of different lengths: each has a cell more than the "
-                f"{len(names)} columns of the first line, and the first cells are no names "
-                f"of rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
+                f"{len(names)} columns of the first line, and the first cells are not names of "
+                f"rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
-    _refuse_repeated_names(dict(zip(names, cells, strict=True)), shown)
+    if len(names) > 1:
+        warn_of_comments(cells[0])
     return names, cells
 
 
 @_cells_of_any_length()
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
-    with warnings.catch_warnings(), as_utf8(path, path):
+    with warnings.catch_warnings(), as_utf8(path, path) as text:
         warnings.simplefilter("ignore")
-        dialect, _ = _dialect_of(path, ending, path)
+        dialect, _ = _dialect_of(text, ending, path)
     return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 
 
@@ -135,7 +148,7 @@ def _n_comments(lines: Sequence[str], delimiters: str) -> int:
         # Names, the first of which begins so.
         count -= 1
     if count:
-        warn(f"the first line, {quoted(lines[0].strip())}, is taken for a comment, and left out")
+        warn(f"the first line, {quoted(lines[0].strip())}, is read as a comment and left out")
     return count
 
 
@@ -159,37 +172,8 @@ def _refuse_lone_quote(lines: Sequence[str], delimiters: str, shown: Path) -> No
         )
 
 
-def _refuse_rule(lines: Sequence[str], dialect: _Dialect, shown: Path) -> None:
-    """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
-    for number, line in enumerate(lines[:5], start=1):
-        has_dashes = any(mark in line for mark in ("--", ":-", "-:"))
-        is_table = dialect.width > 1 or line.startswith("+")
-        if is_table and has_dashes and not line.strip("|+:- \t\r\n"):
-            raise ValueError(
-                f"path: {shown}, line {number}: a line that only draws a rule, in "
-                f"{quoted(line.strip())}; expected rows of cells: remove such lines"
-            )
-
-
-def _refuse_repeated_names(columns: Mapping[str, Any], shown: Path) -> None:
-    """Raise ValueError for a row that repeats the names of the columns, as of files in one."""
-    from pandas import Series
-
-    (name, first), *others = columns.items()
-    # A mark of byte order may stand before it.
-    short = Series(first).str.len() <= len(name) + 2 if others else ()
-    same = [k for k in np.flatnonzero(short) if _alike(first[k], name)]
-    row = next((k for k in same if all(_alike(of[k], other) for other, of in others)), None)
-    if row is not None:
-        raise ValueError(
-            f"path: {shown} has the names of the columns again, {listed(list(columns))}, in row "
-            f"{row}; were several files concatenated? Remove such lines"
-        )
-
-
 def _alike(cell: str, name: str) -> bool:
-    """Return whether a cell is a name but for capital letters and what is invisible."""
-    return label_name(cell).casefold() == label_name(name).casefold()
+    return plain_name(cell) == plain_name(name)
 
 
 def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
@@ -200,6 +184,9 @@ def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
         raise ValueError(not_utf8(path, shown))
     if not any(line.strip() for line in lines):
         raise ValueError(f"path: {shown} is empty; expected names of columns in its first row")
+    for what, start in _OTHER_CONTENT.items():
+        if re.match(start, "".join(lines[:2]).lstrip(), re.IGNORECASE):
+            raise ValueError(f"path: {shown} is not delimited text, but begins like {what}")
     told = _TOLD.fullmatch(lines[0])
     return lines, told[1] if told else None
 
@@ -267,7 +254,7 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
     if row_names and not in_quotes and delimiter in ",;":
         warn(
             f"rows have a cell more than the line of names, {listed(names)}: the first cells, such "
-            f"as {quoted(rows[0][0])}, are taken for names of the rows, as R writes them; if they "
+            f"as {quoted(rows[0][0])}, are read as names of the rows, as R writes them; if they "
             "belong to the first column, put cells with the delimiter in quotes"
         )
     return _Dialect(delimiter, tuple(names), skipped + blank + 1, row_names)
@@ -279,7 +266,7 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
         return None
     warn(
         f"the first row, {listed(first)}, holds data like the rows below, and no names; the "
-        f"columns are called column1 to column{len(first)}: write names above"
+        f"columns are called column1 to column{len(first)}: add a line of names"
     )
     return [f"column{number}" for number in range(1, len(first) + 1)]
 
@@ -435,7 +422,7 @@ def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[A
 
 def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
     """Say which row is the first that does not fit, and why."""
-    above, kind = 0, ""
+    above, kind, row = 0, "", list[str]()
     with _opened(path) as stream:
         reader = _reader_of(stream, dialect)
         try:
@@ -456,8 +443,10 @@ def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
             f"{where}: an opening quotation mark is not closed properly, in {quoted(held)}; "
             "expected texts with quotation marks in quotes, and their own marks doubled"
         )
+    advice = f"is the separator {dialect.delimiter!r}, are texts that contain it in quotes?"
+    if kind == "fewer" and len(row) == 1:
+        advice = "if it is a comment or a note, and no row, remove it"
     return (
         f"{where}: rows of different lengths: {kind} cells than the {len(dialect.names)} columns "
-        f"of the first line, in {quoted(held)}; is the separator {dialect.delimiter!r}, are texts "
-        "with it in quotes?"
+        f"of the first line, in {quoted(held)}; {advice}"
     )

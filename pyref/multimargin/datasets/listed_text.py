@@ -21,7 +21,7 @@ _ITEM = re.compile(
     re.DOTALL,
 )
 _NUMBERS = re.compile(r"[-+.0-9eE]+(?:\s+[-+.0-9eE]+)+")
-# In which languages write that there is no list, or no name.
+# In which languages write that there is not a list, or no name.
 NOTHING = {"null", "none", "nan", "<na>"}
 
 
@@ -43,12 +43,12 @@ def has_quotes(body: str) -> bool:
 
 
 def items_of(body: str) -> list[str]:
-    """Return the names between the brackets of a list; raise ValueError if these are no names."""
+    """Return the names between the brackets of a list; raise ValueError if these are not names."""
     found, place = [], 0
     while place < len(body):
         match = _ITEM.match(body, place)
         if match is None:
-            raise ValueError(f"{quoted(body[place:])} is no name")
+            raise ValueError(f"{quoted(body[place:])} is not a name")
         found += _names_of(match)
         rest = body[match.end() :]
         blank = len(rest) - len(rest.lstrip())
@@ -68,9 +68,9 @@ def _names_of(match: re.Match[str]) -> list[str]:
     if token[:1] in ("'", '"'):
         return [_unquoted(token)]
     if token == "...":
-        raise ValueError("names are left out ('...')")
+        raise ValueError("some names are replaced by '...'")
     if token.lower() in NOTHING:
-        raise ValueError(f"{token} is no name")
+        raise ValueError(f"{token} is not a name")
     return token.split() if _NUMBERS.fullmatch(token) else [token]
 
 

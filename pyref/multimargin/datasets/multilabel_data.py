@@ -58,7 +58,7 @@ class MultilabelData:
     Notes
     -----
     What is passed in is never modified; an array that already has the stored type is kept without a
-    copy. Names with bytes that are no text, as file names may have, show these as ``\\xe9``.
+    copy. Names with bytes that are not text, as file names may have, show these as ``\\xe9``.
     """
 
     X: FeatureMatrix

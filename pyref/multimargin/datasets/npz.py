@@ -40,7 +40,7 @@ def load_npz(
     Raises
     ------
     ValueError
-        If the file is no archive of NumPy, is damaged or claims more than `max_features`, arrays
+        If the file is not a NumPy archive, is damaged or claims more than `max_features`, arrays
         are missing, or they do not fit together.
 
     Notes
@@ -72,7 +72,7 @@ def load_npz(
 
 
 def _read_arrays(file: Path) -> dict[str, Any]:
-    # Anything else NumPy takes for a pickle, and says so.
+    # NumPy treats anything else as a pickle, and says so.
     with file.open("rb") as stream:
         is_archive = zipfile.is_zipfile(stream)
     if not is_archive:

@@ -109,7 +109,7 @@ def parts_of(source: str | os.PathLike[str]) -> dict[str, Path]:
 
 
 def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
-    """Return the tables that a path stands for, by part; None if these are no tables."""
+    """Return the tables that a path stands for, by part; None if these are not tables."""
     try:
         parts = parts_of(source)
     except ValueError:

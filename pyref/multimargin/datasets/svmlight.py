@@ -131,7 +131,7 @@ class Lines:
         self._rows = rows
 
     def read(self) -> bytes:
-        """Nothing: what has this method is taken for a stream, and iterated."""
+        """Nothing: what has this method is treated as a stream, and iterated."""
         return b""
 
     def close(self) -> None:

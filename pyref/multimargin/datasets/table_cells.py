@@ -31,8 +31,8 @@ _CURRENCY = (
 _AMOUNT = {
     mark: re.compile(
         rf"\s*(?P<owed>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[+\-−])?"
-        rf"(?P<whole>[1-9][0-9]{{0,2}}(?P<t>[{other}'’ \u00a0\u202f])(?:[0-9]{{2,3}}(?P=t))*"
-        rf"[0-9]{{3}}|[0-9]+)?"
+        rf"(?P<whole>[1-9][0-9]{{0,2}}(?P<t>[{other}'’ \u00a0\u2007\u2009\u202f])"
+        rf"(?:[0-9]{{2,3}}(?P=t))*[0-9]{{3}}|[0-9]+)?"
         rf"(?P<part>{re.escape(mark)}[0-9]*)?\s*(?P<unit>[%％‰]|{_CURRENCY})?\s*\)?\s*"
     )
     for mark, other in ((".", ","), (",", "."))
@@ -58,7 +58,7 @@ _NO_NUMBER = {
     *("#null!", "#num!", "#name?"),
 }
 # The same among numbers alone; of a label, a dash may mean that it does not apply.
-_DASHES = {"-", "--", "."}
+_DASHES = {"-", "--", "–", "—", ".", ".."}
 # Rows by which it is told what a column is like.
 _HEAD = 50
 # Fewer numbers rise from row to row by chance.
@@ -254,7 +254,7 @@ def amount(text: str, mark: str = ".") -> tuple[float, str | None] | None:
     """Return the number that a text is, NaN for a missing one, and its currency or percent sign.
 
     The sign is None of a number as programs write it, or a truth value, and empty where there are
-    only marks between thousands. None stands for a text that is no number.
+    only marks between thousands. None stands for a text that is not a number.
     """
     word = text.strip().lower()
     if is_nothing(word):
@@ -302,8 +302,8 @@ def amounts_of(
 ) -> tuple[NDArray[np.float64], str]:
     """Return a column as numbers, and their currency or percent sign, empty where there is none.
 
-    `known` is the sign of other rows. Raises ValueError where one is no number, or they differ in
-    the sign; a currency may be left out, a percent sign may not.
+    `known` is the sign of other rows. Raises ValueError where one is not a number, or they
+    differ in the sign; a currency may be left out, a percent sign may not.
     """
     is_typed = cells.values.dtype.kind in "buif"
     plain = None if is_typed else cells.plain_numbers(mark)
@@ -316,7 +316,7 @@ def amounts_of(
         if found is None:
             marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
             raise ValueError(
-                f"the column {cells.name!r} has something else than numbers{marked}: "
+                f"the column {cells.name!r} has something other than numbers{marked}: "
                 f"{quoted(text)} in row {cells.row_of(text)}"
             )
         numbers[text], unit = found

@@ -19,6 +19,7 @@ from multimargin.datasets.table_kinds import (
     WORD,
     Kind,
     decimal_mark,
+    is_sum_of_others,
     kind_of,
     vector_of,
     warn_of_keys,
@@ -62,7 +63,7 @@ class ColumnRoles(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Columns of labels, `ColumnRoles`, and what the others were taken for in a fit."""
+    """Columns of labels, `ColumnRoles`, and what the others were read as in a fit."""
 
     # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
     # ``"last:6"``; a text holds several with commas between them
@@ -71,7 +72,7 @@ class TableColumns:
     separator: str | None = None
     drop: Columns = ()
     text: Columns = ()
-    # A column that is no feature; rows with the same value in it belong together
+    # A column that is not a feature; rows with the same value in it belong together
     group: str | None = None
     nominal: Columns = ()
     number: Columns = ()
@@ -99,7 +100,7 @@ def columns_of(labels: Columns | int | None, roles: ColumnRoles) -> TableColumns
     for name in roles:
         if name not in known:
             raise TypeError(
-                f"{name} is no argument{did_you_mean(name, known)}; expected some of "
+                f"{name} is not an argument{did_you_mean(name, known)}; expected some of "
                 f"{', '.join(known)}"
             )
     return TableColumns(labels=labels, **roles)
@@ -173,10 +174,18 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
             raise ValueError(f"{argument} is {item!r}, but there are {len(columns)} columns")
         return columns[: int(count)] if place == "first" else columns[-int(count) :]
     matching = [column for column in columns if fnmatchcase(column, item)]
+    # In names brackets are likely brackets.
+    literal = item.replace("[", "[[]")
+    matching = matching or [column for column in columns if fnmatchcase(column, literal)]
     if not matching:
+        known = f"the columns are {listed(columns)}"
+        if len(columns) == 1:
+            known = (
+                f"the only column is {quoted(columns[0])} (commas, semicolons, tabs or bars "
+                "separate columns of text)"
+            )
         raise ValueError(
-            f"{argument}: there is no column {item!r}{did_you_mean(item, columns)}; the columns "
-            f"are {listed(columns)}"
+            f"{argument}: there is no column {item!r}{did_you_mean(item, columns)}; {known}"
         )
     return matching
 
@@ -296,8 +305,10 @@ def feature_kinds(
     for column, kind in found.items():
         if kind.name == of_text:
             _check_words(features[column].values, columns.analyzer)
+    sums: list[str] = []
+    empty = [cells.name for cells in features.values() if not cells.first]
     for cells in open_:
-        if cells.name in said:
+        if cells.name in said or cells.name in empty:
             continue
         kind = found[cells.name]
         if kind.name == "nominal":
@@ -308,6 +319,20 @@ def feature_kinds(
             numbers, _ = amounts_of(cells, mark)
             warn_of_keys(cells, numbers)
             warn_of_missing_numbers(cells.name, numbers)
+            if np.isnan(numbers).all():
+                empty.append(cells.name)
+            if is_sum_of_others(numbers):
+                sums.append(cells.name)
+    if empty:
+        warn(
+            f"nothing is learned from empty columns, {listed(empty)}; leave them out "
+            f"({option('--drop', empty)})"
+        )
+    if sums:
+        warn(
+            f"the last row has the sum of all others in {listed(sums)}; if it is a row of sums "
+            "below the table, remove it"
+        )
     return found, mark
 
 
@@ -315,8 +340,8 @@ def ask(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
     """Say which columns must be decided on, and which options would settle all."""
     told = "; ".join(f"{column!r} holds {kind.reason}" for column, kind in kinds.items())
     return (
-        f"say what some columns are: {told}. They are text, numbers (--number), names (--nominal), "
-        f"or nothing to learn from; for example {options_for(kinds, text)}"
+        f"say what some columns are: {told}. Choose text (--text), numbers (--number), names "
+        f"(--nominal) or nothing to learn from (--drop), for example {options_for(kinds, text)}"
     )
 
 

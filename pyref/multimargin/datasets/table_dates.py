@@ -16,7 +16,7 @@ _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH = f"(?:{'|'.join(_MONTHS)})[a-z]*[.]?"
 _CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\ ?[ap]m)?"
 _ZONE = r"\ ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})"
-# Those whose day and month cannot be taken for each other: 2024-01-31, 31.1.2024, 31 January 2024.
+# Those whose day and month cannot be confused: 2024-01-31, 31.1.2024, 31 January 2024.
 _DATE = re.compile(
     r"\s*(?:(?P<ymd>[0-9]{4}([-/.])[0-9]{1,2}\2[0-9]{1,2})"
     r"|(?P<dmy>[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
@@ -27,7 +27,8 @@ _DATE = re.compile(
 )
 _OTHER_DATE = re.compile(
     r"\s*(?:[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{2}){1,2}"
-    rf"(?:,?[ T]{_CLOCK})?|{_CLOCK})\s*",
+    rf"(?:,?[ T]{_CLOCK})?|{_CLOCK}|[0-9]{{1,2}}:[0-9]{{2}}[.,][0-9]+"
+    rf"|{_MONTH}[- /]'?[0-9]{{2}}|[0-9]{{2}}[- /]{_MONTH})\s*",
     re.IGNORECASE,
 )
 _YEAR = re.compile("0000|(?:19|20)[0-9]{2}")
@@ -67,7 +68,7 @@ def _is_of_dates(text: str) -> bool:
 
 
 def is_clear(text: str) -> bool:
-    """Return whether a text is a date whose day and month cannot be taken for each other."""
+    """Return whether a text is a date whose day and month cannot be confused."""
     return _DATE.fullmatch(text) is not None
 
 
@@ -77,7 +78,7 @@ def date_parts(cells: Cells) -> NDArray[np.float64]:
         parts = {text: _parts_of(text) for text in cells.texts if not is_nothing(text)}
     except ValueError as error:
         raise ValueError(
-            f"the column {cells.name!r} has something else than dates: {error}"
+            f"the column {cells.name!r} has something other than dates: {error}"
         ) from error
     nothing = [np.nan] * len(DATE_PARTS)
     return cells.mapped(lambda text: parts.get(text, nothing))
@@ -87,7 +88,7 @@ def _parts_of(text: str) -> list[float]:
     """Return the parts of a date, in the local time that it tells."""
     found = _DATE.fullmatch(text)
     if found is None:
-        raise ValueError(f"{quoted(text)} is no date")
+        raise ValueError(f"{quoted(text)} is not a date")
     if found["named"]:
         named = found["named"].lower()
         numbers = re.findall("[0-9]+", named)
@@ -104,4 +105,4 @@ def _parts_of(text: str) -> list[float]:
     try:
         return [year, month, day, date(year, month, day).weekday(), hour]
     except ValueError as error:
-        raise ValueError(f"{quoted(text)} is no date: {error}") from error
+        raise ValueError(f"{quoted(text)} is not a date: {error}") from error

@@ -1,7 +1,7 @@
 """Tables in files: the rows of every kind of file."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from json import JSONDecoder
 from pathlib import Path
@@ -17,6 +17,12 @@ from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
 from multimargin.datasets.arff_rows import frame_of_arff
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
+from multimargin.datasets.odd_rows import (
+    is_below_names,
+    refuse_repeated_names,
+    refuse_types,
+    warn_of_rows_below,
+)
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
 from multimargin.datasets.table_cells import lists_of_rows
@@ -25,8 +31,12 @@ from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
 from multimargin.typing import Frame
 
+# What holds the rows, where several lists have objects.
+_LISTS_OF_ROWS = ("rows", "data", "records", "items", "results")
 # In files of Label Studio, Hugging Face's viewer, Jira, Elasticsearch, and GeoJSON.
 _CELLS = ("data", "row", "fields", "_source", "properties")
+# What .xlsx and .ods, and older workbooks, begin with.
+_OF_WORKBOOKS = (b"PK", b"\xd0\xcf\x11\xe0", b"\x09\x08")
 # Commas after lines of JSON are left over from a list.
 _TO_VALUE = re.compile(r"[\s,]*(?=[^\s,])")
 
@@ -52,22 +62,8 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
-    _warn_of_note(frame)
+    warn_of_rows_below(frame)
     return frame
-
-
-def _warn_of_note(frame: Any) -> None:
-    """Warn of a last row that has one cell alone, unlike all others."""
-
-    def filled(row: Iterable[Any]) -> list[Any]:
-        return [cell for cell in row if not is_blank(cell)]
-
-    found = filled(frame.iloc[-1].tolist()) if frame.shape[1] > 2 < len(frame) else ()
-    if len(found) == 1 and all(len(filled(row)) > 1 for row in frame[:-1].itertuples(index=False)):
-        warn(
-            f"the last row has {quoted(found[0])} and nothing else, unlike all others; if it is a "
-            "note below the table, remove it"
-        )
 
 
 def _without_blank_rows(frame: Any) -> Any:
@@ -80,7 +76,8 @@ def _without_blank_rows(frame: Any) -> Any:
         blank = [row for row, cell in zip(blank, cells, strict=True) if is_blank(cell)]
     if not blank:
         return frame
-    warn(f"{len(blank)} rows without any value are left out, the first is row {blank[0]}")
+    rows = f"{len(blank)} rows have" if len(blank) > 1 else "a row has"
+    warn(f"{rows} no values, left out; the first is row {blank[0]}")
     return frame.drop(index=blank).reset_index(drop=True)
 
 
@@ -106,23 +103,34 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     existing_file(file, "path")
     kind = uncompressed(file).suffix.lower()
     if kind not in (*TABLE_KINDS, ".arff"):
-        raise ValueError(f"path: {file} is no table, which ends in {', '.join(TABLE_KINDS)}")
+        raise ValueError(
+            f"path: {file} is not a table; expected a file that ends in {', '.join(TABLE_KINDS)}"
+        )
     what = f"tables such as {file.name}"
     pandas = imported("pandas", what)
     if kind == ".arff":
         return with_plain_names(frame_of_arff(file, pandas), f"path: {file}")
-    with reading(file, "path"), unpacked(file) as plain, as_utf8(plain, file):
+    with reading(file, "path"), unpacked(file) as plain:
         if kind in WORKBOOKS:
-            frame = _read_workbook(plain, imported("python_calamine", what), pandas)
+            frame = _read_workbook(plain, file, pandas)
         elif kind == ".parquet":
             frame = read_parquet(plain, imported("pyarrow.parquet", what), pandas)
-        elif kind in OBJECTS:
-            frame = frame_of(_read_objects(plain, kind, file, blank_rows))
         else:
-            names, cells = read_delimited(plain, kind, file, blank_rows=blank_rows)
-            frame = frame_of(dict(enumerate(cells)))
-            frame.columns = names
-    return with_plain_names(_with_lists(frame, file), f"path: {file}")
+            with as_utf8(plain, file) as text:
+                frame = _read_text(text, kind, file, blank_rows)
+    frame = with_plain_names(_with_lists(frame, file), f"path: {file}")
+    refuse_types(frame, file)
+    refuse_repeated_names(frame, file)
+    return frame
+
+
+def _read_text(text: Path, kind: str, shown: Path, blank_rows: bool) -> Any:
+    if kind in OBJECTS:
+        return frame_of(_read_objects(text, kind, shown, blank_rows))
+    names, cells = read_delimited(text, kind, shown, blank_rows=blank_rows)
+    frame = frame_of(dict(enumerate(cells)))
+    frame.columns = names
+    return frame
 
 
 def _with_lists(frame: Any, file: Path) -> Any:
@@ -134,6 +142,12 @@ def _with_lists(frame: Any, file: Path) -> Any:
     if not repeated:
         return frame
     names = listed([*repeated])
+    if len(frame) and all(is_below_names(frame.iloc[:, of]) for of in repeated.values()):
+        raise ValueError(
+            f"path: {file}: names of columns in two lines, {names} several times in the first, and "
+            "words above numbers in the second; expected one line of different names, as "
+            "frame.columns.map('_'.join) of pandas makes it"
+        )
     warn(f"{file} has several columns named {names}: each is read as one, of lists")
     for same in repeated.values():
         frame.isetitem(same[0], lists_of_rows(frame.iloc[:, same]))
@@ -161,6 +175,12 @@ def with_plain_names(frame: Frame, what: str) -> Frame:
     if len(kept) < len(names):
         frame = frame.iloc[:, kept]
     found = [names[place] or f"column{place + 1}" for place in kept]
+    unnamed = [name for name, place in zip(found, kept, strict=True) if place and not names[place]]
+    if unnamed:
+        warn(
+            f"{what} has columns without a name, which are called {listed(unnamed)}; expected the "
+            "names of all columns in one line"
+        )
     repeated = first_repeated(found)
     if repeated is not None:
         raise ValueError(f"{what} has several columns named {repeated!r}; expected different names")
@@ -175,11 +195,19 @@ def _says_nothing(column: Any) -> bool:
     return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
 
 
-def _read_workbook(file: Path, calamine: Any, pandas: Any) -> Any:
+def _read_workbook(file: Path, shown: Path, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
+    calamine = imported("python_calamine", f"tables such as {shown.name}")
+    with file.open("rb") as stream:
+        start = stream.read(60)
+    if not start.startswith(_OF_WORKBOOKS):
+        raise ValueError(
+            f"path: {shown} is not a workbook, but begins with {quoted(start)}; if that is text, "
+            "name the file .csv, otherwise save it as .xlsx"
+        )
     book = calamine.CalamineWorkbook.from_path(file)
     if len(book.sheet_names) > 1:
-        warn(f"{file.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
+        warn(f"{shown.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
     rows = book.get_sheet_by_index(0).to_python() or [[]]
     names, *head = [[as_written(cell) for cell in row] for row in rows[:HEAD_ROWS]]
     numbered = numbered_names(names, head)
@@ -219,12 +247,16 @@ def _values_in(text: str, shown: Path) -> Iterator[tuple[int, Any, int]]:
             at = getattr(error, "pos", place)
             line += text.count("\n", place, at)
             raise ValueError(
-                f"path: {shown}, line {line} is no JSON: {getattr(error, 'msg', error)}, at "
+                f"path: {shown}, line {line} is not JSON: {getattr(error, 'msg', error)}, at "
                 f"{quoted(' '.join(text[max(at - 20, 0) : at + 60].split()))}"
             ) from error
         yield line, value, n_breaks - 1
         line += text.count("\n", place, end)
         place = end
+
+
+class _SeveralLists(ValueError):
+    """Lists of objects, any of which may be the rows."""
 
 
 def _rows_of(file: Path, found: Any) -> Iterator[Mapping[str, Any]]:
@@ -233,9 +265,10 @@ def _rows_of(file: Path, found: Any) -> Iterator[Mapping[str, Any]]:
         try:
             found, told = _rows_in(found)
         except (ValueError, TypeError, AttributeError) as error:
+            several = f", but {error}" if isinstance(error, _SeveralLists) else ""
             raise ValueError(
-                f"path: {file} holds no JSON list; expected one of objects, a row each, or an "
-                "object in each line (to_json(orient='records') of pandas)"
+                f"path: {file} holds no JSON list{several}; expected one of objects, a row each, "
+                "or an object in each line (to_json(orient='records') of pandas)"
             ) from error
         warn(f"{file} holds one JSON object: {told}")
     for number, row in enumerate(found, start=1):
@@ -253,13 +286,22 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
     # Of columns or rows, all are lists or objects.
     is_row = not of_rows or any(isinstance(table.get(key), dict) for key in _CELLS)
     if is_row and kinds - {list, dict}:
-        return [table], "it is taken for one row"
-    if len(of_rows) == 1:
-        return table[of_rows[0]], f"the list {of_rows[0]!r} is taken for the rows"
+        return [table], "it is read as one row"
+    lengths = {len(value) for value in table.values() if isinstance(value, list)}
+    # Columns, some of which have objects.
+    are_columns = kinds == {list} and len(lengths) == 1 and len(of_rows) < len(table)
+    if len(of_rows) > 1:
+        of_rows = [key for key in of_rows if key in _LISTS_OF_ROWS] or of_rows
+    if len(of_rows) == 1 and not are_columns:
+        others = [key for key in lists if key != of_rows[0]]
+        left_out = f", and {listed(others)} left out" if others else ""
+        return table[of_rows[0]], f"the list {of_rows[0]!r} is read as the rows{left_out}"
+    if of_rows and not are_columns:
+        raise _SeveralLists(f"several, {listed(of_rows)}")
     pandas = imported("pandas", "tables")
     if {"columns", "data"} <= {*lists}:
         frame = pandas.DataFrame(table["data"], columns=table["columns"], dtype=object)
-        return frame.to_dict("records"), "the list 'data' is taken for the rows"
+        return frame.to_dict("records"), "the list 'data' is read as the rows"
     if kinds not in ({list}, {dict}):
         raise ValueError("neither rows nor columns")
     frame = pandas.DataFrame(table, dtype=object)
@@ -269,14 +311,14 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
     if kinds == {dict} and inside == entries and n_inside == n_entries:
         raise ValueError("rows or columns")
     if kinds == {dict} and (entries if inside != entries else n_entries > n_inside):
-        return frame.T.to_dict("records"), "each entry is taken for a row"
-    return frame.to_dict("records"), "each entry is taken for a column"
+        return frame.T.to_dict("records"), "each entry is read as a row"
+    return frame.to_dict("records"), "each entry is read as a column"
 
 
 def _object(row: Any, where: str) -> Mapping[str, Any]:
     """Return a row, with the entries of an object that holds the cells of it."""
     if not isinstance(row, dict):
-        raise ValueError(f"path: {where} is no JSON object, a row, but {quoted(str(row))}")
+        raise ValueError(f"path: {where} is not a JSON object, as a row is, but {quoted(str(row))}")
     inner = next((key for key in _CELLS if isinstance(row.get(key), dict)), None)
     if inner is None:
         return row

@@ -32,9 +32,11 @@ _MANY_KEYS = 20
 _A_FEW = 3
 # Of the cells, a share that is about half.
 _SOME = 0.4
+# A number is the sum of fewer others by chance.
+_MANY_SUMMED = 5
 # Names have no more words than this, text has more.
 _FEW_WORDS = 3
-# What `TfidfVectorizer` takes for one.
+# What `TfidfVectorizer` counts as one.
 WORD = r"\b\w\w+\b"
 # "12 kg", "1,000+"; "52.52, 13.40".
 _WITH_UNIT = re.compile(
@@ -62,7 +64,11 @@ _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
 # As whole numbers are written with points between thousands.
 _IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}|0)")
 # What surveys and instruments write for a missing number.
-_MISSING = [-1, -9, *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7))]
+_MISSING = [
+    *(-1, -9, -999.25, 1e20, 1e30),
+    *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7)),
+    *(sign * 2**k - (sign > 0) for sign in (-1, 1) for k in (15, 31)),
+]
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 
@@ -75,8 +81,8 @@ _CODES = (
     ("codes", re.compile("[0-9]+[eE][0-9]+"), "with a letter between digits", "--nominal"),
     (
         "days",
-        re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"),
-        "whose digits are year, month and day",
+        re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])?"),
+        "whose digits are year, month and perhaps day",
         "--drop",
     ),
     (
@@ -169,7 +175,7 @@ def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
         (isinstance(item, Number) and not isinstance(item, np.timedelta64)) or is_missing(item)
         for item in items
     ):
-        raise TypeError("a list of something else than numbers")
+        raise TypeError("a list of something other than numbers")
     return np.array([np.nan if is_missing(item) else float(item) for item in items])
 
 
@@ -206,7 +212,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
 
 
 def _but_numbers(cells: Cells, mark: str) -> list[str]:
-    """Return the texts that are no numbers as programs write them."""
+    """Return the texts that are not numbers as programs write them."""
     pairs = zip(cells.texts, cells.amounts(mark), strict=True)
     return [text for text, found in pairs if found is None or found[1] is not None]
 
@@ -305,13 +311,14 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     others = _but_numbers(cells, mark)
     are_measured = len(set(units)) < len(units) and 2 * len(units) > len(filled)
     if are_measured or (others and all(map(_is_numeral, filled))):
-        told = f"numbers with units, or in other digits, {_some(texts)}"
+        told = f"numbers with units, in quotes or in other digits, {_some(texts)}"
         return Kind("numbers with units", told, ask="--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")
 
 
 def _is_numeral(text: str) -> bool:
-    """Return whether Python reads a text as a number: 0x1F, 1_000, digits of other scripts."""
+    """Return whether Python reads a text as a number: 0x1F, 1_000, '5, digits of other scripts."""
+    text = text.strip("'\" ")
     for read in (float, lambda text: int(text, 0)):
         with suppress(ValueError):
             return bool(np.isfinite(read(text)))
@@ -337,11 +344,15 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
     if is_point or not (with_commas or in_doubt):
         return "."
     found = (with_commas or in_doubt)[0]
-    example = next(text for text in found.texts if re.search("," if with_commas else "[.,]", text))
+    marked = [text for text in found.texts if re.search("[.,]", text)]
+    example = next((text for text in marked if with_commas and "," in text), marked[0])
     if with_commas:
+        told = "a comma is read as the decimal mark"
+        if "," not in example:
+            told = "points are read as marks between thousands"
         warn(
-            f"a comma is taken for the decimal mark, as in {example!r} of column {found.name!r}; "
-            "decimal='.' (--decimal .) says that it is none"
+            f"{told}, as in {example!r} of column {found.name!r}; decimal='.' (--decimal .) says "
+            "that a point is the decimal mark"
         )
         return ","
     mark, noun, other = (",", "comma", ".") if "," in example else (".", "point", ",")
@@ -370,7 +381,7 @@ def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
     is_key = _KEY.fullmatch(cells.name.lower()) and len(cells.values) == len(cells.texts) > 1
     if is_key or rise_by_one(numbers):
         warn(
-            f"the column {cells.name!r} has another number in each row and is taken for a feature; "
+            f"the column {cells.name!r} has another number in each row and is used as a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"
         )
 
@@ -389,11 +400,19 @@ def warn_of_missing_numbers(column: str, numbers: NDArray[np.float64]) -> None:
     is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)
     odd = np.flatnonzero(is_code & (counts > 1) & (is_far | is_negative))
     if odd.size:
-        told = " and ".join(f"{numbers[k]:.0f} in {counts[k]} rows" for k in odd)
+        told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in odd)
         warn(
-            f"the column {column!r} has {told}, unlike its others; if that stands for a missing "
-            "one, leave such cells empty"
+            f"the column {column!r} has {told}, unlike its others; if that stands for missing "
+            "ones, leave such cells empty"
         )
+
+
+def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
+    """Return whether the last number is the sum of the others, of which several are not zero."""
+    others = numbers[:-1]
+    if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:
+        return False
+    return bool(np.isclose(numbers[-1], np.nansum(others), rtol=1e-9))
 
 
 def warn_of_names(cells: Cells, mark: str) -> None:
@@ -412,7 +431,7 @@ def warn_of_names(cells: Cells, mark: str) -> None:
         # The first of them by row.
         word = texts[int(np.argmax(words))]
         told = (
-            f"something else than a number in {rows[words].sum()} of {len(cells.values)} rows, "
+            f"something other than a number in {rows[words].sum()} of {len(cells.values)} rows, "
             f"first {quoted(word)} in row {cells.row_of(word)}"
         )
         advice = (
@@ -422,6 +441,6 @@ def warn_of_names(cells: Cells, mark: str) -> None:
     else:
         return
     warn(
-        f"the column {cells.name!r} has {told}, and is taken for names, each a feature of its own; "
+        f"the column {cells.name!r} has {told}, and is read as names, each a feature of its own; "
         f"{advice}"
     )

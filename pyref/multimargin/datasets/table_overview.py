@@ -31,7 +31,7 @@ class ColumnOverview:
     """Likely contents of a column."""
 
     name: str
-    holds: str  # What it is taken for, or asked about as
+    holds: str  # What it is read as, or asked about as
     reason: str  # Why
     n_different: int  # Different values
     n_missing: int  # Rows without a value
@@ -86,7 +86,7 @@ def _likely_labels(frame: Any, columns: Sequence[ColumnOverview]) -> tuple[str, 
 
 
 def _column(cells: Cells, mark: str) -> tuple[ColumnOverview, Kind]:
-    """Return what is shown of a column, and what it is to be taken for."""
+    """Return what is shown of a column, and what it is to be read as."""
     kind = kind_of(cells, mark)
     tags: Mapping[str, int] = {}
     separator = None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multimargin.checks.names import listed, option, places_of
+from multimargin.checks.names import places_of
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets._reading import imported
 from multimargin.datasets.arff_rows import labels_of_arff
@@ -25,8 +25,8 @@ from multimargin.datasets.table_columns import (
 )
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import frame_of, read_frame, stacked, with_plain_names
+from multimargin.datasets.table_leaks import warn_of_leaks, warn_of_repeated_rows
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
-from multimargin.notices import warn
 from multimargin.typing import Frame
 
 
@@ -37,7 +37,7 @@ class Table:
     X: Any  # (n, d): The features as they are: numbers as float64, names and text as objects
     Y: NDArray[Any]  # (n, q): Label indicator of uint8; of float32 with NaN if labels are unknown
     label_names: Sequence[str]  # Names of the q labels
-    columns: TableColumns  # What its columns are taken for, by which new rows are read
+    columns: TableColumns  # What its columns are read as, new rows too
     name: str = ""  # Name of the data set
     splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)  # Rows of named subsets
     groups: NDArray[Any] | None = None  # (n,): Rows of the same value belong together
@@ -188,11 +188,6 @@ def table_of(
         features = frame.drop(columns=[column for used in others for column in used])
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
-        if len(same := [name for name in names if name in features]) > 1:
-            warn(
-                f"the features have columns named like tags, {listed(same)}, which may give the "
-                f"tags away; leave them out ({option('--drop', same)})"
-            )
         deciding = features if rows is None else features.iloc[rows]
         cells = {name: Cells(name, deciding[name], as_text) for name in features.columns}
         kinds, mark = feature_kinds(cells, uses, columns)
@@ -205,6 +200,9 @@ def table_of(
             kinds=kinds,
         )
         X = _features(frame, columns, cells if rows is None else {})
+        warn_of_leaks(X, Y, names, kinds)
+        if columns.tags_column is not None and columns.one_tag_a_row is None:
+            warn_of_repeated_rows(X, Y)
     return Table(X, Y, tuple(names), columns, name, {}, groups, unknown, n_rare)
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 # letters and emojis, are kept but for the ends.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _BLANK_ENDS = re.compile("^[\\s\u200c\u200d]+|[\\s\u200c\u200d]+$")
+# "1. red", "#red", and "and red" of "blue, and red".
+_IN_FRONT = re.compile(
+    r"^(?:\(?[0-9]{1,3}[.):]\s+|(?:and|or|not?|und|oder|et|ou|y|e)\s+|[^\w+]+)(?=\w)"
+)
 _SHOWN = 4
 
 
@@ -57,10 +61,11 @@ def name_in_list(one: Any) -> "Name":
 
 
 def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
-    """Warn of names that differ only by capital letters, blanks, marks or zeros."""
+    """Warn of names that differ only by capitals, blanks, marks, zeros or what is in front."""
     alike: dict[str, list[str]] = {}
     for name in names:
-        plain = re.sub(r"[\s_-]+|[.,:;!]+$", "", normalize("NFKC", name).casefold())
+        plain = _IN_FRONT.sub("", normalize("NFKC", name).casefold())
+        plain = re.sub(r"[\s_-]+|[.,:;!]+$", "", plain)
         if re.fullmatch(r"[0-9]+(?:\.0*)?", plain):
             # As of a column of whole numbers that has missing ones in one of several files.
             plain = re.sub(r"^0+(?=[0-9])|\.0*$", "", plain)
@@ -69,6 +74,6 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     if found:
         more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
         warn(
-            f"{what} names that differ only by capital letters, blanks, marks or zeros, each a "
-            f"label of its own: {'; '.join(found[:_SHOWN])}{more}"
+            f"{what} names that differ only by capital letters, blanks, marks, zeros or what is in "
+            f"front, each a label of its own: {'; '.join(found[:_SHOWN])}{more}"
         )

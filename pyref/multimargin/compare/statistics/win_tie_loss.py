@@ -80,7 +80,7 @@ def win_tie_loss(
     -----
     The corrected statistic is mean(d) / sqrt((1/J + n_test/n_train) var(d)) with J - 1 degrees of
     freedom (Nadeau & Bengio 2003). The plain test,
-    which the MLRL paper uses at 5 %, takes the J folds for independent: their training parts
+    which the MLRL paper uses at 5 %, treats the J folds as independent: their training parts
     overlap, its variance is too small, and it finds more wins and losses than there are. The mlODM
     and LLSF papers count without any test.
     """

@@ -73,7 +73,7 @@ class NestedEstimators(BaseComposition):  # type: ignore[misc]
                 setattr(self, name, type(own)(renewed))
 
     def _listed(self, name: str, size: int) -> list[Any]:
-        """Return the tuples of a name and more in a parameter, none where it is no list."""
+        """Return the tuples of a name and more in a parameter, none where it is not a list."""
         own = getattr(self, name)
         if not isinstance(own, list | tuple):
             return []

@@ -1,0 +1,74 @@
+"""Names of tags that are likely more, or less, than names: warnings of what a column may mean."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from multimargin.checks.names import quoted
+from multimargin.notices import warn
+
+# What names hardly have.
+_STRANGE = {
+    "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
+    "elements of HTML": r"<br ?/?>|</",
+    "characters that are encoded as in addresses": r"%(?:2[0-9A-F]|3[A-F]|[C-E][0-9A-F]%)",
+    "brackets that are not closed": (r"^[^[]*\]|\[[^]]*$|^[^(]*\)|\([^)]*$|^[^{]*\}|\{[^}]*$"),
+    "the text by which Python shows an object": r"^dtype: \w+$|^<.* object at 0x",
+    "blanks of another kind, or several, within": (
+        r"\S(?:[\t\n\v\f\x1c-\x1f\x85\xa0\u2000-\u200a\u2028\u2029\u3000]|  )\s*\S"
+    ),
+    "numbers from 0 to 1, scores say": r"^0?\.[0-9]+$",
+    "a word for nothing, which is read as a name": (
+        r"(?i)^(?:#?n/?a|nan|none|null|<na>|\\n|undefined|[-?]+|\(?(?:none|no \w+(?: \w+)?)\))$"
+    ),
+    "a word for more names, which is read as a name": (
+        r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?))$"
+    ),
+}
+# What is strange where all names have it.
+_STRANGE_IF_ALL = {
+    "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
+    "yes or no after each": r"(?i)\S\s*[:=]\s*(?:true|false|yes|no)$",
+    "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
+    "digits 0 and 1 alone, as the rows of an indicator have": r"^[01](?:\W*[01])+$",
+    "addresses, a part of the name": r"https?://",
+    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
+}
+# Where programs and databases cut texts.
+_CUT_AT = {50, 64, 80, 100, 128, 200, 250, 255, 256, 500, 512, 1000, 1024, 2000, 4000, 32767, 65535}
+_WORD_IN_FRONT = re.compile(r"\w+\s?:\s+")
+
+
+def warn_of_strange_names(names: Collection[str], column: str) -> None:
+    """Warn of names that are likely more than names: HTML, scores or quotes."""
+    for what, pattern in {**_STRANGE, **_STRANGE_IF_ALL}.items():
+        has_it = re.compile(pattern).search
+        found = next(filter(has_it, names), None)
+        if found is not None and (what in _STRANGE or all(map(has_it, names))):
+            warn(f"tags_column: the column {column!r} has names with {what}, such as {found!r}")
+
+
+def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: str) -> None:
+    """Warn of what all cells have around their names, and of cells that are likely cut."""
+    filled = [text.strip() for text in texts if text.strip()]
+    if len(filled) < 2:
+        return
+    word = _WORD_IN_FRONT.match(filled[0])
+    alone = [name for name in names if ":" not in name]
+    if word is not None and alone and all(text.startswith(word[0]) for text in filled):
+        warn(
+            f"tags_column: each cell of {column!r} begins with {word[0]!r}, which is read as a "
+            "part of its first name; remove it"
+        )
+    is_sentence = all(text.endswith(".") and not text.endswith("..") for text in filled)
+    if is_sentence and not all(name.endswith(".") for name in names):
+        warn(
+            f"tags_column: each cell of {column!r} ends with a full stop, such as "
+            f"{quoted(filled[0])}, which is read as a part of its last name; remove it"
+        )
+    lengths = [len(text) for text in texts]
+    longest = max(lengths)
+    if longest in _CUT_AT and lengths.count(longest) > 1:
+        warn(
+            f"tags_column: {lengths.count(longest)} different cells of {column!r} have "
+            f"{longest} characters, and none has more; are they cut, and so are their last names?"
+        )

@@ -1,0 +1,82 @@
+"""Features of a table that give its labels away, or repeat: what is told of them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.names import listed, option
+from multimargin.datasets.table_cells import factorized
+from multimargin.datasets.table_kinds import Kind
+from multimargin.notices import warn
+
+# So many rows are in a label, and out of it, where a feature is not the same by chance.
+_MANY_ROWS = 5
+_HEAD = 100
+# Of so many rows at least one repeats another.
+_MANY_REPEATED = 10
+
+
+def warn_of_leaks(X: Any, Y: NDArray[Any], names: Sequence[str], kinds: Mapping[str, Kind]) -> None:
+    """Warn of features that are named like tags, have the values of labels, or name labels."""
+    named = [name for name in names if name in kinds]
+    same = [
+        column
+        for column, kind in kinds.items()
+        if (kind.name == "number" and _is_label(X[column].to_numpy(), Y))
+        or (kind.name == "nominal" and _names_labels(X[column], Y, names))
+    ]
+    if len(named) > 1 and not set(named) <= {*same}:
+        warn(
+            f"the features have columns named like tags, {listed(named)}, which may give the tags "
+            f"away; leave them out ({option('--drop', named)})"
+        )
+    if same:
+        warn(
+            f"the features say which labels apply, or how many, in {listed(same)}; leave out what "
+            f"new rows do not have ({option('--drop', same)})"
+        )
+
+
+def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
+    """Warn of rows with one tag each whose features are those of rows with another tag."""
+    n_tags = np.count_nonzero(Y == 1, axis=1)
+    if n_tags.max(initial=0) > 1 or len(X) < 2 * _MANY_ROWS:
+        return
+    n_again = int(np.count_nonzero(X.duplicated()))
+    if _MANY_REPEATED * n_again >= len(X):
+        warn(
+            f"each row has one tag, and {n_again} of {len(X)} have the features of rows before; if "
+            "the table has a row for each tag, one_tag_a_row (--one-tag-a-row) names the column "
+            "whose value such rows share"
+        )
+
+
+def _is_label(values: NDArray[Any], Y: NDArray[Any]) -> bool:
+    """Return whether numbers are those of a label in all rows, or count the labels of a row."""
+    # Most columns differ in the first rows.
+    head = Y[:_HEAD] == 1
+    if np.array_equal(values[:_HEAD], head.sum(axis=1)):
+        counts = np.count_nonzero(Y == 1, axis=1)
+        return bool(np.unique(counts).size > 2) and np.array_equal(values, counts)
+    likely = np.flatnonzero((head == values[:_HEAD, None]).all(axis=0))
+    # Labels that are unknown are equal to nothing.
+    same = (k for k in likely.tolist() if np.array_equal(Y[:, k], values))
+    ones = np.count_nonzero(values == 1.0)
+    return bool(_MANY_ROWS <= ones <= len(values) - _MANY_ROWS) and next(same, None) is not None
+
+
+def _names_labels(column: Any, Y: NDArray[Any], names: Sequence[str]) -> bool:
+    """Return whether several of the names of a column are, or list, labels of all their rows."""
+    place = {name: k for k, name in enumerate(names)}
+    codes, texts = factorized(column)
+    n_found = 0
+    for code, text in enumerate(texts):
+        pieces = {text, *(piece.strip() for piece in re.split(r"[][,;|/'\"<>]+", text))}
+        found = [place[piece] for piece in pieces if piece in place]
+        if found and not (Y[np.ix_(codes == code, found)] == 1).all():
+            return False
+        n_found += bool(found)
+    return n_found > 1 and int(np.count_nonzero(codes >= 0)) >= 2 * _MANY_ROWS

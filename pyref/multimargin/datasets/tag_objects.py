@@ -1,0 +1,176 @@
+"""Lists and objects in cells of tags, also as text: the names in them, by many conventions."""
+
+import json
+import re
+from ast import literal_eval
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.names import listed, quoted
+from multimargin.datasets._names import NamedTwice, unique_names
+from multimargin.datasets.listed_text import body_of_list, has_quotes, items_of
+from multimargin.datasets.table_cells import is_number
+from multimargin.datasets.table_kinds import LISTING
+from multimargin.notices import warn
+from multimargin.targets.given import is_blank, is_missing
+from multimargin.targets.listing import Listing
+from multimargin.targets.names import as_written
+
+_LIST_IN_QUOTES = re.compile(r"\s*(['\"])(\[.*\]|\{.*\}|\(.*\))\1\s*", re.DOTALL)
+_UNREAD_LIST = re.compile(r"\s*[\[{(]\s*[\[{'\"]")
+# Where objects that are not names keep them, the innermost last.
+_KEYS_OF_NAMES = (
+    *("annotations", "result", "value", "choices", "nodes", "edges", "node", "labels", "label"),
+    *("name", "display_name", "title", "term", "tag", "id"),
+)
+_SCORES = ("score", "confidence", "probability", "count", "weight")
+# What annotation tools write of answers that count for nothing, and of each of several.
+_WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
+_ONE_OF_SEVERAL = ("result", "user_id")
+INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
+
+
+def parsed(cell: Any) -> Any:
+    """Return the object that stands in a text, or the objects; another cell as it is.
+
+    Quotes around the whole text of a list are left out.
+    """
+    twice = r'\s*"\s*(?:[\[{].*\\".*[\]}]|\[\s*\])\s*"\s*'
+    if type(cell) is str and re.fullmatch(twice, cell, re.DOTALL):
+        # Written twice: a text of JSON in another.
+        with suppress(ValueError):
+            cell = json.loads(cell)
+    if type(cell) is str and (wrapped := _LIST_IN_QUOTES.fullmatch(cell)):
+        cell = wrapped[2].replace('""', '"')
+    if type(cell) is str and ":" in cell and re.match(r"\s*[{\[]\s*[{'\"]", cell):
+        for read in (partial(json.loads, object_pairs_hook=unique_names), literal_eval):
+            try:
+                found = read(cell)
+            except NamedTwice:
+                raise
+            except (ValueError, SyntaxError):
+                continue
+            if isinstance(found, dict) or any(isinstance(item, dict) for item in found):
+                return found
+    return cell
+
+
+def items_of_cell(cell: Any) -> Any:
+    """Return the items of a list in a text without objects; another cell as it is."""
+    body = body_of_list(cell) if type(cell) is str else None
+    if body is None or (body and not has_quotes(body)):
+        return cell
+    try:
+        return items_of(body)
+    except ValueError:
+        # Where it stands is told with others that are not lists.
+        return cell
+
+
+def of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
+    """Return the tags of lists, and of objects of names; what is not a list is one name."""
+    rows: list[list[str]] = []
+    others: set[str] = set()
+    for code, cell in enumerate(cells):
+        try:
+            rows.append([as_written(tag) for tag in _names_in(cell, others)])
+        except TypeError as error:
+            row = int(np.argmax(codes == code))
+            raise ValueError(
+                f"tags_column: the column {name!r} lists {error} in row {row}; expected a "
+                "list of names, or an object with a number from 0 to 1 for each name"
+            ) from error
+    refuse_indicator(rows, name)
+    several = next((code for code, cell in enumerate(cells) if _n_annotations(cell) > 1), None)
+    if several is not None:
+        warn(
+            f"tags_column: the column {name!r} has several annotations of a row, such as row "
+            f"{int(np.argmax(codes == several))}; the names of all are taken"
+        )
+    questions = sorted(set[str]().union(*map(_questions_of, cells)))
+    if len(questions) > 1:
+        warn(
+            f"tags_column: the column {name!r} has answers to several questions, "
+            f"{listed(questions)}; the names of all are taken"
+        )
+    # Of no row, and named nevertheless.
+    return Listing.of([*rows, others], codes)
+
+
+def _questions_of(cell: Any) -> set[str]:
+    """Return which questions the annotations of a cell answer, as Label Studio names them."""
+    items = cell if isinstance(cell, list | np.ndarray) else [cell]
+    of = [item for item in items if isinstance(item, Mapping)]
+    named = {str(item["from_name"]) for item in of if "from_name" in item}
+    return named.union(*(_questions_of(item["result"]) for item in of if "result" in item))
+
+
+def _n_annotations(cell: Any) -> int:
+    items = cell if isinstance(cell, list | np.ndarray) else ()
+    return sum(isinstance(item, Mapping) and bool({*_ONE_OF_SEVERAL} & {*item}) for item in items)
+
+
+def _names_in(cell: Any, others: set[str]) -> list[Any]:
+    """Return the names in a cell; names of an object whose number is below 0.5 are others."""
+    if isinstance(cell, Mapping):
+        marks = {key: value for key, value in cell.items() if not is_missing(value)}
+        key = next((key for key in _KEYS_OF_NAMES if key in marks), None)
+        if key in ("id", "value") or (key is not None and not _are_marks(marks.values())):
+            return _names_in(marks[key], others)
+        if not _are_marks(marks.values()):
+            raise TypeError(quoted(cell))
+        others |= set(marks)
+        return [key for key, value in marks.items() if float(value) >= 0.5]
+    if isinstance(cell, LISTING):
+        items = list(cell)
+        wrong = [item for item in items if is_missing(item) or isinstance(item, list | np.ndarray)]
+        if wrong:
+            raise TypeError(quoted(wrong[0]))
+        found: list[Any] = []
+        for item in items:
+            if not isinstance(item, Mapping):
+                found.append(item)
+                continue
+            if any(item.get(key) in values for key, values in _WITHDRAWN.items()):
+                continue
+            names = _names_in(_annotation(item), others)
+            written = [as_written(item[key]) for key in _SCORES if not is_blank(item.get(key))]
+            scores = [float(score) if is_number(score) else np.inf for score in written]
+            if not _are_marks(scores):
+                raise TypeError(f"{quoted(item)}, whose score is not from 0 to 1,")
+            if scores and float(scores[0]) < 0.5:
+                others |= set(map(as_written, names))
+            else:
+                found += names
+        return found
+    if isinstance(cell, str) and _UNREAD_LIST.match(cell):
+        raise TypeError(quoted(cell))
+    return [] if is_blank(cell) else [cell]
+
+
+def _annotation(item: Mapping[str, Any]) -> Any:
+    """Return what an object in a list says, which is one of several: a label, not marks of all."""
+    return next((item[key] for key in _KEYS_OF_NAMES if key in item), item)
+
+
+def _are_marks(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Number) and 0 <= float(value) <= 1 for value in values)  # type: ignore[arg-type]
+
+
+def refuse_indicator(rows: Sequence[Sequence[str]], name: str) -> None:
+    """Refuse lists that are the rows of an indicator."""
+    lengths = {len(row) for row in rows if row}
+    if len(lengths) == 1 and {tag for row in rows for tag in row} <= INDICATOR:
+        (length,) = lengths
+        if length > 1:
+            raise ValueError(
+                f"tags_column: the column {name!r} lists {length} times 0 or 1 in each row, which "
+                "is an indicator, not names; expected names of labels, or a column of 0 and 1 "
+                f"for each label: frame[{name!r}].apply(pandas.Series), and labels= its columns"
+            )

@@ -1,0 +1,216 @@
+"""Separators of tags in cells, which are found by what recurs between them, to split and join."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from unicodedata import category
+
+from multimargin.checks.names import listed, quoted
+from multimargin.notices import warn
+from multimargin.targets.names import label_name
+
+# What may stand between two tags, and whether it hardly has another use.
+SEPARATORS = {
+    ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
+    "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, ";#": True, "\\n": True,
+    "::": False, " / ": False,
+    " & ": False, " + ": False, " - ": False, " > ": False, "><": True, "/": False, "&": False,
+    "+": False, " and ": False, " ": False,
+}  # fmt: skip
+# Punctuation of names; any other is a separator where it stands in most cells.
+_OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
+# Kinds of characters that are no name alone, unlike emojis.
+_OF_MARKS = {"Pc", "Pd", "Po", "Sm", "Sk"}
+# The least share of the pieces of cells with a separator that occur in other cells, too.
+_RECURRING, OFTEN_RECURRING = 0.5, 0.75
+_QUOTE = '"'
+# Different cells by which a separator is found, and a column is read as lists of tags.
+MANY_CELLS = 2000
+_BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
+_TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
+
+
+def joined(tags: Sequence[str], separator: str) -> str:
+    """Write tags so that they can be read again with their separator.
+
+    Those that have it in them, or begin with a quote, are put in quotes.
+    """
+    if separator == "><":
+        return "".join(f"<{tag}>" for tag in tags)
+    written = [
+        f'"{tag.replace(_QUOTE, 2 * _QUOTE)}"'
+        if separator in tag or tag.startswith(_QUOTE)
+        else tag
+        for tag in tags
+    ]
+    return (", " if separator == "," else separator).join(written)
+
+
+def _pieces(text: str, separator: str) -> set[str]:
+    return {*pieces_of(text, separator)}
+
+
+def pieces_of(text: str, separator: str) -> list[str]:
+    return [name for piece in split(text, separator) if (name := label_name(piece))]
+
+
+def split(text: str, separator: str, *, unquote: bool = False) -> list[str]:
+    """Split a text at its separators, but for those within quotes around a whole piece.
+
+    Quotes around other pieces are left out if `unquote` says so.
+    """
+    if separator == "><" and _TAGGED.fullmatch(text):
+        text = text.strip()[1:-1]
+    pieces = text.split(separator)
+    if _QUOTE not in text:
+        return pieces
+    whole: list[str] = []
+    parts: list[str] = []
+    for piece in pieces:
+        parts.append(piece)
+        joint = separator.join(parts).strip()
+        is_quoted = joint.startswith(_QUOTE)
+        if is_quoted and (joint.count(_QUOTE) % 2 == 1 or not joint.endswith(_QUOTE)):
+            continue
+        # A name in quotes alone is as it is written.
+        needs_them = is_quoted and (unquote or separator in joint or 2 * _QUOTE in joint[1:-1])
+        whole.append(joint[1:-1].replace(2 * _QUOTE, _QUOTE) if needs_them else piece)
+        parts = []
+    # Marks of inches, say, are no quotes.
+    return pieces if parts else whole
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """Evidence for a separator."""
+
+    share: float  # Of the pieces of cells that have it, those that occur in another cell
+    n_tags: int  # Different tags that it leaves
+    cells: int  # Different cells that have it
+
+
+def evidence(cells: Collection[str], separator: str) -> _Evidence:
+    """Weigh a separator: tags recur in ever new combinations, parts of a name do not."""
+    having = [cell for cell in cells if separator in cell.strip(separator)]
+    if not having:
+        return _Evidence(0.0, len(cells), 0)
+    counts = Counter(piece for cell in cells for piece in _pieces(cell, separator))
+    pieces = [piece for cell in having for piece in _pieces(cell, separator)]
+    # "C++" and "a//b" have nothing between two of them, "a ~ b" has no name between blanks.
+    gaps = sum(
+        not piece.strip() or _is_mark(piece)
+        for cell in having
+        for piece in cell.strip(separator).split(separator)
+    )
+    recurring = sum(counts[piece] > 1 and not _is_mark(piece) for piece in pieces)
+    return _Evidence(recurring / max(len(pieces) + gaps, 1), len(counts), len(having))
+
+
+def _is_mark(piece: str) -> bool:
+    return len(piece) == 1 and category(piece) in _OF_MARKS
+
+
+def candidates(cells: Collection[str]) -> dict[str, bool]:
+    """Return what may separate tags: what often does, and other punctuation of most cells."""
+    counts = Counter(
+        mark for cell in cells for mark in set(cell) if not mark.isalnum() and not mark.isspace()
+    )
+    often = [mark for mark, count in counts.items() if 2 * count > len(cells)]
+    others = [m for m in often if category(m)[0] in "PS" and m not in _OF_NAMES]
+    # "#a #b", where each has the mark in front.
+    return SEPARATORS | {
+        mark: all(cell.startswith(mark) for cell in cells)
+        for mark in sorted(others)
+        if mark not in SEPARATORS
+    }
+
+
+def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
+    """Return what separates tags: what is given, else a comma, or what pieces recur between.
+
+    A warning tells what is taken instead of a comma, and what may have been meant.
+    """
+    cells = sorted({text.strip() for text in texts[: 10 * MANY_CELLS]} - {""})
+    wanted = "," if given is None else given
+    has_wanted = any(wanted in text for text in texts)
+    if not cells or (given is not None and has_wanted):
+        return wanted
+    cells = cells[:: max(len(cells) // MANY_CELLS, 1)]
+    strong = candidates(cells)
+    found = {other: evidence(cells, other) for other in strong}
+    likely = [o for o, is_strong in strong.items() if _is_likely(found[o], is_strong, len(cells))]
+    if (
+        given is None
+        and has_wanted
+        and not any(
+            found[other].n_tags < found[","].n_tags and found[other].share >= found[","].share
+            for other in likely
+        )
+    ):
+        return wanted
+    best = max(likely, key=lambda other: (found[other].share, -found[other].n_tags), default=None)
+    head = f"tags_column: no cell of {name!r} has the separator {wanted!r}"
+    if best is not None and given is None:
+        if has_wanted:
+            head = f"tags_column: cells of {name!r} have commas, but not between tags"
+        told = f"{best!r} is used as the separator, which gives {found[best].n_tags} different tags"
+        warn(f"{head}; {told}")
+        return best
+    seen = [
+        other
+        for other, is_strong in strong.items()
+        if 2 * found[other].cells > len(cells) or (is_strong and found[other].share >= _RECURRING)
+    ]
+    seen.sort(key=lambda other: (-found[other].share, found[other].n_tags))
+    maybe = best or (seen[0] if seen else _recurring_between(cells))
+    if maybe is not None:
+        warn(f"{head}, so each is one tag, such as {quoted(cells[0])}; is {maybe!r} the separator?")
+    return wanted
+
+
+def _recurring_between(cells: Collection[str]) -> str | None:
+    """Return the punctuation, or the blank, between pieces of cells that nearly all recur."""
+    marks = Counter(mark for cell in cells for mark in set(_BETWEEN.findall(cell)))
+    found = {
+        mark: evidence(cells, mark)
+        for mark in sorted({mark.strip() or " " for mark, count in marks.items() if count > 1})
+    }
+    likely = {m: of.share for m, of in found.items() if of.n_tags < len(cells)}
+    best = max(likely, key=lambda mark: likely[mark], default=None)
+    return best if best is not None and likely[best] >= OFTEN_RECURRING else None
+
+
+def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
+    if is_strong:
+        return found.share > _RECURRING or 2 * found.cells > n_cells
+    # A name of several words is not a list of tags: these come in ever new combinations.
+    return found.share >= OFTEN_RECURRING and 2 * found.n_tags < n_cells
+
+
+def warn_of_second_separator(
+    names: Collection[str], separator: str | None, column: str, *, is_used: bool
+) -> bool:
+    """Warn of tags that are made of other tags, with another separator; return whether it did."""
+    known = set(names)
+    for other, is_strong in SEPARATORS.items():
+        found = {name: _pieces(name, other) for name in names if other in name}
+        # Names may have several words.
+        if other == separator or (other == " " and not all(of <= known for of in found.values())):
+            continue
+        # Commas stand in names, of which one before a comma may be another name.
+        enough = is_strong and is_used and other != ","
+        some = sorted(
+            name
+            for name, of in found.items()
+            if len(of) > 1 and (of & known if enough else of <= known - {name})
+        )
+        if some:
+            tags = sorted(found[some[0]] & known)
+            are = "is a tag" if len(tags) == 1 else "are tags"
+            warn(
+                f"tags_column: the column {column!r} has {quoted(some[0])}, which is read as one "
+                f"tag, though {listed(tags)} {are} too: is {other!r} a separator as well?"
+            )
+            return True
+    return False

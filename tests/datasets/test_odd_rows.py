@@ -1,0 +1,168 @@
+"""Rows that are likely none: what is refused, what is told, and what is a row."""
+
+import warnings
+
+import pandas as pd
+import pytest
+
+from multimargin.datasets.table_files import read_frame
+from tests.support.cases import case
+
+
+def said_of(file):
+    """What is said of a table as it is read, and its number of rows."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = read_frame(file)
+    return [str(warning.message) for warning in caught], len(frame)
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "message"),
+    [
+        (
+            ".csv",
+            "a,b\n1,2\na,b\n3,4\n",
+            "has the names of the columns again, 'a', 'b', in row 1",
+        ),
+        (
+            ".txt",
+            "| a | b |\n|---|:-:|\n| 1 | 2 |\n",
+            r"line 2: a line that only draws a rule.*'\|---\|:-:\|'",
+        ),
+        (".txt", "a | b\n---+---\n1 | 2\n", "line 2: a line that only draws a rule"),
+        (".csv", "a,b\n--,---\n1,2\n", "line 2: a line that only draws a rule"),
+        (".tsv", "a\tb\n===\t===\n1\t2\n", "line 2: a line that only draws a rule"),
+        (".txt", "a    b\n---  ---\n1    2\n", "line 2: a line that only draws a rule"),
+        (".txt", "┌───┬───┐\n│ a │ b │\n├───┼───┤\n", "line 1: a line that only draws a rule"),
+        (".txt", "╔═══╗\n║ a ║\n╚═══╝\n", "line 1: a line that only draws a rule"),
+        (".txt", "+---+---+\n| a | b |\n+---+---+\n", "line 1: a line that only draws a rule"),
+    ],
+)
+def test_lines_that_are_no_rows_are_refused(tmp_path, ending, text, message):
+    file = tmp_path / f"t{ending}"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_frame(file)
+
+
+def test_a_text_may_be_the_name_of_its_column(tmp_path):
+    (tmp_path / "t.csv").write_text("text\nred\ntext\n", encoding="utf-8")
+    assert read_frame(tmp_path / "t.csv")["text"].tolist() == ["red", "text"]
+
+
+@pytest.mark.parametrize(
+    "types", [["String", "Array(String)"], ["Nullable(Int64)", "text"], ["continuous", "discrete"]]
+)
+def test_a_line_of_types_is_refused(tmp_path, types):
+    (tmp_path / "t.tsv").write_text("\n".join(map("\t".join, [["a", "b"], types, ["1", "x"]])))
+    with pytest.raises(ValueError, match=r"has the types of its columns, .*, in row 0; expected"):
+        read_frame(tmp_path / "t.tsv")
+    (tmp_path / "t.tsv").write_text("a\tb\ntext\tred\nx\tdate\n")
+    assert len(read_frame(tmp_path / "t.tsv")) == 2
+
+
+def test_comments_between_rows_are_told(tmp_path):
+    file = tmp_path / "t.csv"
+    rows = "".join(f"{k},text {k},a\n" for k in range(8))
+    file.write_text(f"id,text,tags\n{rows}# more, of, them\n{rows}")
+    said = "row 8 begins with '# more', unlike others; if that is a comment, remove it"
+    assert said_of(file) == ([said], 17)
+    for text in ("# one,0\n# two,1\nsea,0\n", "#one,0\nsea,0\nsky,1\nsun,1\n#two,0\n"):
+        file.write_text(f"text,x\n{text}")
+        assert said_of(file)[0] == []
+
+
+@pytest.mark.parametrize("again", ["tags,text", "id,text", "ID,Tags,TEXT", "text,labels,id"])
+def test_names_between_rows_are_refused_in_any_order(tmp_path, again):
+    """As of files in one whose columns are sorted in two ways."""
+    names = ["id", "text", "tags"][-2 if again.count(",") == 1 else -3 :]
+    names = ["id", "text"] if again == "id,text" else names
+    rows = [",".join([f"{name} {k}" for name in names]) for k in range(4)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows[:2], again, *rows[2:]]))
+    with pytest.raises(ValueError, match=r"has the names of the columns again, .*, in row 2;"):
+        read_frame(tmp_path / "t.csv")
+
+
+def test_cells_that_are_names_of_columns_are_no_line_of_names(tmp_path):
+    for text in (
+        # A survey repeats the name of a box where it is ticked.
+        "red,blue,note\nred,,good\n,blue,bad\nred,blue,text\n",
+        "note,red,blue\nred,red,blue\ngood,red,blue\nbad,,blue\n",
+        # One name among others, in features and in labels.
+        "kind,size,red\nred,size,1\nsize,small,0\n",
+    ):
+        (tmp_path / "t.csv").write_text(text)
+        with case(text):
+            assert len(read_frame(tmp_path / "t.csv")) == 3 - text.startswith("kind")
+
+
+@pytest.mark.parametrize("again", ["\ufeffText,tags", "text,Tags", " text , tags"])
+def test_names_of_columns_that_are_respelled_between_rows_are_refused(tmp_path, again):
+    """As where files with marks of byte order are put together."""
+    file = tmp_path / "t.csv"
+    file.write_text(f"text,tags\nred fish,a\n{again}\nsea,b\n", encoding="utf-8-sig")
+    with pytest.raises(ValueError, match=r"has the names of the columns again.* in row 1;"):
+        read_frame(file)
+
+
+@pytest.mark.parametrize("note", ["(2 rows)", "Source: us", "* estimated", "sky"])
+def test_a_note_below_two_columns_is_told(tmp_path, note):
+    (tmp_path / "t.csv").write_text(f"text,tags\nred fox,a\nsea,b\n{note},\n")
+    with pytest.warns(UserWarning, match=r"the last row has '.*' and nothing else, unlike others"):
+        read_frame(tmp_path / "t.csv")
+    # Rows without a tag.
+    (tmp_path / "t.csv").write_text("text,tags\nred fox,a\nsea,\nsky,\nsun,b\nmoon,\n")
+    assert len(read_frame(tmp_path / "t.csv")) == 5
+
+
+@pytest.mark.parametrize("word", ["Total", "Grand total:", "SUM", "Summe", "Mean", "合計", "Итого"])
+def test_a_row_of_sums_is_told_by_its_word(tmp_path, word):
+    file = tmp_path / "t.csv"
+    for row in (f"{word},9,4", f"x,{word},4"):
+        file.write_text(f"name,size,y\nred,4,1\nsea,2,0\nsky,3,1\n{row}\n")
+        with pytest.warns(UserWarning, match=f"row 3 has '{word}' in the column '.*; if it is"):
+            assert len(read_frame(file)) == 4
+    # A name as others.
+    file.write_text(f"name,size,y\n{word},4,1\nsea,2,0\n{word},3,1\n")
+    assert said_of(file) == ([], 3)
+
+
+def test_sums_between_rows_are_told(tmp_path):
+    rows = "red,4,1\nsea,2,0\nsky,3,1\nsun,1,1\n"
+    (tmp_path / "t.csv").write_text(f"name,size,y\n{rows}Subtotal,10,3\n{2 * rows}Subtotal,20,6\n")
+    (said,), n_rows = said_of(tmp_path / "t.csv")
+    assert said == "row 13 has 'Subtotal' in the column 'name'; if it is a row of sums, remove it"
+    assert n_rows == 14
+    # Words as others.
+    (tmp_path / "t.csv").write_text("word,size,y\nmean,4,1\nsum,2,0\nmedia,3,1\nred,1,1\n")
+    assert said_of(tmp_path / "t.csv")[0] == []
+
+
+@pytest.mark.parametrize("kind", [".csv", ".json", ".jsonl", ".parquet"])
+def test_names_between_rows_are_refused_in_every_kind_of_file(tmp_path, kind):
+    names = ["id", "text", "tags"]
+    rows = [["1", "red fox", "a"], ["2", "sea", "b"], names, ["3", "sky", "a"]]
+    frame, file = pd.DataFrame(rows, columns=names), tmp_path / f"t{kind}"
+    if kind == ".csv":
+        frame.to_csv(file, index=False)
+    elif kind == ".parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(file)
+    else:
+        frame.to_json(file, orient="records", lines=kind == ".jsonl")
+    with pytest.raises(ValueError, match=r"has the names of the columns again, .* in row 2"):
+        read_frame(file)
+
+
+@pytest.mark.parametrize("names", [None, ["top", "sub"]])
+@pytest.mark.parametrize("index", [True, False])
+def test_two_lines_of_names_are_refused(tmp_path, names, index):
+    columns = pd.MultiIndex.from_product([["x", "y"], ["a", "b"]], names=names)
+    frame = pd.DataFrame([[1.5, 2, 0, 1], [2.5, 3, 1, 1]], columns=columns)
+    frame.to_csv(tmp_path / "t.csv", index=index)
+    (tmp_path / "none.csv").write_text("a,a\n")
+    with pytest.raises(ValueError, match="has no rows below the names of its columns"):
+        said_of(tmp_path / "none.csv")
+    with pytest.raises(ValueError, match="names of columns in two lines, 'x', 'y' several times"):
+        read_frame(tmp_path / "t.csv")

@@ -1,0 +1,84 @@
+"""Names of tags that are likely more or less than names: what is told of them."""
+
+import warnings
+
+import pandas as pd
+import pytest
+
+from multimargin.datasets.table_tags import indicator_of_tags
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["R&amp;D,b", "b,c"], "character references of HTML"),
+        (["R&amp;D;b", "b;c"], "character references of HTML"),
+        (["caf&#233;,b", "b,c"], "character references of HTML"),
+        (["a<br>b,c", "c,d"], "elements of HTML"),
+        (["a:0.9,b:0.1", "a:0.2,b:1"], "a number after each, a score say"),
+        (["a=1,b=0", "a=0,b=1"], "a number after each, a score say"),
+        (["a:12,b:3", "a:2,b:140"], "a number after each, a score say"),
+        (["'red, dark','b'", "'b'"], "quotes, which are read literally"),
+        (['"red","b"', '"b"'], "quotes, which are read literally"),
+        (["__label__red,__label__b", "__label__b"], "a mark in front, a part of the name"),
+        (["a: true,b: false", "a: false,b: true"], "yes or no after each"),
+        (["a:yes,b:no", "b:yes"], "yes or no after each"),
+        (["a%2Cb,rock%20roll", "c"], "characters that are encoded as in addresses"),
+        (["caf%C3%A9,b", "b"], "characters that are encoded as in addresses"),
+        (["0 a,dtype: str", "0 b,dtype: str"], "the text by which Python shows"),
+        (["a\u00a0b,c", "c"], "blanks of another kind, or several, within"),
+        (["a  b,c", "c"], "blanks of another kind, or several, within"),
+        (["a\x1db,c", "c"], "blanks of another kind, or several, within"),
+        (["a\u2028b,c", "c"], "blanks of another kind, or several, within"),
+        (["a,b,etc.", "b"], "a word for more names"),
+        (["a,b,...", "b"], "a word for more names"),
+        (["a,b,+2 more", "b"], "a word for more names"),
+        (["Counter({'a': 2, 'b': 1})", "Counter({'b': 2})"], "brackets that are not closed"),
+        (['a:1:{i:0;b:3:"red";}', 'a:1:{i:0;s:1:"b";}'], "brackets that are not closed"),
+    ],
+)
+def test_names_that_are_more_than_names_are_told(cells, told):
+    with pytest.warns(UserWarning, match=f"has names with {told}"):
+        indicator_of_tags(pd.Series(cells, name="t"), ";" if ";" in cells[0] else ",")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["c++", "c#", ".net"],
+        ["50%", "100 %"],
+        ["a: b", "a: c"],
+        ["no smoking", "none of these"],
+        ["rock & roll", "r'n'b", "New York"],
+        ["genre::rock", "genre::folk"],
+        ["dr.", "mr."],
+        ["\N{WATER WAVE}", "\N{FIRE}\ufe0f"],
+    ],
+)
+def test_names_that_are_no_more_than_names_are_not_told(names):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        indicator_of_tags(pd.Series(["|".join(names), names[0], names[-1]], name="t"), "|")
+
+
+@pytest.mark.parametrize("word", ["Tags: ", "Genre : ", "Schlagwort : "])
+def test_a_word_before_all_names_of_a_cell_is_told(word):
+    cells = [f"{word}a, b", f"{word}b", f"{word}c, a"]
+    with pytest.warns(UserWarning, match=f"each cell of 't' begins with '{word}', which is"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)
+
+
+def test_a_full_stop_after_all_cells_is_told():
+    with pytest.warns(UserWarning, match="each cell of 't' ends with a full stop, such as 'a, x"):
+        indicator_of_tags(pd.Series(["a, x.", "y.", "b, z."], name="t"), None)
+
+
+@pytest.mark.parametrize("length", [100, 255, 256, 1000, 32767])
+def test_cells_that_are_likely_cut_are_told(length):
+    names = [f"tag{k:04}" for k in range(length // 5)]
+    cells = [", ".join(names[k:])[:length] for k in range(3)]
+    with pytest.warns(UserWarning, match=f"3 different cells of 't' have {length} characters, and"):
+        indicator_of_tags(pd.Series([*cells, "tag0001, tag0002"], name="t"), None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        indicator_of_tags(pd.Series([cells[0], "tag0001, tag0002"], name="t"), None)

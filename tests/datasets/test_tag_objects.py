@@ -1,0 +1,36 @@
+"""Lists and objects in cells of tags: what is none, and what is an indicator."""
+
+import pandas as pd
+import pytest
+
+from multimargin.datasets.table_tags import indicator_of_tags
+
+
+@pytest.mark.parametrize("separator", [",", ", ", ";", "|", " "])
+@pytest.mark.parametrize("one", ["1", "1.0", "True"])
+def test_rows_of_an_indicator_in_a_cell_are_refused(separator, one):
+    zero = {"1": "0", "1.0": "0.0", "True": "False"}[one]
+    cells = [separator.join(row) for row in ((one, zero, zero), (zero, one, one), (one, one, zero))]
+    with pytest.raises(ValueError, match="lists 3 times 0 or 1 in each row, which is an indicator"):
+        indicator_of_tags(pd.Series(cells, name="t"), separator.strip() or " ")
+    with pytest.warns(UserWarning, match="each is one tag|names with digits 0 and 1 alone") as told:
+        indicator_of_tags(pd.Series(["1 0 1", "0 0 1"], name="t"), ",")
+    assert len(told) == 2
+    # Names 0 and 1 of a few of which a row has some.
+    tags = indicator_of_tags(pd.Series(["0", "0,1", "1"], name="t"), ",")
+    assert tags.Y.tolist() == [[1, 0], [1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "cell", ['[{"label": "a"} {"label": "b"}]', '[{"label": "a"', "{'a': 1, b: 0}", "[['a'], 'b"]
+)
+def test_texts_that_look_like_objects_and_are_none_are_refused(cell):
+    cells = ['[{"label": "a"}]', '[{"label": "b"}, {"label": "a"}]', cell]
+    with pytest.raises(ValueError, match=r"lists .* in row 2; expected a list of names, or an obj"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)
+
+
+def test_a_list_that_is_none_is_named_with_its_row():
+    cells = ["['a', 'b']", "['b']", "['a', None]"]
+    with pytest.raises(ValueError, match=r"has \"\['a', None\]\" in row 2, which is not a list of"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)

@@ -1,0 +1,34 @@
+"""Separators of tags: which are found, and which are named where there is a doubt."""
+
+import pandas as pd
+import pytest
+
+from multimargin.datasets.table_tags import indicator_of_tags
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u00b7", " \u2014 ", "~", "^", "_", "-", "\u060c", ".", " ", "%"]
+)
+def test_a_separator_that_is_in_doubt_is_named(mark):
+    """Half of the rows have one tag: nothing is taken, and nothing is passed over in silence."""
+    cells = [mark.join(tags) for tags in (("aa", "bb"), ("bb", "cc"), ("aa",), ("cc",))]
+    for separator in (None, ";"):
+        with pytest.warns(UserWarning, match="each is one tag") as told:
+            tags = indicator_of_tags(pd.Series(cells, name="tags"), separator)
+        assert f"is {mark.strip() or ' '!r} the separator?" in str(told[0].message)
+        assert len(tags.names) == 4
+
+
+def test_a_mark_before_every_tag_separates_them():
+    for mark in ("#", "\u2022", "@"):
+        cells = [f"{mark}a", f"{mark}a {mark}b", f"{mark}b{mark}c", f"{mark}c"]
+        with pytest.warns(UserWarning, match=f"'{mark}' is used as the separator"):
+            assert indicator_of_tags(pd.Series(cells, name="t"), None).names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("mark", [" \u00b7 ", " \u2022 ", " \u2192 ", " ~ ", " ^ "])
+def test_a_mark_between_blanks_is_named_rather_than_the_blank(mark):
+    cells = [mark.join(tags) for tags in (("aa", "b-b"), ("cc",), ("cc", "dd"), ("aa", "dd"))]
+    with pytest.warns(UserWarning, match="each is one tag") as told:
+        indicator_of_tags(pd.Series(cells * 6, name="tags"), None)
+    assert f"is {mark.strip()!r} the separator?" in str(told[0].message)
