@@ -18,6 +18,7 @@ ROOMS = [
     "notices",
     "whole_fits",
     "blas",
+    "decompositions",
     "checks",
     "targets",
     "features",
