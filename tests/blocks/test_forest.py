@@ -63,3 +63,16 @@ def test_trees_that_are_one_leaf_stand_beside_others():
     assert constant.feature_.size == 0
     assert_allclose(constant.predict_proba(np.zeros((2, 2))), [y.mean(axis=0)] * 2, atol=5e-4)
     assert_array_equal(constant.leaf_shares(), np.tile(constant.leaf_shares()[:1], (3, 1)))
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+def test_the_unit_of_a_column_does_not_matter(stored):
+    # Trees of scikit-learn take numbers that differ by less than 1e-7 for equal.
+    units = 2.0 ** np.array([-900, -130, -30, 0, 130, 900])
+    expected = LabelForest(10, random_state=0).fit(X, Y).predict_proba(X_test)
+    forest = LabelForest(10, random_state=0).fit(stored(X * units), Y)
+    assert_array_equal(forest.predict_proba(stored(X_test * units)), expected)
+    # A new row beyond single precision is on the side of large numbers.
+    far, farther = (np.where(X_test > 0, factor * X_test, X_test) for factor in (1e30, 1e60))
+    forest = LabelForest(10, random_state=0).fit(stored(X), Y)
+    assert_array_equal(forest.predict_proba(stored(farther)), forest.predict_proba(stored(far)))

@@ -75,3 +75,18 @@ def test_a_label_of_one_value_has_no_gap():
     model = LabelLogistic().fit(X, y)
     assert model.gap_[5] == 0.0
     assert (model.gap_[:5] > 0.0).all()
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("unit", [1e31, 1e60, 1e140])
+def test_features_that_liblinear_refuses(stored, unit):
+    # With one such column the others are what they were.
+    units = np.where(np.arange(X.shape[1]) == 2, unit, 1.0)
+    for scale in (unit, units):
+        huge = X * scale
+        largest = np.abs(huge).max(axis=0)
+        limited = np.where(largest > 1e20, huge / largest, huge)
+        expected = LabelLogistic().fit(stored(limited), Y).predict_proba(stored(limited))
+        model = LabelLogistic().fit(stored(huge), Y)
+        assert_allclose(model.predict_proba(stored(huge)), expected, atol=1e-5)
+        assert np.isfinite(model.gap_).all()

@@ -82,3 +82,13 @@ def test_an_answer_does_not_depend_on_the_rows_beside_it():
 def test_rows_of_zeros():
     model = LabelNeighbours(5, metric="cosine").fit(np.vstack([np.zeros((1, 6)), X[1:]]), Y)
     assert np.isfinite(model.decision_function(np.zeros((2, 6)))).all()
+
+
+@pytest.mark.parametrize("far", [1e9, 1e20, 1e60])
+def test_a_huge_number_leaves_other_rows_their_neighbours(far):
+    expected = LabelNeighbours(5).fit(X[1:], Y[1:]).predict_proba(X_test)
+    rows = X.copy()
+    rows[0, 2] = far
+    found = LabelNeighbours(5).fit(rows, Y).predict_proba(X_test)
+    # The share of each label counts two votes.
+    assert_allclose(found, expected, atol=0.01)

@@ -14,6 +14,7 @@ from multimargin import (
     MLODM,
     MLRL,
     SSMLRL,
+    LabelRankerCV,
     RankCVM,
     RankHLapSVM,
     RankLSVM,
@@ -232,3 +233,15 @@ def test_bad_labels_for_margins(estimator):
         model.margins(X, Y[1:])
     with pytest.raises(ValueError, match="y has values other than 0 and 1: -1"):
         model.margins(X, 2 * Y - 1)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("ranker", [RankSVM(kernel="poly"), LabelRankerCV([1.0], kernel="poly")])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_new_rows_whose_scores_overflow_are_named(ranker, kind):
+    model = clone(ranker).fit(X, Y)
+    rows = X[:5].copy()
+    rows[3, 0] = 1e120
+    for method in ("label_scores", "decision_function", "predict"):
+        with pytest.raises(ValueError, match="X has numbers in row 3 that are so large"):
+            getattr(model, method)(kind(rows))

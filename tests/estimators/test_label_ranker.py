@@ -420,6 +420,20 @@ def rows_with_and_without_labels(n=500, seed=1):
     return X[:n], X[n:], y[:n], y[n:]
 
 
+@pytest.mark.parametrize("unit", [1e-120, 1e-40, 1e-9, 1e31, 1e60, 1e140])
+@pytest.mark.parametrize("n_relevant", [5, 1])
+def test_the_unit_of_the_features_does_not_matter_to_a_stack(unit, n_relevant):
+    X, y = problem(5)
+    # With few relevant rows there is a linear classifier.
+    y[:, n_relevant:] = 0
+    y[: 90 if n_relevant == 1 else 0] = 0
+    model = LabelRankerCV([10.0], kernel="rbf", random_state=0)
+    model.set_params(loss="squared_hinge", class_weight=None, top_k=None)
+    expected = model.fit(X, y).best_score_
+    assert model.fit(unit * X, y).best_score_ > expected - 0.03
+    assert np.isfinite(model.label_scores(unit * X)).all()
+
+
 def test_few_settings_are_tried_where_most_rows_have_no_label():
     X, y = noisy_linear_problem(1, 150, 6, 4, noise=0.3, cut=0.3)
     y[:100] = 0

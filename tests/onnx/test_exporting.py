@@ -170,6 +170,11 @@ def test_columns_that_are_passed_through(columns, tmp_path):
 
 def test_distances_far_from_zero_do_not_cancel(tmp_path):
     assert_same(RankSVM(gamma=0.1).fit(X[:100] + 1e7, Y[:100]), X + 1e7, tmp_path)
+    # A column of one huge number, and one in a row alone
+    constant, single = X.copy(), X.copy()
+    constant[:, 0], single[3, 0] = 1e30, 1e30
+    for rows in (constant, single):
+        assert_same(RankSVM(gamma=0.1).fit(rows[:100], Y[:100]), rows, tmp_path)
 
 
 def test_a_table_of_numbers_with_missing_values(tmp_path):

@@ -73,15 +73,17 @@ def test_a_recall_is_kept_on_average_over_random_splits(recall, n):
     assert recall - error <= np.mean(found) <= recall + 2.0 / (np.mean(used) + 1.0) + error
 
 
+@pytest.mark.parametrize("unknown", [0.0, 0.3, 0.6])
 @pytest.mark.parametrize(("precision", "confidence", "n"), [(0.8, 0.9, 200), (0.7, 0.8, 60)])
-def test_a_precision_is_kept_with_the_wanted_confidence(precision, confidence, n):
+def test_a_precision_is_kept_with_the_wanted_confidence(precision, confidence, n, unknown):
     odds, y = world(4000, seed=2)
     rng = np.random.default_rng(3)
     kept, found = [], []
     for _ in range(300):
         order = rng.permutation(len(y))
         seen, new = order[:n], order[n:]
-        cut = PrecisionGuarantee(precision, confidence).fit(odds[seen], y[seen])
+        hidden = np.where(rng.random((n, y.shape[1])) < unknown, np.nan, y[seen])
+        cut = PrecisionGuarantee(precision, confidence).fit(odds[seen], hidden)
         assert cut.guaranteed_
         value = precision_of(odds[new], y[new], cut.value_)
         kept.append(value >= precision)

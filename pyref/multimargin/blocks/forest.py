@@ -11,10 +11,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.blocks.base import LabelBlock, with_shares
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight
-from multimargin.typing import Features, LabelsLike, MatrixLike
+from multimargin.typing import Features, LabelsLike, MatrixLike, Vector
 from multimargin.whole_fits import whole_or_unchanged
 
 Indices = NDArray[np.int32]
+_FLOATS = (np.float64, np.float32)
+# Columns whose largest magnitude is at most the first or above the second are scaled: trees take
+# numbers that differ by less than 1e-7 for equal, and single precision.
+_SMALL, _LARGE = 2.0**-10, 2.0**100
+# The largest exponent of a scale
+_MOST_DOUBLED = 1000
 # Entries that are held dense at a time: features of rows, or shares of the leaves they reach.
 _ENTRIES = 2**22
 
@@ -47,6 +53,9 @@ class LabelForest(LabelBlock):
         The first node of each tree, or -1 - k where leaf k is all of it.
     feature_ : ndarray of shape (n_nodes,)
         Feature that a node tests; leaves are no nodes.
+    scale_ : ndarray of shape (d,) or None
+        Powers of 2 that features are multiplied by first, other than 1 for columns whose largest
+        magnitude is below 1e-3, or above 1e30; None where there are none.
     threshold_ : ndarray of shape (n_nodes,), float32
         Rows whose feature, in single precision, is at most this go to the left.
     left_, right_ : ndarray of shape (n_nodes,)
@@ -103,7 +112,9 @@ class LabelForest(LabelBlock):
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None gives each row the weight 1.
         """
-        X = validate_data(self, X, accept_sparse="csc", dtype=np.float32)
+        X = validate_data(self, X, accept_sparse="csc", dtype=_FLOATS)
+        self.scale_ = _scale_of(X)
+        X = self._in_single(X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = with_shares(y, weights)
         seed = seed_of(self.random_state)
@@ -182,15 +193,22 @@ class LabelForest(LabelBlock):
             Between 0 and 1.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
         n, d = X.shape
         found = np.empty((n, self.classes_.size))
         step = max(_ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
         for first in range(0, n, step):
             rows = slice(first, first + step)
             dense = X[rows].toarray() if sparse.issparse(X) else X[rows]
-            found[rows] = self._mean_shares(self._leaves(dense))
+            found[rows] = self._mean_shares(self._leaves(self._in_single(dense)))
         return found
+
+    def _in_single(self, X: Any) -> Any:
+        """Return scaled features in single precision; those beyond it are infinite."""
+        if self.scale_ is not None:
+            X = X @ sparse.diags_array(self.scale_) if sparse.issparse(X) else X * self.scale_
+        with np.errstate(over="ignore"):
+            return X.astype(np.float32, copy=False)
 
     def leaf_shares(self) -> NDArray[np.float16]:
         """Return the share of each label in each leaf, of shape (n_leaves, q)."""
@@ -242,3 +260,14 @@ class LabelForest(LabelBlock):
             0 and 1.
         """
         return np.asarray(self.predict_proba(X) > 0.5, dtype=np.intp)
+
+
+def _scale_of(X: Features) -> Vector | None:
+    """Return powers of 2 that bring the columns of very small or large numbers near 1, if any."""
+    largest = np.asarray(abs(X).max(axis=0).toarray() if sparse.issparse(X) else np.abs(X).max(0))
+    largest = largest.ravel().astype(np.float64)
+    beyond = (largest > 0.0) & ((largest <= _SMALL) | (largest > _LARGE))
+    if not beyond.any():
+        return None
+    exponents = np.clip(np.frexp(largest)[1], -_MOST_DOUBLED, _MOST_DOUBLED)
+    return np.where(beyond, np.ldexp(1.0, -exponents), 1.0)

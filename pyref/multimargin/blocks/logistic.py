@@ -16,6 +16,8 @@ from multimargin.targets.indicator import known_labels
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
 
+# Columns with larger features are scaled: liblinear refuses those above 1e30.
+_LARGE = 1e20
 # The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
 _HEAVIEST, _LIGHTEST, _LEAST = 1e12, 1e-12, 1e-30
 
@@ -36,7 +38,8 @@ class LabelLogistic(LinearBlock):
     Attributes
     ----------
     coef_ : ndarray of shape (q, d), float32
-        Weights of the features; zeros for a label of one value.
+        Weights of the features; zeros for a label of one value. In double precision where features
+        are above 1e20.
     intercept_ : ndarray of shape (q,)
         Intercepts; for a label of one value the logarithm of its odds among one row more, of which
         it has half.
@@ -50,7 +53,8 @@ class LabelLogistic(LinearBlock):
 
     Notes
     -----
-    The objective is half the squared norm of weights and intercept, and C times the weighted loss.
+    The objective is half the squared norm of weights and intercept, and C times the weighted loss,
+    of features whose columns are divided by their largest magnitude where that is above 1e20.
     Rows count at least 1e-12 of the heaviest one, and C times a weight is at most 1e12. With
     a_i = C s_i / (1 + exp(y_i f_i)) for the score f_i of row i of weight s_i, the bound is the
     dual objective at a (Yu, Huang and Lin 2011).
@@ -97,7 +101,7 @@ class LabelLogistic(LinearBlock):
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             X, relevant, known, weights = X[kept], relevant[kept], known[kept], weights[kept]
-        X = without_traces(X)
+        X, scale = _scaled(without_traces(X))
         q = relevant.shape[1]
         self.coef_ = np.zeros((q, X.shape[1]), dtype=np.float32)
         self.intercept_ = np.zeros(q)
@@ -126,6 +130,8 @@ class LabelLogistic(LinearBlock):
                 )
             else:
                 self.intercept_[label] = logit((own.sum() + 0.5) / (own.size + 1.0))
+        if scale is not None:
+            self.coef_ = self.coef_ * scale
         return self
 
     def _solvable(self, weights: Vector) -> Vector:
@@ -137,6 +143,16 @@ class LabelLogistic(LinearBlock):
         least = max(_LIGHTEST * largest, _LEAST / self.C)
         bounded: Vector = np.maximum(np.minimum(weights, largest), least)
         return bounded
+
+
+def _scaled(X: Features) -> tuple[Features, Vector | None]:
+    """Return features of which columns of huge numbers are scaled, and the factors of columns."""
+    largest = abs(X).max(axis=0)
+    largest = largest.toarray().ravel() if is_sparse(X) else largest
+    if not (largest > _LARGE).any():
+        return X, None
+    scale = 1.0 / np.where(largest > _LARGE, largest, 1.0)
+    return X @ sparse.diags_array(scale) if is_sparse(X) else X * scale, scale
 
 
 def _gap(

@@ -1,6 +1,7 @@
 """Votes of the nearest rows for all labels at once."""
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight
 from multimargin.features.lengths import unit_rows
+from multimargin.features.middle import middle_of
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -22,8 +24,12 @@ PRIOR, COIN = 2.0, 0.02
 """Votes that each label's share among all rows counts, and those of a coin."""
 TIES_OF_COSINES, TIES_OF_SQUARES = 1e-6, 1e-11
 """Cosines, and squared distances over the squared lengths of both rows, that differ by rounding."""
+OF_ROW, OF_DISTANCE = 3.0, 2.0
+"""The squared lengths of a row and one at a distance are at most the sum of these many squares."""
 LEAST_COSINE, FARTHEST = 1e-9, 1e-18
 """The least that a cosine counts; the least squared distance, over the largest of the k rows."""
+# What similarities of each row (m, 1) may differ by where they are equal but for rounding
+Rounding: TypeAlias = Callable[[Matrix], Matrix]
 # Similarities that are held at a time.
 _ENTRIES = 2**21
 # Parts of a row whose maxima bound its k-th largest value, for each of the k.
@@ -45,11 +51,11 @@ class LabelNeighbours(OddsBlock):
     Attributes
     ----------
     rows_ : ndarray of shape (n, d) or CSR array of shape (d, n)
-        The training rows: less `mean_` for Euclidean distances of dense features; of unit length,
-        in single precision, for cosines. Those of sparse features are the columns of an inverted
-        index.
-    mean_ : ndarray of shape (d,) or None
-        The mean of dense training rows, for Euclidean distances.
+        The training rows: less `center_` for Euclidean distances of dense features; of unit
+        length, in single precision, for cosines. Those of sparse features are the columns of an
+        inverted index.
+    center_ : ndarray of shape (d,) or None
+        The medians of dense training rows, for Euclidean distances.
     squares_ : ndarray of shape (n,) or None
         Their squared lengths, for Euclidean distances.
     labels_ : CSR array of shape (n, q)
@@ -115,13 +121,13 @@ class LabelNeighbours(OddsBlock):
         self.labels_ = sparse.csr_array(labels)
         self.shares_ = (self.labels_.T @ self.weights_) / self.weights_.sum()
         self.classes_ = np.arange(labels.shape[1])
-        self.mean_, self.squares_ = None, None
+        self.center_, self.squares_ = None, None
         if self.metric == "cosine":
             X = unit_rows(X).astype(np.float32)
         else:
             if not sparse.issparse(X):
-                self.mean_ = X.mean(axis=0)
-                X = X - self.mean_
+                self.center_ = middle_of(X)
+                X = X - self.center_
             self.squares_ = row_norms(X, squared=True)
         self.rows_ = sparse.csr_array(X.T) if sparse.issparse(X) else X
         return self
@@ -155,10 +161,11 @@ class LabelNeighbours(OddsBlock):
 
     def _shares_of_votes(self, X: Features) -> Matrix:
         """Return the share of the votes for each label (m, q) among the k rows nearest to each."""
-        nearness, rounding = self._nearness(X)
+        nearness, rounding_at = self._nearness(X)
         m, n = nearness.shape
         k = min(self.n_neighbors, n)
-        rows, places, last = _nearest(nearness, k, rounding)
+        rows, places, last = _nearest(nearness, k, rounding_at)
+        rounding = rounding_at(last)
         value, last, rounding = nearness[rows, places], last[:, 0], rounding[:, 0]
         closer = value > (last + rounding)[rows]
         left = k - np.bincount(rows[closer], minlength=m)
@@ -177,12 +184,13 @@ class LabelNeighbours(OddsBlock):
         voting = sparse.csr_array((votes, places, indptr), shape=(m, n))
         return np.asarray((voting @ self.labels_).toarray())
 
-    def _nearness(self, X: Any) -> tuple[Matrix, Matrix]:
-        """Return cosines or negative squared distances (m, n), and their rounding (m, 1)."""
+    def _nearness(self, X: Any) -> tuple[Matrix, Rounding]:
+        """Return cosines or negative squared distances (m, n), and their rounding."""
         if self.metric == "cosine":
-            return self._products(unit_rows(X)), np.full((X.shape[0], 1), TIES_OF_COSINES)
-        if self.mean_ is not None:
-            X = (X.toarray() if sparse.issparse(X) else X) - self.mean_
+            ties = np.full((X.shape[0], 1), TIES_OF_COSINES)
+            return self._products(unit_rows(X)), lambda value: ties
+        if self.center_ is not None:
+            X = (X.toarray() if sparse.issparse(X) else X) - self.center_
         assert self.squares_ is not None
         squares = row_norms(X, squared=True)[:, None]
         nearness = self._products(X)
@@ -190,7 +198,7 @@ class LabelNeighbours(OddsBlock):
         nearness -= squares
         nearness -= self.squares_
         np.minimum(nearness, 0.0, out=nearness)
-        return nearness, TIES_OF_SQUARES * (squares + self.squares_.max())
+        return nearness, lambda value: TIES_OF_SQUARES * (OF_ROW * squares - OF_DISTANCE * value)
 
     def _products(self, X: Features) -> Matrix:
         """Return inner products (m, n) with the training rows."""
@@ -201,7 +209,7 @@ class LabelNeighbours(OddsBlock):
 
 
 def _nearest(
-    nearness: Matrix, k: int, rounding: Matrix
+    nearness: Matrix, k: int, rounding_at: Rounding
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Matrix]:
     """Return where values (m, n) reach the k-th largest of their row less rounding, and that one.
 
@@ -213,13 +221,14 @@ def _nearest(
     if size > 1:
         largest = nearness[:, : parts * size].reshape(m, parts, size).max(axis=2)
         bound = np.partition(largest, parts - k, axis=1)[:, [parts - k]]
-        rows, places = np.nonzero(nearness >= bound - rounding)
+        rows, places = np.nonzero(nearness >= bound - rounding_at(bound))
         if rows.size <= m * n // _FEW and np.isfinite(largest).all():
             value = nearness[rows, places]
             falling = value[np.lexsort((-value, rows))]
             last = falling[np.searchsorted(rows, np.arange(m)) + k - 1]
-            kept = value >= (last - rounding[:, 0])[rows]
-            return rows[kept], places[kept], last[:, None]
+            last = last[:, None]
+            kept = value >= (last - rounding_at(last))[rows, 0]
+            return rows[kept], places[kept], last
     last = np.partition(nearness, n - k, axis=1)[:, [n - k]]
-    rows, places = np.nonzero(nearness >= last - rounding)
+    rows, places = np.nonzero(nearness >= last - rounding_at(last))
     return rows, places, last

@@ -17,6 +17,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import check_magnitudes, check_readable
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.storage import canonical, check_storage
+from multimargin.features.middle import middle_of
 from multimargin.typing import Features, Matrix, is_sparse
 
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -47,7 +48,7 @@ class Kernel:
     coef0: float = 0.0
     # A kernel given as a function of two feature matrices; `name` is then "precomputed"
     function: KernelFunction | None = None
-    # (d,): What is subtracted from every row of features before "rbf" compares them: their mean,
+    # (d,): What is subtracted from every row of features before "rbf" compares them: their middle,
     # where they lie so much farther from zero than from each other that squared distances would
     # cancel
     offset: Matrix | None = field(default=None, compare=False)
@@ -231,7 +232,7 @@ def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
 
 
 def offset_of(X: Features) -> Matrix | None:
-    """Return the mean of the columns whose mean dwarfs all spread, and 0 for the others.
+    """Return the middle of the columns whose mean dwarfs all spread, and 0 for the others.
 
     A column that is mostly zeros has no such mean, so that sparse features stay sparse.
     """
@@ -253,7 +254,11 @@ def offset_of(X: Features) -> Matrix | None:
         variance = X.var(axis=0)
     far = mean**2 > _OFFSETS_OF_SPREAD * variance.mean()
     far &= mean**2 > _OFFSETS_OF_OWN_SPREAD * variance
-    return np.where(far, mean, 0.0) if far.any() else None
+    if not far.any():
+        return None
+    offset = np.zeros(mean.size)
+    offset[far] = middle_of(X[:, far].toarray() if is_sparse(X) else X[:, far])
+    return offset
 
 
 def _fills_a_column(X: Any) -> bool:

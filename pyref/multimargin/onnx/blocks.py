@@ -13,6 +13,8 @@ from multimargin.blocks.neighbours import (
     COIN,
     FARTHEST,
     LEAST_COSINE,
+    OF_DISTANCE,
+    OF_ROW,
     PRIOR,
     TIES_OF_COSINES,
     TIES_OF_SQUARES,
@@ -59,9 +61,10 @@ def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
         return np.concatenate([of_nodes, of_leaves])[order].tolist()
 
     none = np.zeros_like(of_leaf)
+    scaled = X if forest.scale_ is None else graph.add("Mul", X, forest.scale_)
     number = graph.add(
         "TreeEnsembleRegressor",
-        graph.add("Cast", X, to=_FLOAT),
+        graph.add("Cast", scaled, to=_FLOAT),
         domain="ai.onnx.ml",
         n_targets=int(roots.size),
         nodes_treeids=joined(of_node, of_leaf),
@@ -85,7 +88,7 @@ def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
 
 def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
     """Append the votes of the nearest rows; the file holds the training rows."""
-    nearness, rounding = _nearness(graph, model, X)
+    nearness, squares_of_rows = _nearness(graph, model, X)
     n = model.weights_.size
     k = min(model.n_neighbors, n)
     one, last_one = np.array([1], dtype=np.int64), np.array([k - 1], dtype=np.int64)
@@ -94,6 +97,11 @@ def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
     best = graph.add("TopK", more, np.array([k], dtype=np.int64), axis=1, largest=1, sorted=1)
     best = graph.add("Slice", best, *(np.array([to], dtype=np.int64) for to in (0, -1, 0)))
     last = graph.add("Gather", best, last_one, axis=1)
+    rounding: Any = TIES_OF_COSINES
+    if squares_of_rows is not None:
+        longest = graph.add("Mul", squares_of_rows, OF_ROW)
+        longest = graph.add("Sub", longest, graph.add("Mul", last, OF_DISTANCE))
+        rounding = graph.add("Mul", longest, TIES_OF_SQUARES)
     closer = graph.add("Greater", nearness, graph.add("Add", last, rounding))
     closer = graph.add("Cast", closer, to=_DOUBLE)
     chosen = graph.add("GreaterOrEqual", nearness, graph.add("Sub", last, rounding))
@@ -117,25 +125,21 @@ def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
     return _log_odds(graph, p)
 
 
-def _nearness(graph: Graph, model: LabelNeighbours, X: Rows) -> tuple[Node, Any]:
-    """Append cosines or negative squared distances (m, n), and what differs by rounding."""
+def _nearness(graph: Graph, model: LabelNeighbours, X: Rows) -> tuple[Node, Node | None]:
+    """Append cosines or negative squared distances (m, n), for these with squared lengths."""
     rows = model.rows_ if sparse.issparse(model.rows_) else model.rows_.T
     if model.metric == "cosine":
         length = graph.add("Sqrt", graph.add("ReduceSumSquare", X, axes=[1]))
         length = graph.add("Where", graph.add("Greater", length, 0.0), length, 1.0)
         # They are in single precision.
         unit = graph.add("Cast", rows.astype(np.float32), to=_DOUBLE)
-        return graph.add("MatMul", graph.add("Div", X, length), unit), TIES_OF_COSINES
+        return graph.add("MatMul", graph.add("Div", X, length), unit), None
     assert model.squares_ is not None
-    moved: Rows = X if model.mean_ is None else graph.add("Sub", X, model.mean_)
+    moved: Rows = X if model.center_ is None else graph.add("Sub", X, model.center_)
     squares = graph.add("ReduceSumSquare", moved, axes=[1])
     products = graph.add("MatMul", moved, -2.0 * rows)
-    squares = graph.add("Add", squares, model.squares_)
-    distances = graph.add("Add", squares, products)
-    nearness = graph.add("Neg", graph.add("Max", distances, 0.0))
-    # Not by a sum with the largest: runtimes take a number below single precision for 0.
-    longest = graph.add("ReduceMax", squares, axes=[1])
-    return nearness, graph.add("Mul", longest, TIES_OF_SQUARES)
+    distances = graph.add("Add", graph.add("Add", squares, model.squares_), products)
+    return graph.add("Neg", graph.add("Max", distances, 0.0)), squares
 
 
 def _labels(graph: Graph, model: LabelNeighbours) -> Node:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from multimargin.estimators import LLSF
 from multimargin.estimators.bases.kernel_expansion import KernelExpansionClassifier
+from multimargin.features.middle import middle_of
 from multimargin.onnx.graph import MOST_BYTES, Graph, Node, Rows
 from multimargin.typing import Features, is_sparse
 
@@ -56,7 +57,7 @@ def _kernel_values(graph: Graph, model: Any, X: Rows) -> Node:
 def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Rows) -> Node:
     """Append exp(-gamma ||x - s||^2), by ||x||^2 + ||s||^2 - 2 x.s."""
     # What all rows have in common, and distances have not, is taken out.
-    offset = vectors.mean(axis=0) if kernel.offset is None else kernel.offset
+    offset = middle_of(vectors) if kernel.offset is None else kernel.offset
     X = graph.add("Sub", X, offset)
     vectors = vectors - offset
     squares = graph.add("ReduceSumSquare", X, axes=[1])

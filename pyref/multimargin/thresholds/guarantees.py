@@ -91,7 +91,9 @@ class RecallGuarantee(Guarantee):
 
     A row that several folds hold out counts once. With `groups`, rows of one group are alike, and
     one of each group, drawn at random, is learned from: the promise is for a row of a new group.
-    Unknown labels do not count. Row weights must be 0 or equal: rows that count differently are not
+    Unknown labels do not count, so that rows with few relevant labels, of which often none is
+    known, count less than others: with 30 % of the labels unknown at random, a recall of 0.8 was
+    0.79, with 60 % 0.77. Row weights must be 0 or equal: rows that count differently are not
     exchangeable. The methods by name, such as `RankSVM`, would learn the threshold from the rows
     of the fit, and refuse it.
 
@@ -179,8 +181,9 @@ class PrecisionGuarantee(Guarantee):
     1 - `precision` is rejected at level 1 - `confidence` (Angelopoulos et al. 2021, "Learn then
     test"; the p-values are those of Hoeffding and Bentkus, Bates et al. 2021). On rows like those
     that it was learned from, which the model has not seen, the expected precision is then at least
-    `precision` with probability `confidence`. What `RecallGuarantee` says of folds, groups,
-    unknown labels and weights holds here, too. `at_least_one` would break the promise and is
+    `precision` with probability `confidence`. What `RecallGuarantee` says of folds, groups and
+    weights holds here, too. Of a row's predicted labels the known ones count, which stand for all:
+    labels should be unknown at random. `at_least_one` would break the promise and is
     refused.
 
     Examples
@@ -225,18 +228,15 @@ class PrecisionGuarantee(Guarantee):
         self.check(sample_weight=sample_weight)
         share, level = 1.0 - self.precision, 1.0 - self.confidence
         scores, indicator = _exchangeable(scores, y, sample_weight)
-        known = indicator != UNKNOWN
-        has_known = known.any(axis=1)
-        self.n_rows_ = int(np.count_nonzero(has_known))
+        has_known = (indicator != UNKNOWN).any(axis=1)
+        scores, indicator = scores[has_known], indicator[has_known]
+        self.n_rows_ = len(scores)
         if self.n_rows_ == 0:
             raise ValueError("y has no known label in a row of positive weight; expected some.")
         self.value_, self.guaranteed_ = float(_CANDIDATES[0]), False
         for candidate in _CANDIDATES:
-            predicted = (scores > candidate) & known
-            n_predicted = np.count_nonzero(predicted, axis=1)
-            wrong = np.count_nonzero(predicted & (indicator == 0), axis=1)
-            risk = float((wrong / np.maximum(n_predicted, 1))[has_known].mean())
-            if _p_value(risk, share, self.n_rows_) > level:
+            risk, n_measured = _share_of_wrong(scores > candidate, indicator)
+            if _p_value(risk, share, n_measured) > level:
                 break
             self.value_, self.guaranteed_ = float(candidate), True
         if not self.guaranteed_:
@@ -257,6 +257,23 @@ def _exchangeable(
         return checked, indicator
     counted = weights > 0.0
     return checked[counted], indicator[counted]
+
+
+def _share_of_wrong(
+    predicted: NDArray[np.bool_], indicator: NDArray[np.uint8]
+) -> tuple[float, int]:
+    """Return the mean share of wrong labels among those predicted, and of how many rows.
+
+    Rows of which all predicted labels are unknown have the mean share of the others that have some:
+    they are not among those in which none is wrong.
+    """
+    has_some = predicted.any(axis=1)
+    predicted = predicted & (indicator != UNKNOWN)
+    n_predicted = np.count_nonzero(predicted, axis=1)
+    wrong = np.count_nonzero(predicted & (indicator == 0), axis=1) / np.maximum(n_predicted, 1)
+    n_with, n_seen = int(np.count_nonzero(has_some)), int(np.count_nonzero(n_predicted))
+    share = float(wrong.mean()) * n_with / n_seen if n_seen else n_with / len(wrong)
+    return share, len(wrong) - n_with + n_seen
 
 
 def _p_value(risk: float, share: float, n: int) -> float:

@@ -179,8 +179,14 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
                 threads=thread_count(self.n_jobs),
             )
         scores += self.intercept_
-        labels: Matrix = scores
-        return labels
+        found: Matrix = scores
+        overflows = np.flatnonzero(~np.isfinite(found).all(axis=1))
+        if overflows.size:
+            raise ValueError(
+                f"X has numbers in row {overflows[0]} that are so large that scores overflow; "
+                "expected numbers like those of the fit."
+            )
+        return found
 
     def _warn_of_the_end(
         self, fit: Report, rounds: str, advice: str, *, X: Features = None, nearest: bool = False
