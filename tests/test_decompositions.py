@@ -114,6 +114,15 @@ def test_what_runs_aside_has_the_caller_s_context_and_its_warnings_reach_it(smal
         aside(work, np.eye(3))
 
 
+def test_where_no_thread_can_start_the_caller_works(small_panels, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    A = semidefinite(9, 9)
+    np.testing.assert_array_equal(aside(np.linalg.eigvalsh, A), np.linalg.eigvalsh(A))
+
+
 def test_ctrl_c_does_not_wait_for_what_runs_aside(small_panels):
     ends, begun = threading.Event(), threading.Event()
 

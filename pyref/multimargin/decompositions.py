@@ -20,14 +20,14 @@ _Result = TypeVar("_Result")
 # Columns of a Cholesky factor that are computed at once.
 _PANEL = 128
 
-# Rows of a matrix that LAPACK takes no longer than that for.
+# Operations of one call of LAPACK or BLAS: about a tenth of a second.
+_OPERATIONS = 4e9
+
+# Rows of a square matrix that LAPACK factors within that time.
 _AT_ONCE = 2000
 
 # Rows and columns of a matrix for which no thread is worth it.
 _SMALL = 200
-
-# Operations of one call of LAPACK or BLAS: about a tenth of a second.
-_OPERATIONS = 4e9
 
 # Seconds between two looks at a thread, which Ctrl-C may have to wait for.
 _LOOK = 0.05
@@ -51,7 +51,11 @@ def aside(work: Callable[..., _Result], matrix: Any, *arguments: Any, **options:
             errors.append(error)
 
     thread = Thread(target=copy_context().run, args=(run,), name="multimargin", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        # The system refuses threads, for want of memory say.
+        return work(matrix, *arguments, **options)
     while thread.is_alive():
         thread.join(_LOOK)
     if errors:
