@@ -2,13 +2,14 @@
 
 The readers are pandas, polars and pyarrow as they come, with all cells as text; DuckDB with its own
 guess at the dialect; and multimargin, which decides the dialect and reads strictly. DuckDB is in no
-extra: pip install duckdb.
+extra, and left out where it is not installed: pip install duckdb.
 """
 
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
@@ -132,6 +133,8 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "DuckDB": by_duckdb,
     "multimargin": by_multimargin,
 }
+if find_spec("duckdb") is None:
+    del READERS["DuckDB"]
 
 
 # Without a verdict: cells are no texts then.
