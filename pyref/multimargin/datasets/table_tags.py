@@ -36,6 +36,7 @@ from multimargin.datasets.tag_objects import (
 from multimargin.datasets.tag_separators import (
     MANY_CELLS,
     OFTEN_RECURRING,
+    QUOTE,
     SEPARATORS,
     candidates,
     evidence,
@@ -50,11 +51,10 @@ from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, warn_of_lookalikes
 from multimargin.typing import Column, Frame
 
-_QUOTE = '"'
 # Cells in which names are side by side by chance.
 _A_FEW = 3
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
-_LISTED_IN_QUOTES = re.compile(r'\s*"[^"]*[,;|\n][^"]*"\s*')
+_LISTED_INQUOTES = re.compile(r'\s*"[^"]*[,;|\n][^"]*"\s*')
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,8 +287,8 @@ def _warn_of_parts_of_names(found: Listing, texts: Sequence[str], column: str) -
 
 def _warn_of_quoted_cells(texts: Sequence[str], column: str) -> None:
     """Warn of cells in quotes as a whole that may list names, where no part of a cell is so."""
-    in_quotes = [text for text in texts if _QUOTE in text]
-    found = next(filter(_LISTED_IN_QUOTES.fullmatch, in_quotes), None)
+    in_quotes = [text for text in texts if QUOTE in text]
+    found = next(filter(_LISTED_INQUOTES.fullmatch, in_quotes), None)
     is_whole = re.compile(r'\s*"[^"]*"\s*').fullmatch
     if found is not None and all(map(is_whole, in_quotes)):
         warn(
@@ -314,7 +314,7 @@ def _are_plain(cells: Sequence[Any]) -> bool:
         written = "\n".join(cells)
     except TypeError:
         return False
-    return not any(mark in written for mark in ("[", "(", "{", "'", _QUOTE))
+    return not any(mark in written for mark in ("[", "(", "{", "'", QUOTE))
 
 
 def _lists_in(

@@ -24,7 +24,7 @@ _OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
 _OF_MARKS = {"Pc", "Pd", "Po", "Sm", "Sk"}
 # The least share of the pieces of cells with a separator that occur in other cells, too.
 _RECURRING, OFTEN_RECURRING = 0.5, 0.75
-_QUOTE = '"'
+QUOTE = '"'
 # Different cells by which a separator is found, and a column is read as lists of tags.
 MANY_CELLS = 2000
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
@@ -39,9 +39,7 @@ def joined(tags: Sequence[str], separator: str) -> str:
     if separator == "><":
         return "".join(f"<{tag}>" for tag in tags)
     written = [
-        f'"{tag.replace(_QUOTE, 2 * _QUOTE)}"'
-        if separator in tag or tag.startswith(_QUOTE)
-        else tag
+        f'"{tag.replace(QUOTE, 2 * QUOTE)}"' if separator in tag or tag.startswith(QUOTE) else tag
         for tag in tags
     ]
     return (", " if separator == "," else separator).join(written)
@@ -63,19 +61,19 @@ def split(text: str, separator: str, *, unquote: bool = False) -> list[str]:
     if separator == "><" and _TAGGED.fullmatch(text):
         text = text.strip()[1:-1]
     pieces = text.split(separator)
-    if _QUOTE not in text:
+    if QUOTE not in text:
         return pieces
     whole: list[str] = []
     parts: list[str] = []
     for piece in pieces:
         parts.append(piece)
         joint = separator.join(parts).strip()
-        is_quoted = joint.startswith(_QUOTE)
-        if is_quoted and (joint.count(_QUOTE) % 2 == 1 or not joint.endswith(_QUOTE)):
+        is_quoted = joint.startswith(QUOTE)
+        if is_quoted and (joint.count(QUOTE) % 2 == 1 or not joint.endswith(QUOTE)):
             continue
         # A name in quotes alone is as it is written.
-        needs_them = is_quoted and (unquote or separator in joint or 2 * _QUOTE in joint[1:-1])
-        whole.append(joint[1:-1].replace(2 * _QUOTE, _QUOTE) if needs_them else piece)
+        needs_them = is_quoted and (unquote or separator in joint or 2 * QUOTE in joint[1:-1])
+        whole.append(joint[1:-1].replace(2 * QUOTE, QUOTE) if needs_them else piece)
         parts = []
     # Marks of inches, say, are no quotes.
     return pieces if parts else whole
