@@ -9,7 +9,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.blocks.base import LinearBlock, without_traces
+from multimargin.blocks.base import LinearBlock, largest_of_columns, without_traces
 from multimargin.checks.parameters import check_real
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
@@ -92,7 +92,7 @@ class LabelDiscriminant(LinearBlock):
             X, relevant, known, weights = X[kept], relevant[kept], known[kept], weights[kept]
         size, totals, hits = weights.sum(), weights @ known, weights @ relevant
         shares = (hits + 0.5) / (totals + 1.0)
-        scale = np.abs(X).max(axis=0)
+        scale = largest_of_columns(X)
         scale[scale == 0.0] = 1.0
         mean = (weights / size) @ X
         gram, pull = np.zeros((X.shape[1], X.shape[1])), np.zeros((X.shape[1], hits.size))

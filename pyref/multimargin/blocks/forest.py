@@ -8,7 +8,12 @@ from scipy import sparse
 from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.blocks.base import LabelBlock, with_shares
+from multimargin.blocks.base import (
+    LabelBlock,
+    largest_of_columns,
+    times_columns,
+    with_shares,
+)
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector
@@ -206,7 +211,7 @@ class LabelForest(LabelBlock):
     def _in_single(self, X: Any) -> Any:
         """Return scaled features in single precision; those beyond it are infinite."""
         if self.scale_ is not None:
-            X = X @ sparse.diags_array(self.scale_) if sparse.issparse(X) else X * self.scale_
+            X = times_columns(X, self.scale_)
         with np.errstate(over="ignore"):
             return X.astype(np.float32, copy=False)
 
@@ -264,8 +269,7 @@ class LabelForest(LabelBlock):
 
 def _scale_of(X: Features) -> Vector | None:
     """Return powers of 2 that bring the columns of very small or large numbers near 1, if any."""
-    largest = np.asarray(abs(X).max(axis=0).toarray() if sparse.issparse(X) else np.abs(X).max(0))
-    largest = largest.ravel().astype(np.float64)
+    largest = largest_of_columns(X).astype(np.float64)
     beyond = (largest > 0.0) & ((largest <= _SMALL) | (largest > _LARGE))
     if not beyond.any():
         return None

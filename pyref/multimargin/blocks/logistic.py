@@ -9,7 +9,12 @@ from scipy.special import entr, expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import validate_data
 
-from multimargin.blocks.base import LinearBlock, without_traces
+from multimargin.blocks.base import (
+    LinearBlock,
+    largest_of_columns,
+    times_columns,
+    without_traces,
+)
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import known_labels
@@ -147,12 +152,11 @@ class LabelLogistic(LinearBlock):
 
 def _scaled(X: Features) -> tuple[Features, Vector | None]:
     """Return features of which columns of huge numbers are scaled, and the factors of columns."""
-    largest = abs(X).max(axis=0)
-    largest = largest.toarray().ravel() if is_sparse(X) else largest
+    largest = largest_of_columns(X)
     if not (largest > _LARGE).any():
         return X, None
     scale = 1.0 / np.where(largest > _LARGE, largest, 1.0)
-    return X @ sparse.diags_array(scale) if is_sparse(X) else X * scale, scale
+    return times_columns(X, scale), scale
 
 
 def _gap(

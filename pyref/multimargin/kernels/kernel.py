@@ -257,7 +257,7 @@ def offset_of(X: Features) -> Matrix | None:
     if not far.any():
         return None
     offset = np.zeros(mean.size)
-    offset[far] = middle_of(X[:, far].toarray() if is_sparse(X) else X[:, far])
+    offset[far] = middle_of(X[:, far])
     return offset
 
 
