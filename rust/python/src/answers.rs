@@ -18,7 +18,7 @@ pub fn matrix<T: Element>(
         .map(Bound::unbind)
 }
 
-/// How a loop ended, by the names of `multimargin.estimators.pairwise.problem.Report`, to which its caller adds the
+/// The outcome of a loop under the field names of `multimargin.estimators.pairwise.problem.Report`; the caller adds the
 /// solution.
 pub fn reported<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let records = || report.history.iter();

@@ -9,12 +9,12 @@ use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A solver's complaint as a `ValueError`.
+/// A solver's error as a `ValueError`.
 pub fn value_error(error: SolverError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The elements of a C-contiguous matrix, row by row. (`as_slice` alone would take Fortran order, too.)
+/// The elements of a C-contiguous matrix, row by row. (`as_slice` alone would also accept Fortran order.)
 pub fn row_major<'a, T: Element>(
     name: &str,
     array: &'a PyReadonlyArray2<'_, T>,
@@ -48,7 +48,7 @@ pub type FeatureArrays<'py> = MatrixArrays<'py, f64>;
 pub type IndicatorArrays<'py> = MatrixArrays<'py, u8>;
 
 impl IndicatorArrays<'_> {
-    /// The labels, each pair of an instance with the weight `c` over their number.
+    /// The labels; each pair of an instance has the weight `c` divided by its number of pairs.
     pub fn labels(&self, c: f64) -> PyResult<Labels> {
         let labels = match self {
             Self::Dense(array) => Labels::new(row_major("Y", array)?, array.shape()[1], c),
@@ -62,10 +62,10 @@ impl IndicatorArrays<'_> {
     }
 }
 
-/// Squares of larger numbers, summed over some millions of features, overflow.
+/// Squares of larger numbers overflow when summed over millions of features.
 const LARGEST: f64 = 1e150;
 
-/// Checks that all numbers are finite, and so are sums of their products.
+/// Checks that all numbers are finite and small enough that sums of their products are finite, too.
 pub fn check_finite(name: &str, values: &[f64]) -> PyResult<()> {
     let wrong = |value: &&f64| value.is_nan() | (value.abs() > LARGEST);
     // Chunk by chunk, in loops that vectorise.
@@ -78,7 +78,7 @@ pub fn check_finite(name: &str, values: &[f64]) -> PyResult<()> {
     }
 }
 
-/// A finite matrix that may be left out, of the shape that it should have.
+/// An optional matrix, checked to be finite and of the given shape.
 pub fn optional_matrix<'a>(
     name: &str,
     array: Option<&'a PyReadonlyArray2<'_, f64>>,
@@ -89,7 +89,7 @@ pub fn optional_matrix<'a>(
         .transpose()
 }
 
-/// The values of a matrix, checked for its shape.
+/// The values of a matrix of the given shape.
 pub fn shaped_matrix<'a>(
     name: &str,
     array: &'a PyReadonlyArray2<'_, f64>,
@@ -136,7 +136,7 @@ impl FeatureArrays<'_> {
         Ok(features)
     }
 
-    /// The features of the `n` rows that `Y` has, borrowed.
+    /// The features, borrowed, checked to have `n` rows as `Y` has.
     pub fn features_of_rows(&self, n: usize) -> PyResult<Features<'_>> {
         let features = self.features()?;
         if features.rows() == n {
@@ -150,7 +150,7 @@ impl FeatureArrays<'_> {
     }
 }
 
-/// The scores of a linear model, for so many labels.
+/// The scores of a linear model with the given number of labels.
 pub fn linear_scores(features: Features<'_>, labels: usize) -> Box<DenseScores<'_>> {
     match features {
         Features::Dense(x) => Box::new(LinearDense::new(x, labels)),

@@ -1,12 +1,12 @@
-//! What every function of the module goes through: nothing but an `Exception` reaches Python.
+//! The guard around every function of the module: only an `Exception` ever reaches Python.
 
 use crate::memory::keep_reserve;
 use multimargin_solvers::memory::{Failure, Purpose, catch};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
-/// Runs the body of a function of the module. No memory for an array is a `MemoryError`, and a panic, on whatever
-/// thread, a `RuntimeError`: PyO3 would raise its own `PanicException`, which `except Exception` misses.
+/// Runs the body of a function of the module. Failure to allocate an array becomes a `MemoryError`, and a panic on any
+/// thread a `RuntimeError`: PyO3 would raise its own `PanicException`, which `except Exception` misses.
 pub fn guarded<R>(py: Python<'_>, body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     if !keep_reserve() {
         return Err(PyMemoryError::new_err(
@@ -14,7 +14,7 @@ pub fn guarded<R>(py: Python<'_>, body: impl FnOnce() -> PyResult<R>) -> PyResul
         ));
     }
     catch(body).unwrap_or_else(|failure| {
-        // What Python itself complained about, where that made a binding panic.
+        // The Python error that made a binding panic, if there is one.
         let cause = PyErr::take(py);
         Err(match failure {
             Failure::Memory(error) => {
@@ -30,7 +30,7 @@ pub fn guarded<R>(py: Python<'_>, body: impl FnOnce() -> PyResult<R>) -> PyResul
     })
 }
 
-/// The arguments that make an array smaller.
+/// Advice on which arguments make an array smaller.
 fn advice(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::KernelMatrix => {

@@ -1,4 +1,4 @@
-//! A free bias over many machines: `pairs_near_margin` and `mixed_rows` of a part of the rows, and what is found for the sums
+//! A free bias over many machines: `pairs_near_margin` and `mixed_rows` for one part of the rows, and the flow for the sums
 //! over all parts. See `multimargin_solvers::pairwise::bias`.
 
 use crate::answers::matrix;
@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 keywords! {
-/// The flow, of which `pairs_near_margin` needs the bands alone.
+/// The flow; `pairs_near_margin` needs only its bands.
 struct FlowRequest<'py> {
     bands: PyReadonlyArray1<'py, f64>,
     #[pyo3(default)]
@@ -44,8 +44,8 @@ impl FlowRequest<'_> {
     }
 }
 
-/// What the pairs of a part within some bands can carry between any two labels, in steps of costs: `capacities`, shape
-/// (q * q, steps); and the `sum` of the best dual rows, shape (q,), and their `distance` from the part's.
+/// The flow that a part's pairs within the given bands can carry between any two labels, by cost step: `capacities`, shape
+/// (q * q, steps); and the `sum` of the best dual rows, shape (q,), with their `distance` from the part's rows.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn pairs_near_margin<'py>(
@@ -85,7 +85,7 @@ pub fn pairs_near_margin<'py>(
     })
 }
 
-/// The dual rows of a part mixed with their share of a flow, shape (n, q).
+/// The dual rows of a part mixed with its share of a flow, shape (n, q).
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn mixed_rows<'py>(
@@ -110,8 +110,9 @@ pub fn mixed_rows<'py>(
     })
 }
 
-/// The flow that makes the dual rows of all parts, with their `sum`, sum to 0, as a dictionary, where a part of what is
-/// `tolerated` may be lost; `None` where no pairs can carry it. `look(bands)` sums up what `pairs_near_margin` finds in the parts.
+/// The flow that makes the dual rows of all parts, whose sum is `sum`, sum to 0, as a dictionary; it may use up part of the
+/// `tolerated` loss. `None` if no pairs can carry it. `look(bands)` adds up the results of `pairs_near_margin` over the
+/// parts.
 #[pyfunction]
 pub fn flow_of_parts<'py>(
     py: Python<'py>,
@@ -141,7 +142,7 @@ pub fn flow_of_parts<'py>(
     })
 }
 
-/// What `look` finds within some bands.
+/// The result of `look` for some bands.
 fn summary(py: Python<'_>, look: &Py<PyAny>, bands: &[f64]) -> PyResult<Summary> {
     let q = bands.len();
     let found = look.call1(py, (bands.to_vec().into_pyarray(py),))?;

@@ -49,8 +49,8 @@ pub fn kernel_matrix<'py>(
         let gram = gram(&left, right.as_ref(), name, gamma, degree, coef0)?;
         let shape = [gram.rows(), gram.columns()];
         let mut monitor = PythonMonitor::new(None);
-        // NumPy asks the system for large pages, which spares most of the time that new memory costs; and no zeros have to
-        // be written before the values.
+        // NumPy requests large pages from the system, which saves most of the cost of new memory, and no zeros have to be
+        // written before the values.
         let matrix = py
             .import("numpy")?
             .call_method1("empty", (shape,))?

@@ -1,4 +1,5 @@
-//! Functions of many keyword arguments take them as one structure, or as a pair of which others share the first.
+//! Functions with many keyword arguments take them as one structure, or as a pair whose first structure is shared with other
+//! functions.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -9,7 +10,7 @@ pub trait Keywords<'py>: Sized {
     /// Their names.
     fn names() -> Vec<&'static str>;
 
-    /// The structure, whatever else there is.
+    /// The structure; further arguments are ignored.
     fn among(arguments: &Bound<'py, PyDict>) -> PyResult<Self>;
 
     /// The structure of a function's keyword arguments: an unknown one is refused.

@@ -26,7 +26,7 @@ fn eigenpairs<'a>(arrays: &'a EigenArrays<'_>) -> PyResult<Eigenpairs<'a>> {
 }
 
 keywords! {
-/// A problem of LLSF and how to solve it, but for labels and features. See `multimargin.estimators.llsf` for the meaning.
+/// A problem of LLSF and how to solve it, except for labels and features. See `multimargin.estimators.llsf` for the meaning.
 struct LabelFeaturesRequest<'py> {
     sums: (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>),
     #[pyo3(default)]

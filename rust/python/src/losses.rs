@@ -1,4 +1,4 @@
-//! The losses by themselves, for tests against independent solvers.
+//! The losses on their own, for tests against independent solvers.
 
 use crate::answers::matrix;
 use crate::arguments::{IndicatorArrays, row_major, value_error};
@@ -9,9 +9,9 @@ use multimargin_solvers::pairwise::AnyLoss;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-/// The labels that the loss is of: those of an `n x q` indicator matrix, with the zero label if it has one. The
-/// weight of each pair is `c` over the number of pairs of its instance, unless `weights` gives it by instance;
-/// times the weight of the relevant label, if there are any; `top` of the irrelevant labels count.
+/// The labels of an `n x q` indicator matrix, with a zero label if the loss has one. The weight of each pair is `c` divided
+/// by the number of pairs of its instance, unless `weights` gives it by instance; label weights, if given, multiply it. Only
+/// the `top` highest irrelevant labels count.
 pub fn labels_of(
     loss: AnyLoss,
     indicator: &IndicatorArrays<'_>,
@@ -40,7 +40,7 @@ pub fn labels_of(
     labels.map_err(value_error)
 }
 
-/// The displacements `s - centre` of the proximal map of each row's loss, of shape `(n, q)` as the centre; labels as those of
+/// The displacements `s - centre` of the proximal map of each row's loss, of shape `(n, q)` like the centre; labels as in
 /// [`total_loss`].
 #[pyfunction]
 #[pyo3(signature = (indicator, centre, lam, *, loss, theta=0.0, mu=1.0, label_weights=None, top=None))]

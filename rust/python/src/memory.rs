@@ -1,18 +1,18 @@
-//! The allocator: large arrays on large pages, as NumPy has its own, and a reserve for small ones.
+//! The allocator: large arrays on large pages, as in NumPy, and a reserve for small allocations.
 //!
-//! A kernel matrix of 512 MB touches 125,000 pages of 4 kB for the first time, which takes as long as its arithmetic,
-//! and the system does it for one thread at a time. Linux uses pages of 2 MB for those who ask.
+//! Filling a kernel matrix of 512 MB touches 125,000 new pages of 4 kB, which takes as long as the arithmetic, and the
+//! system handles them for one thread at a time. Linux provides pages of 2 MB on request.
 //!
-//! The large arrays of the solvers may fail ([`multimargin_solvers::memory`]). An allocation that may not fail, of the
-//! row of a step or of a library, ends the process when there is no memory: the reserve is given up for it, and the
-//! call ends with a `MemoryError` as soon as its monitor is asked.
+//! Allocations of the solvers' large arrays may fail ([`multimargin_solvers::memory`]). An allocation that must not fail,
+//! such as one row or one inside a library, would abort the process when memory runs out: the reserve is released for it,
+//! and the call ends with a `MemoryError` at the next poll of its monitor.
 
 use multimargin_solvers::memory::may_fail;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Address space that is kept for allocations that may not fail: no page of it is touched.
+/// Address space kept for allocations that must not fail; none of its pages is touched.
 const RESERVE: Layout = match Layout::from_size_align(64 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => Layout::new::<u8>(),
@@ -20,7 +20,7 @@ const RESERVE: Layout = match Layout::from_size_align(64 << 20, 16) {
 
 static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
-/// Keeps the reserve, unless it is kept already; false when there is no memory for it.
+/// Allocates the reserve unless it exists already; false if there is no memory for it.
 pub fn keep_reserve() -> bool {
     if !RESERVED.load(Ordering::Acquire).is_null() {
         return true;
@@ -38,12 +38,12 @@ pub fn keep_reserve() -> bool {
     true
 }
 
-/// Whether the reserve was given up.
+/// Whether the reserve has been released.
 pub fn reserve_is_spent() -> bool {
     RESERVED.load(Ordering::Acquire).is_null()
 }
 
-/// Gives the reserve back to the system; false when there is none.
+/// Returns the reserve to the system; false if there is none.
 fn spend_reserve() -> bool {
     let start = RESERVED.swap(null_mut(), Ordering::AcqRel);
     if start.is_null() {
@@ -54,10 +54,11 @@ fn spend_reserve() -> bool {
     true
 }
 
-/// The system's allocator, which asks for large pages for large arrays, and spends the reserve where it may not fail.
+/// The system's allocator, which requests large pages for large arrays and releases the reserve for allocations that must
+/// not fail.
 pub struct Allocator;
 
-/// Allocates, a second time when the reserve made room.
+/// Allocates, and tries again if releasing the reserve made room.
 fn with_reserve(size: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
     let mut start = allocate();
     if start.is_null() && !may_fail() && spend_reserve() {
@@ -92,14 +93,14 @@ unsafe impl GlobalAlloc for Allocator {
 
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages(start: *mut u8, size: usize) {
-    // Of the smallest array that asks, as in NumPy.
+    // Size of the smallest array for which large pages are requested, as in NumPy.
     const LARGE: usize = 4 << 20;
     const PAGE: usize = 4096;
     if size < LARGE || start.is_null() {
         return;
     }
-    // From the page on in which the array starts: with other advice for the allocator's own bytes before it, the mapping
-    // would be two, and an array that grows be copied instead of remapped.
+    // Starts at the page in which the array begins: with different advice for the allocator's own bytes before it, the
+    // mapping would be split in two, and a growing array copied instead of remapped.
     let before = start.addr() % PAGE;
     // SAFETY: The pages are those of the memory just allocated, and the advice does not change their contents. It may be
     // refused, which leaves small pages.

@@ -1,4 +1,4 @@
-//! Watches a loop on behalf of Python: Ctrl-C, the time that it may take, and a callback after each epoch.
+//! Watches a loop on behalf of Python: Ctrl-C, the time limit, and a callback after each epoch.
 
 use crate::memory::reserve_is_spent;
 use multimargin_solvers::report::{Monitor, Poll, Record};
@@ -7,23 +7,23 @@ use pyo3::prelude::*;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How often signals are looked at: well below the 100 ms in which Ctrl-C must be answered.
+/// How often signals are checked: well below the 100 ms within which Ctrl-C must be answered.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 thread_local! {
-    /// Whether a loop of this thread has Python run its signal handlers.
+    /// Whether a loop of this thread is having Python run its signal handlers.
     static LOOKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a signal handler that calls this runs because a loop looks for signals: that loop keeps what it has reached
+/// Whether a signal handler that calls this was run by a loop's check for signals: such a loop keeps what it has reached
 /// when the handler raises KeyboardInterrupt.
 #[pyfunction]
 pub fn looks_for_signals() -> bool {
     LOOKING.get()
 }
 
-/// Asks Python for signals now and then. Once interrupted it stays so. An exception of a signal handler or of the
-/// callback, other than KeyboardInterrupt, reaches the caller through [`PythonMonitor::finish`].
+/// Checks Python's signals from time to time. Once interrupted it stays interrupted. An exception of a signal handler or of
+/// the callback, other than KeyboardInterrupt, reaches the caller through [`PythonMonitor::finish`].
 pub struct PythonMonitor {
     callback: Option<Py<PyAny>>,
     asked: Instant,
@@ -50,7 +50,7 @@ impl PythonMonitor {
         }
     }
 
-    /// The loop may take so many seconds; infinitely many are no limit.
+    /// Sets a time limit in seconds; infinity means none.
     pub fn with_limit(self, seconds: Option<f64>) -> Self {
         let limit = seconds.and_then(|s| Duration::try_from_secs_f64(s.max(0.0)).ok());
         Self {
@@ -64,19 +64,19 @@ impl PythonMonitor {
         self.error.map_or(Ok(()), Err)
     }
 
-    /// What the loop gave; an error where it was ended by an exception or by Ctrl-C.
+    /// The result of the loop, or an error if it was ended by an exception or by Ctrl-C.
     pub fn answer<T>(self, answer: Option<T>) -> PyResult<T> {
         self.finish()?;
         answer.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
     }
 
-    /// What a computation gave of which a part is of no use; an error, too, where Ctrl-C came when it was complete.
+    /// The result of a computation that is useless unless complete; an error also if Ctrl-C came after it was complete.
     pub fn all_or_nothing<T>(self, answer: Option<T>) -> PyResult<T> {
         let answer = answer.filter(|_| !self.pressed);
         self.answer(answer)
     }
 
-    /// Looks for signals, and whether the reserve of memory is spent.
+    /// Checks for signals, and whether the memory reserve has been released.
     fn look(&mut self) {
         self.asked = Instant::now();
         if reserve_is_spent() {
@@ -94,8 +94,8 @@ impl PythonMonitor {
         }
     }
 
-    /// Ends the loop by what a signal handler or a callback raised. Ctrl-C is no error: the estimator stores the state
-    /// reached and raises KeyboardInterrupt itself.
+    /// Ends the loop because a signal handler or a callback raised an exception. Ctrl-C is not an error: the estimator
+    /// stores the state reached and raises KeyboardInterrupt itself.
     fn end_by(&mut self, error: PyErr) {
         (self.stopped, self.hurried) = (true, true);
         let ctrl_c = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));

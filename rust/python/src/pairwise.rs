@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 keywords! {
-/// A pairwise problem and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
+/// A pairwise problem and how to solve it, except for labels and features. See `multimargin.estimators` for the meaning.
 struct PairwiseRequest<'py> {
     c: f64,
     loss: String,
@@ -159,8 +159,8 @@ impl PairwiseRequest<'_> {
 }
 
 /// Solves a pairwise problem, see [`PairwiseRequest`]: the keywords of `multimargin.estimators.pairwise.problem.Fit`, with a
-/// further column for the zero label of a loss that has one. Matrices that are stored compactly are their arrays (indptr,
-/// indices, data) of compressed sparse rows.
+/// further column for the zero label if the loss has one. A compactly stored matrix is returned as its CSR arrays (indptr,
+/// indices, data).
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_pairwise<'py>(
@@ -208,7 +208,7 @@ pub fn solve_pairwise<'py>(
     })
 }
 
-/// A matrix, or the arrays of its compressed sparse rows.
+/// A matrix, or its CSR arrays.
 fn stored(py: Python<'_>, values: Stored, rows: usize, columns: usize) -> PyResult<Py<PyAny>> {
     match values {
         Stored::Dense(values) => Ok(matrix(py, values, rows, columns)?.into_any()),

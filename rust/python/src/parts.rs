@@ -1,4 +1,4 @@
-//! What a fit over many machines asks of a part of the rows in a round: `improve_part` and `split_part`.
+//! One part's work in a round of a fit over many machines: `improve_part` and `split_part`.
 
 use crate::answers::matrix;
 use crate::arguments::{
@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 keywords! {
-/// A part of the rows at the common point `weights`, `offset`, but for labels and features.
+/// A part of the rows at the common point `weights`, `offset`, except for labels and features.
 pub struct Part<'py> {
     pair_weights: PyReadonlyArray1<'py, f64>,
     #[pyo3(default)]
@@ -89,10 +89,10 @@ impl PartRequest<'_> {
     }
 }
 
-/// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`Part`] and
-/// [`PartRequest`]: the new dual rows, shape (n, q), and their dual terms; the change of the weights X^T B, shape (d, q), and of the sum of the
-/// dual rows; the sum of the losses and the part's share of the duality gap at the common point, with what their rounding
-/// comes of; and how many rows were visited.
+/// Certifies a part of the rows at the common point and improves its dual rows by some epochs, see [`Part`] and
+/// [`PartRequest`]. Returns the new dual rows, shape (n, q), and their dual terms; the changes of the weights X^T B, shape
+/// (d, q), and of the sum of the dual rows; the sum of the losses and the part's share of the duality gap at the common
+/// point, with the sizes that bound their rounding; and the number of rows visited.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn improve_part<'py>(
@@ -177,10 +177,11 @@ impl SplitRequest<'_> {
     }
 }
 
-/// A round of the alternating direction method over a part of the rows, see [`Part`] and [`SplitRequest`]: its scores times
-/// the scales and its dual rows, both of shape (n, q), and their dual terms; the part's share of the weights X^T B, shape (d, q), and of the
-/// sum of the dual rows; the sum of the losses at the common point, with what the rounding of the certificate comes of; and
-/// the sums of squares of the scores, of their distance from those of the common point, of their move, and of the multipliers.
+/// A round of the alternating direction method over a part of the rows, see [`Part`] and [`SplitRequest`]. Returns its
+/// scores times the scales and its dual rows, both of shape (n, q), and their dual terms; the part's share of the weights
+/// X^T B, shape (d, q), and of the sum of the dual rows; the sum of the losses at the common point, with the sizes that
+/// bound the rounding of the certificate; and the sums of squares of the scores, of their distance from those of the common
+/// point, of their change, and of the multipliers.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn split_part<'py>(

@@ -21,7 +21,7 @@ use pyo3::types::PyDict;
 type Column<'py> = Bound<'py, PyArray1<f64>>;
 
 keywords! {
-/// A problem of MLRL and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
+/// A problem of MLRL and how to solve it, except for labels and features. See `multimargin.estimators` for the meaning.
 struct RelationshipRequest<'py> {
     lam: f64,
     kernel_name: String,
@@ -67,7 +67,7 @@ impl RelationshipRequest<'_> {
         }
     }
 
-    /// The kernel, `None` for a matrix of its values.
+    /// The kernel; `None` if the features are a matrix of kernel values.
     fn kernel(&self) -> PyResult<Option<Kernel>> {
         match self.kernel_name.as_str() {
             "precomputed" => Ok(None),
@@ -123,8 +123,8 @@ pub fn solve_mlrl<'py>(
     })
 }
 
-/// The steps of one label by sequential minimal optimisation from `dual`, at most so many, for tests against a plain loop:
-/// the column reached, its gradient, and the number of steps. `scale` is the factor of the kernel.
+/// Runs sequential minimal optimisation for one label from `dual`, up to a number of steps, for tests against a plain loop:
+/// returns the column reached, its gradient, and the number of steps made. `scale` is the factor of the kernel.
 #[pyfunction]
 #[pyo3(signature = (kernel, signs, bounds, dual, *, scale, tolerance, steps))]
 #[allow(clippy::too_many_arguments)]
@@ -143,7 +143,7 @@ pub fn solve_label<'py>(
         let rows = KernelRows::stored(row_major("kernel", &kernel)?, n).map_err(value_error)?;
         let (signs, bounds) = (signs.as_slice()?, bounds.as_slice()?);
         let mut dual = memory::copied(dual.as_slice()?);
-        // It has one label, whose lam is the inverse of the kernel's factor.
+        // A problem with one label, where lambda is the inverse of the kernel's factor.
         let problem = Problem::new(&rows, signs, bounds, 1.0 / scale).map_err(value_error)?;
         let (gradient, made) = problem
             .steps_of_a_label(&mut dual, Limits { tolerance, steps })

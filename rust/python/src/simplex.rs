@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 keywords! {
-/// A problem of Rank-CVM and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
+/// A problem of Rank-CVM and how to solve it, except for labels and features. See `multimargin.estimators` for the meaning.
 struct SimplexRequest<'py> {
     c: f64,
     kernel_name: String,
@@ -66,7 +66,7 @@ impl SimplexRequest<'_> {
 }
 
 /// Solves Rank-CVM by Frank-Wolfe steps, see [`SimplexRequest`]: the keywords of
-/// `multimargin.estimators.pairwise.problem.Fit` but for the weights.
+/// `multimargin.estimators.pairwise.problem.Fit` except the weights.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_simplex<'py>(

@@ -1,15 +1,15 @@
 //! Anderson acceleration of an iteration `s <- g(s)` that leads to a fixed point (Walker and Ni 2011).
 //!
-//! With the residuals `r = g(s) - s` of the last iterations, the next state is the combination of their images that has, as
-//! far as these tell, the smallest residual:
+//! With the residuals `r = g(s) - s` of the last iterations, the next state is the combination of their images whose
+//! residual is smallest to first order:
 //!
 //! ```text
 //! s = g(s_k) - dG gamma,   gamma = argmin || r_k - dR gamma ||,   dR = (.., r_j - r_{j-1}, ..), dG likewise
 //! ```
 //!
-//! Splitting methods are such iterations in one matrix, and their steps do not lengthen residuals: where a combination
-//! has, its own image is not taken, but the one before, and all that is remembered is forgotten. So residuals shrink at
-//! least as those of the iteration itself do, but for one step in vain each time.
+//! Splitting methods are such iterations in one matrix, and their steps do not increase residuals. If a combination did, its
+//! image is discarded for the one before, and the history is cleared. So residuals shrink at least as fast as those of the
+//! plain iteration, except for one wasted step each time.
 
 use crate::linalg::vector::{axpy, dot};
 use crate::memory;
@@ -17,14 +17,15 @@ use crate::parallel::threads::Threads;
 use crate::tuning::Extrapolating;
 use nalgebra::{DMatrix, DVector};
 
-/// Numbers that one chunk of work handles: few enough for the cache, whatever is remembered.
+/// Numbers that one chunk of work handles: few enough for the cache, however long the history.
 const CHUNK: usize = 1 << 11;
 
 /// The memory of an iteration.
 #[derive(Debug)]
 pub(crate) struct Anderson {
     tuning: Extrapolating,
-    /// `dR` and `dG` by columns, of which the oldest is replaced: what is extrapolated need not be exact.
+    /// `dR` and `dG` by columns; the newest replaces the oldest. Single precision is enough, as an extrapolation need not be
+    /// exact.
     residuals: Vec<Vec<f32>>,
     images: Vec<Vec<f32>>,
     /// `dR^T dR`
@@ -32,12 +33,12 @@ pub(crate) struct Anderson {
     /// The last residual, its image and its length.
     last: [Vec<f64>; 2],
     length: f64,
-    /// Differences so far, since all was forgotten; `None` before there is a residual.
+    /// Differences noted since the history was cleared; `None` before the first residual.
     known: Option<usize>,
 }
 
 impl Anderson {
-    /// Remembers nothing.
+    /// An empty history.
     pub fn new(tuning: &Extrapolating) -> Self {
         Self {
             tuning: tuning.clone(),
@@ -50,12 +51,12 @@ impl Anderson {
         }
     }
 
-    /// Forgets everything: the iteration is another one.
+    /// Clears the history, since the iteration has changed.
     pub fn forget(&mut self) {
         self.known = None;
     }
 
-    /// Replaces the `image` of a state by the state that comes next.
+    /// Replaces the `image` of a state by the next state.
     pub fn step(&mut self, state: &[f64], image: &mut [f64], threads: &Threads) {
         let size = image.len();
         let most = self.tuning.most.min(self.tuning.room / (2 * size.max(1)));
@@ -66,7 +67,7 @@ impl Anderson {
             g.iter().zip(s).map(|(g, s)| (g - s).powi(2)).sum::<f64>()
         });
         let length = squares.iter().sum::<f64>().sqrt();
-        // A length that has overflowed compares with nothing.
+        // False also for a length that has overflowed to NaN.
         let shorter = length <= self.length;
         if self.known.is_some_and(|known| known > 0) && !shorter {
             image.copy_from_slice(&self.last[1]);
@@ -108,8 +109,8 @@ impl Anderson {
         });
     }
 
-    /// Notes a residual, its image, and at a `place` how they differ from the last ones. Returns of each chunk the products of
-    /// `count` columns of `dR` with the new one and with the residual.
+    /// Stores a residual and its image, and their differences from the last ones in column `place`. Returns, for each chunk,
+    /// the products of `count` columns of `dR` with the new column and with the residual.
     fn remember(
         &mut self,
         state: &[f64],
@@ -161,7 +162,7 @@ mod tests {
         parts.map(|(k, s)| at(k) * s + 0.01 * sum + 1.0).collect()
     }
 
-    /// How far the state after so many steps is from its image.
+    /// The distance of the state after `steps` steps from its image.
     fn residual(size: usize, steps: usize, threads: usize, anderson: bool) -> (f64, Vec<f64>) {
         let (threads, mut memory) = (
             Threads::new(threads),
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(of(1), of(3));
     }
 
-    /// Where residuals grow, or are no numbers, the images are taken as they are.
+    /// If residuals grow or are NaN, the images are taken as they are.
     #[test]
     fn what_misleads_is_forgotten() {
         let (threads, mut memory) = (Threads::default(), Anderson::new(&Extrapolating::default()));
@@ -210,12 +211,12 @@ mod tests {
             assert_eq!(next[0].to_bits(), factor.to_bits());
             assert_eq!(next[1].to_bits(), (2.0 * factor).to_bits());
         }
-        // Two residuals on a line, and the point where it is 0.
+        // Two residuals on a line, and the zero of that line.
         let mut next = vec![0.75, 1.75];
         memory.step(&[0.25, 0.75], &mut next, &threads);
         let error = (next[0] - 0.5).abs() + (next[1] - 1.5).abs();
         assert!(error < 1e-6, "{next:?}");
-        // There it is longer: back to the image before.
+        // The residual there is longer: back to the previous image.
         let mut next = vec![9.0, 9.0];
         memory.step(&[0.5, 1.5], &mut next, &threads);
         assert_eq!(next, [0.75, 1.75]);
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!(next, [0.25, 0.5]);
     }
 
-    /// Too much to be remembered.
+    /// States too large for a history.
     #[test]
     fn large_states_are_left_alone() {
         let tuning = Extrapolating::default();

@@ -1,6 +1,6 @@
 //! Bad input, as an error that names the argument.
 
-/// Bad input. A loop that merely stops early does not fail: it says so in its [`Status`](crate::report::Status).
+/// Bad input. A loop that merely stops early does not fail: its [`Status`](crate::report::Status) says so.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SolverError {
     /// An argument is outside its range or does not fit another one.
@@ -31,7 +31,7 @@ pub fn refused(
     }
 }
 
-/// Refuses an array of another size than the rows, features and labels ask for.
+/// Refuses an array whose size does not match the numbers of rows, features and labels.
 pub(crate) fn check_size(
     name: &'static str,
     found: usize,

@@ -6,23 +6,23 @@ use crate::linalg::vector::range;
 use crate::memory;
 use std::ops::Range;
 
-/// How an indicator matrix marks a label of which nothing is known; 0 is irrelevant, and anything else relevant.
+/// Mark of an unknown label in an indicator matrix; 0 is irrelevant, anything else relevant.
 pub const UNKNOWN: u8 = 2;
 
-/// Marks that are looked at together.
+/// Marks that are checked together.
 const RUN: usize = 64;
 
 /// The pairs of one instance, whose labels come with the relevant ones first.
 ///
-/// A relevant label `m` forms a pair with each of the `top` highest irrelevant labels, or with all of them where there are
-/// no more; each of these pairs has the weight `w_m`.
+/// A relevant label `m` forms a pair with each of the `top` highest irrelevant labels, or with all if there are fewer; each
+/// of these pairs has the weight `w_m`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairs<'a> {
     /// Number of relevant labels.
     pub relevant: usize,
     /// `w_m` of the relevant labels; empty where all are 1.
     pub weights: &'a [f64],
-    /// With how many irrelevant labels each relevant one forms a pair.
+    /// Number of irrelevant labels with which each relevant one forms a pair, at most.
     pub top: usize,
 }
 
@@ -38,7 +38,7 @@ impl Pairs<'static> {
 }
 
 impl Pairs<'_> {
-    /// Whether these are all pairs, each of weight 1, of an instance with so many labels.
+    /// Whether these are all pairs of an instance with this many labels, each of weight 1.
     pub fn are_plain(&self, labels: usize) -> bool {
         self.weights.is_empty() && self.top >= labels - self.relevant
     }
@@ -57,7 +57,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// With how many of the irrelevant labels each relevant one forms a pair.
+    /// Number of irrelevant labels with which each relevant one forms a pair.
     pub fn partners(&self, labels: usize) -> usize {
         self.top.min(labels - self.relevant)
     }
@@ -65,8 +65,9 @@ impl Pairs<'_> {
 
 /// The label sets of `n` instances over `q` labels, and the weight of each instance's pairs.
 ///
-/// A label is relevant to an instance, irrelevant or unknown; unknown labels are in no pair. The pairs of an instance are all of a relevant and an irrelevant label; or, with a zero label, which comes last, all
-/// of a relevant label and the zero label, and of the zero label and an irrelevant one.
+/// Each label is relevant, irrelevant or unknown for an instance; unknown labels are in no pair. The pairs of an instance
+/// are those of a relevant and an irrelevant label; or, with a zero label, which comes last, those of a relevant label and
+/// the zero label and those of the zero label and an irrelevant one.
 #[derive(Clone, Debug)]
 pub struct Labels {
     count: usize,
@@ -123,7 +124,7 @@ impl Labels {
                 "a whole number of rows of at least one label",
             ));
         }
-        // Most labels are irrelevant, many of them in a row.
+        // Most labels are irrelevant, in long runs.
         let some = |marks: &&[u8]| marks.iter().fold(0, |all, mark| all | mark) != 0;
         let rows = indicator.chunks_exact(q).map(|row| {
             let runs = row.chunks(RUN).zip((0..).step_by(RUN));
@@ -153,7 +154,7 @@ impl Labels {
         Self::of_marks(rows, marks.columns(), c)
     }
 
-    /// From the marks of each instance, ascending, irrelevant labels left out or not.
+    /// From the marks of each instance, in ascending order of labels; irrelevant labels may be left out.
     fn of_marks<R: Iterator<Item = (u32, u8)> + Clone>(
         rows: impl Iterator<Item = R>,
         q: usize,
@@ -188,7 +189,7 @@ impl Labels {
         Ok(labels)
     }
 
-    /// The same label sets with the weight `c_i` of the pairs of every instance given.
+    /// The same label sets with the given weight `c_i` for the pairs of each instance.
     ///
     /// # Errors
     /// When the weights are not one for each instance, or one is negative or not finite.
@@ -200,8 +201,8 @@ impl Labels {
         Ok(self)
     }
 
-    /// The same label sets with a zero label as label `q` (Xu 2012). Every instance has one pair a known label then;
-    /// their weight is `weights`, or `C` over their number; instances without pairs get weight 0.
+    /// The same label sets with a zero label as label `q` (Xu 2012). Every instance then has one pair for each known label;
+    /// their weight is that of `weights`, or `C` divided by their number. Instances without pairs get weight 0.
     ///
     /// # Errors
     /// When the weights are not one for each instance, or one is negative or not finite.
@@ -222,7 +223,7 @@ impl Labels {
         Ok(self)
     }
 
-    /// The same label sets, where the pairs of a relevant label `m` have `w_m` times the weight of their instance.
+    /// The same label sets; the pairs of a relevant label `m` now have `w_m` times the weight of their instance.
     ///
     /// # Errors
     /// When the weights are not one for each label, or one is not a positive number.
@@ -247,7 +248,7 @@ impl Labels {
         Ok(self)
     }
 
-    /// The same label sets, where a relevant label forms pairs with the `top` highest irrelevant labels alone.
+    /// The same label sets; a relevant label now forms pairs with the `top` highest irrelevant labels only.
     ///
     /// # Errors
     /// When `top` is 0, or there is a zero label.
@@ -270,7 +271,7 @@ impl Labels {
         !self.relevant_weights.is_empty()
     }
 
-    /// Whether all pairs of an instance count, and the same.
+    /// Whether all pairs of an instance count, with equal weights.
     pub fn are_plain(&self) -> bool {
         !self.are_weighted() && !self.have_top()
     }
@@ -280,7 +281,7 @@ impl Labels {
         self.top < self.count
     }
 
-    /// How many of the highest irrelevant labels have pairs.
+    /// Number of the highest irrelevant labels that are in pairs.
     pub(crate) fn top(&self) -> usize {
         self.top
     }
@@ -300,8 +301,8 @@ impl Labels {
         self.zero
     }
 
-    /// The same instances with the pairs inside parts of the labels alone, which keep their weights. An instance has pairs
-    /// inside one part at most: the labels outside of it are unknown.
+    /// The same instances with only the pairs inside the parts of a partition of the labels, which keep their weights. An
+    /// instance has pairs inside at most one part: the labels outside of it become unknown.
     pub(crate) fn within(&self, part_of: &[usize]) -> Self {
         let mut within = Self {
             relevant: Sets::new(),
@@ -353,7 +354,7 @@ impl Labels {
         self.relevant.of(i)
     }
 
-    /// The labels of which nothing is known for instance `i`, ascending.
+    /// The labels that are unknown for instance `i`, ascending.
     pub fn unknown(&self, i: usize) -> &[u32] {
         self.unknown.of(i)
     }
@@ -363,7 +364,7 @@ impl Labels {
         self.count - self.unknown(i).len()
     }
 
-    /// The weight `c_i` of each pair of instance `i`, but for that of its relevant label; 0 when it has none.
+    /// The weight `c_i` of each pair of instance `i`, without that of its relevant label; 0 if it has no pairs.
     pub fn weight(&self, i: usize) -> f64 {
         self.weights[i]
     }
@@ -380,8 +381,8 @@ impl Labels {
         })
     }
 
-    /// What of the weight of its pairs an instance may spend on each at once: all, unless they are those with the
-    /// highest irrelevant labels alone.
+    /// The share of its weight that every pair of an instance can have at the same time: 1, unless only pairs with the
+    /// highest irrelevant labels count.
     pub(crate) fn share_of_pairs(&self, i: usize) -> f64 {
         let (p, known) = (self.relevant(i).len(), self.known(i));
         if self.zero || self.top >= known - p {
@@ -396,7 +397,7 @@ impl Labels {
         self.weights[i] > 0.0
     }
 
-    /// Number of pairs of instance `i`: `p_i r_i`, or one a known label with a zero label.
+    /// Number of pairs of instance `i`: `p_i r_i`, or, with a zero label, the number of known labels.
     pub fn pairs(&self, i: usize) -> usize {
         let (p, known) = (self.relevant(i).len(), self.known(i));
         if self.zero {
@@ -406,7 +407,7 @@ impl Labels {
         }
     }
 
-    /// The weight of all pairs of instance `i`: `c_i p_i r_i`, where all count the same.
+    /// The total weight of the pairs of instance `i`: `c_i p_i r_i` if all count the same.
     pub fn weight_of_pairs_of(&self, i: usize) -> f64 {
         let pairs = self.pairs_of(i);
         if pairs.are_plain(self.known(i)) {
@@ -420,7 +421,7 @@ impl Labels {
         }
     }
 
-    /// The weight of all pairs.
+    /// The total weight of all pairs.
     pub fn weight_of_pairs(&self) -> f64 {
         (0..self.instances())
             .map(|i| self.weight_of_pairs_of(i))
@@ -436,7 +437,7 @@ impl Labels {
     pub(crate) fn sum_of_pairs(&self, i: usize, row: &[f64]) -> f64 {
         let preferred: f64 = self.relevant(i).iter().map(|&m| row[m as usize]).sum();
         if self.zero {
-            // What the relevant labels receive from the zero label, and what it receives from the others.
+            // The pairs of relevant labels with the zero label, and those of the zero label with irrelevant ones.
             2.0 * preferred + row[self.count - 1]
         } else {
             preferred
@@ -469,7 +470,7 @@ impl Labels {
         (relevant, self.irrelevant(i).next().unwrap_or(0) as u32)
     }
 
-    /// The runs of consecutive labels that are irrelevant to instance `i`, ascending; some are empty.
+    /// The runs of consecutive labels that are irrelevant for instance `i`, ascending; some may be empty.
     fn irrelevant_runs(&self, i: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         let (mut relevant, mut unknown) = (self.relevant(i), self.unknown(i));
         let mut from = 0;

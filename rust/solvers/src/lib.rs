@@ -12,10 +12,10 @@
 //! | SSMLRL (Zhang & Yeung 2013) | as MLRL | the data-dependent kernel of eq. (22) | as MLRL |
 //! | LLSF (Huang et al. 2015) | squared error, l1 | features | [`llsf::Solver`] |
 //!
-//! A pairwise method is a [`pairwise::loss::Loss`] (value and proximal map), a [`pairwise::scores::Scores`] (a kernel or linear
-//! features), a rule for the bias ([`pairwise::bias`]) and the one loop around them; a further method is a row of this
-//! table. [`pairwise::request`] makes scores and loop of what a caller states. Every loop ends with the status that
-//! [`report::Objectives::verdict`] gives it. This crate does not depend on Python.
+//! A pairwise method is a [`pairwise::loss::Loss`] (value and proximal map), a [`pairwise::scores::Scores`] (a kernel or
+//! linear features), a rule for the bias ([`pairwise::bias`]) and the one loop around them; a further method is a row of
+//! this table. [`pairwise::request`] chooses scores and loop for a problem as a caller states it.
+//! [`report::Objectives::verdict`] decides with which status a loop ends. This crate does not depend on Python.
 
 pub(crate) mod anderson;
 pub mod error;

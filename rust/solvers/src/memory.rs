@@ -1,8 +1,8 @@
-//! Matrices whose size grows with the problem (rows by rows, rows by labels, features by labels): no memory for one unwinds with [`OutOfMemory`] instead of ending the
-//! process, as a failed allocation of `Vec` does.
+//! Matrices whose size grows with the problem (rows by rows, rows by labels, features by labels): failure to allocate one
+//! unwinds with [`OutOfMemory`] instead of aborting the process, as a failed allocation of `Vec` does.
 //!
-//! The payload of the unwinding is what `std` would use for `-Z oom=panic`: a value of a known type. Whoever calls the
-//! loops of this crate turns it into an error with [`catch`]; the helper threads of [`crate::parallel::threads`] hand it on.
+//! The payload of the unwinding is a value of a known type, as in `std` with `-Z oom=panic`. Callers of the crate's loops
+//! turn it into an error with [`catch`]; the helper threads of [`crate::parallel::threads`] pass it on.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::any::Any;
@@ -10,16 +10,16 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What an array holds.
+/// The contents of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A kernel matrix.
     KernelMatrix,
-    /// Rows of a kernel matrix that are kept.
+    /// Cached rows of a kernel matrix.
     KernelRows,
     /// A number for each pair of labels of a row.
     LabelPairs,
-    /// Numbers for any two labels.
+    /// Numbers for each pair of labels.
     LabelNetwork,
     /// A number for each row, feature or label and each label or feature.
     Matrix,
@@ -38,13 +38,13 @@ impl Purpose {
     }
 }
 
-/// There is no memory for an array.
+/// An array could not be allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot allocate {} for {}; expected that much free memory", size(*.bytes), .purpose.name())]
 pub struct OutOfMemory {
     /// Size of the array.
     pub bytes: usize,
-    /// What it would have held.
+    /// Its contents.
     pub purpose: Purpose,
 }
 
@@ -66,19 +66,19 @@ fn size(bytes: usize) -> String {
     format!("{value:.3e} PB")
 }
 
-/// Why [`catch`] has no answer.
+/// The reason why [`catch`] has no result.
 #[derive(Debug)]
 pub enum Failure {
-    /// There was no memory for an array.
+    /// An array could not be allocated.
     Memory(OutOfMemory),
-    /// A panic: a fault of this crate.
+    /// A panic: a bug in this crate.
     Panic(String),
 }
 
-/// Calls `work` and returns what it unwound with, if it did.
+/// Calls `work`, and returns the payload if it unwinds.
 ///
 /// # Errors
-/// When there was no memory for an array, or `work` panicked.
+/// When an array could not be allocated, or `work` panicked.
 pub fn catch<R>(work: impl FnOnce() -> R) -> Result<R, Failure> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| failure(&*payload))
 }
@@ -98,13 +98,13 @@ thread_local! {
     static FALLIBLE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the allocation that the calling thread makes now may fail: an allocator with an emergency reserve keeps it
-/// for those that may not.
+/// Whether the allocation that the calling thread is making may fail: an allocator with an emergency reserve keeps it for
+/// those that must not.
 pub fn may_fail() -> bool {
     FALLIBLE.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Calls `allocate`, whose failure is handled.
+/// Calls `allocate` where failure is handled.
 fn fallibly<R>(allocate: impl FnOnce() -> R) -> R {
     let before = FALLIBLE.replace(true);
     let result = allocate();
@@ -115,7 +115,7 @@ fn fallibly<R>(allocate: impl FnOnce() -> R) -> R {
 /// Room for `length` values.
 ///
 /// # Panics
-/// Unwinds with [`OutOfMemory`] when there is no memory for them, as all that follow.
+/// Unwinds with [`OutOfMemory`] if they cannot be allocated, like all functions below.
 pub fn room<T>(length: usize) -> Vec<T> {
     let mut values = Vec::new();
     reserve(&mut values, length);
@@ -135,13 +135,12 @@ fn reserve_for<T>(values: &mut Vec<T>, additional: usize, purpose: Purpose) {
     }
 }
 
-/// A number as it is stored: in double precision, or in single precision in half the memory. All arithmetic is in double
-/// precision.
+/// A stored number: in double precision, or in single precision with half the memory. All arithmetic is in double precision.
 ///
 /// # Safety
 /// All bits 0 are the number 0.
 pub unsafe trait Number: Copy + Default + Send + Sync + Into<f64> {
-    /// The nearest number of the kind.
+    /// The nearest number of this type.
     fn nearest(value: f64) -> Self;
 }
 
@@ -164,7 +163,7 @@ pub fn zeros(length: usize) -> Vec<f64> {
     zeros_for(length, Purpose::Matrix)
 }
 
-/// The same, for what it holds.
+/// The same, with the contents named for an error.
 pub fn zeros_for<T: Number>(length: usize, purpose: Purpose) -> Vec<T> {
     if length == 0 {
         return Vec::new();
@@ -194,7 +193,7 @@ pub fn filled<T: Clone>(value: T, length: usize) -> Vec<T> {
     values
 }
 
-/// Makes a buffer `length` long, with the given value in what is new.
+/// Resizes a buffer to `length`, filling new places with the given value.
 pub fn resize<T: Clone>(values: &mut Vec<T>, length: usize, value: T) {
     reserve(values, length.saturating_sub(values.len()));
     values.resize(length, value);
@@ -207,13 +206,13 @@ pub fn copied<T: Clone>(values: &[T]) -> Vec<T> {
     copy
 }
 
-/// What an iterator yields: for those that know their length, in one allocation.
+/// Collects an iterator, in one allocation if it knows its length.
 pub fn collected<T>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let values = values.into_iter();
     let (least, most) = values.size_hint();
     let mut collection = room(least);
     if most == Some(least) {
-        // There is room for all of them: no check for each.
+        // There is room for all of them, so nothing is checked for each.
         collection.extend(values);
     } else {
         extend(&mut collection, values);
@@ -221,43 +220,44 @@ pub fn collected<T>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     collection
 }
 
-/// Appends a value to a list that grows.
+/// Appends a value to a growing list.
 pub fn push<T>(values: &mut Vec<T>, value: T) {
     make_room(values, 1);
     values.push(value);
 }
 
-/// Appends so many zeros to a list that grows.
+/// Appends zeros to a growing list.
 pub fn grow<T: Number>(values: &mut Vec<T>, zeros: usize) {
     make_room(values, zeros);
     values.resize(values.len() + zeros, T::default());
 }
 
-/// Appends a copy of some values to a list that grows.
+/// Appends a copy of some values to a growing list.
 pub fn append<T: Clone>(values: &mut Vec<T>, more: &[T]) {
     make_room(values, more.len());
     values.extend_from_slice(more);
 }
 
-/// Makes room for further values and, if it has to move the list, for as many more as there are.
+/// Makes room for further values; if the list has to be moved, its capacity is doubled.
 fn make_room<T>(values: &mut Vec<T>, additional: usize) {
     if values.capacity() - values.len() < additional {
         reserve(values, additional.max(values.len()).max(4));
     }
 }
 
-/// Appends what an iterator yields.
+/// Appends the items of an iterator.
 pub fn extend<T>(values: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for value in more {
         push(values, value);
     }
 }
 
-/// Unwinds unless `bytes` could be allocated now: before a library allocates them, whose failure would end the process.
+/// Unwinds unless `bytes` can be allocated now: called before a library allocates them, whose failure would abort the
+/// process.
 pub fn probe(bytes: usize, purpose: Purpose) {
     let mut unused: Vec<u8> = Vec::new();
     reserve_for(&mut unused, bytes, purpose);
-    // Unused memory would be optimised away, and the question with it.
+    // An unused allocation would be optimised away, and the test with it.
     drop(black_box(unused));
 }
 

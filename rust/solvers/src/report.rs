@@ -1,4 +1,4 @@
-//! What every loop takes and returns: settings, a monitor, and a report that is recomputed at the returned point.
+//! The settings and the monitor that every loop takes, and the report that it returns, recomputed at the returned point.
 
 use crate::error::{SolverError, refused};
 use crate::tuning::Tuning;
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 pub enum Status {
     /// The relative duality gap, recomputed at the returned point, is within the tolerance.
     Converged,
-    /// The epochs are used up.
+    /// The maximum number of epochs was reached.
     MaxIterations,
     /// The monitor asked to stop.
     Interrupted,
-    /// The time that the fit may take is over.
+    /// The time limit was reached.
     TimeLimit,
     /// No step changes anything in floating point any more, but the gap is above the tolerance.
     Stalled,
@@ -38,7 +38,7 @@ impl Status {
     }
 }
 
-/// When to stop, and how to go there.
+/// Stopping rules and the course of the loop.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Relative duality gap at which to stop.
@@ -47,14 +47,14 @@ pub struct Settings {
     pub max_epochs: usize,
     /// Seed of the random permutations.
     pub seed: u64,
-    /// Visit the instances in a new random order in each epoch, else in the order given.
+    /// Whether to visit the instances in a new random order in each epoch, rather than in the given one.
     pub shuffle: bool,
-    /// Instances whose updates are applied to the others at once; 0 lets the kind of scores choose.
+    /// Number of instances whose updates are applied to the others at once; 0 for the default of the scores.
     pub block_size: usize,
-    /// Chains of instances that are solved at the same time, whatever the number of threads; 0 lets the size of the
-    /// problem choose.
+    /// Number of chains of instances that are solved in parallel, independent of the number of threads; 0 to choose it by
+    /// the size of the problem.
     pub chains: usize,
-    /// What makes the loop fast.
+    /// The mechanisms that make the loop fast.
     pub tuning: Tuning,
 }
 
@@ -99,7 +99,7 @@ pub struct Record {
     pub primal: f64,
     /// Dual objective (with a free bias: of the problem with the bias held, until the last record).
     pub dual: f64,
-    /// Instances that the next epoch visits.
+    /// Instances that the next epoch will visit.
     pub active: usize,
 }
 
@@ -120,23 +120,23 @@ pub(crate) fn relative(gap: f64, primal: f64) -> f64 {
 /// A negative curvature within this share of the primal objective is rounding, and no negative gap beyond it.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
-/// An objective, its bound, and how far rounding may have moved one past the other.
+/// An objective, its bound, and the rounding error of their difference.
 #[derive(Clone, Copy, Debug)]
 pub struct Objectives {
     /// Primal objective.
     pub primal: f64,
     /// Dual objective.
     pub dual: f64,
-    /// The rounding of what both sum up.
+    /// A bound on the rounding error of their difference.
     pub rounding: f64,
 }
 
-/// The rounding of a sum of terms of such a size together, one after the other so many times.
+/// A bound on the rounding error of a sum with this many additions, whose terms have this total size.
 pub(crate) fn rounding_of(size: f64, additions: usize) -> f64 {
     f64::EPSILON * additions as f64 * size
 }
 
-/// A bound on the rounding of a quadratic form whose terms have such a size together: a few units in the last place.
+/// A bound on the rounding error of a quadratic form whose terms have this total size: a few units in the last place.
 pub(crate) fn rounding_of_form(size: f64) -> f64 {
     16.0 * f64::EPSILON * size
 }
@@ -147,19 +147,19 @@ impl Objectives {
         relative_gap(self.primal, self.dual)
     }
 
-    /// Whether the bound is above the objective by more than rounding, and bounds nothing.
+    /// Whether the bound exceeds the objective by more than rounding, and is therefore invalid.
     pub fn contradict(&self) -> bool {
         self.dual - self.primal > self.rounding.min(ROUNDING * self.primal.abs())
     }
 
-    /// Whether the gap is within a tolerance, and none that is negative by more than rounding.
+    /// Whether the gap is within a tolerance, and not negative beyond rounding.
     pub(crate) fn certify(&self, tolerance: f64) -> bool {
         self.gap() <= tolerance && !self.contradict()
     }
 
-    /// What the certificate says: `Converged` when the very gap that [`Report::gap`] gives is within the tolerance,
+    /// The verdict of the certificate: `Converged` when the gap, as [`Report::gap`] will return it, is within the tolerance,
     /// `IndefiniteKernel` when the gap or the curvature `quadratic` is negative by more than `floor`, the rounding of
-    /// `quadratic`, and `Stalled` when rounding explains what is negative, or the numbers have overflowed. `None` when the
+    /// `quadratic`, and `Stalled` when rounding explains what is negative, or the numbers have overflowed. `None` if the
     /// loop has to go on.
     pub fn verdict(
         &self,
@@ -183,19 +183,19 @@ impl Objectives {
     }
 }
 
-/// What a monitor says to a loop.
+/// A monitor's answer to a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
     /// Go on.
     Go,
-    /// The time that the fit may take is over. The loop ends as at its last epoch: its answer is certified in full.
+    /// The time limit is reached. The loop ends as after its last epoch, with a complete certificate.
     OutOfTime {
-        /// Whether an epoch has been recorded. Most loops make their first one in any case.
+        /// Whether an epoch has been recorded. Most loops always complete the first one.
         recorded: bool,
     },
     /// The loop must stop now.
     Interrupted {
-        /// Whether what there is is needed at once: after a signal, and not a callback.
+        /// Whether the result is needed at once: after a signal, but not after a callback.
         at_once: bool,
     },
 }
@@ -206,12 +206,12 @@ impl Poll {
         matches!(self, Self::Interrupted { .. })
     }
 
-    /// Whether the time is over for a loop that has made its first epoch.
+    /// Whether the time limit is reached and the loop has completed its first epoch.
     pub fn is_out_of_time(self) -> bool {
         self == Self::OutOfTime { recorded: true }
     }
 
-    /// Whether an epoch has to break off.
+    /// Whether an epoch has to be broken off.
     pub fn breaks_off(self) -> bool {
         self.is_interrupted() || self.is_out_of_time()
     }
@@ -235,11 +235,11 @@ pub trait Monitor {
     /// Whether the loop goes on. Called at least every few milliseconds of work; what has stopped a loop stays so.
     fn poll(&mut self) -> Poll;
 
-    /// Told of each certificate.
+    /// Called with each certificate.
     fn epoch(&mut self, record: &Record);
 }
 
-/// Watches nothing.
+/// A monitor that never stops a loop.
 impl Monitor for () {
     fn poll(&mut self) -> Poll {
         Poll::Go
@@ -248,7 +248,7 @@ impl Monitor for () {
     fn epoch(&mut self, _record: &Record) {}
 }
 
-/// Asks to stop after some looks.
+/// Asks to stop after this many polls.
 #[cfg(test)]
 pub(crate) struct Stops(pub usize);
 
@@ -270,7 +270,7 @@ impl Monitor for Stops {
 #[derive(Clone, Debug)]
 pub struct Trace {
     start: Instant,
-    /// One record a certificate.
+    /// One record per certificate.
     pub history: Vec<Record>,
 }
 
@@ -284,7 +284,7 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// What the loop has taken.
+    /// The time since the loop began.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
@@ -345,11 +345,12 @@ pub struct Report {
     pub epochs: usize,
     /// Primal objective at the returned point.
     pub primal: f64,
-    /// Dual objective at the returned point: a lower bound of the optimum, minus infinity where rounding has spoilt it.
+    /// Dual objective at the returned point: a lower bound of the optimum, or minus infinity if rounding has made it
+    /// invalid.
     pub dual: f64,
-    /// How far rounding may have moved both past each other.
+    /// A bound on the rounding error of their difference.
     pub rounding: f64,
-    /// One record a certificate; the last one is that of the returned point.
+    /// One record per certificate; the last one is that of the returned point.
     pub history: Vec<Record>,
 }
 
@@ -363,8 +364,8 @@ impl Report {
         self.drop_false_bound();
     }
 
-    /// Puts minus infinity in the place of a bound that rounding has moved above the objective. That of an indefinite kernel
-    /// is none in any case.
+    /// Replaces a bound that rounding has moved above the objective by minus infinity. With an indefinite kernel there is no
+    /// bound at all.
     fn drop_false_bound(&mut self) {
         if self.status == Status::IndefiniteKernel || !self.objectives().contradict() {
             return;
@@ -422,7 +423,7 @@ mod tests {
             (late.status, late.dual),
             (Status::TimeLimit, f64::NEG_INFINITY)
         );
-        // Neither a gap beyond the rounding of the terms nor one that is large beside the objective.
+        // Neither a gap beyond the rounding of the terms nor one that is large relative to the objective.
         for (rounding, dual) in [(1e-13, 2.0 + 1e-12), (1.0, 2.0 + 1e-8)] {
             let spoilt = with(rounding, Status::Converged, dual);
             assert_eq!(

@@ -1,5 +1,5 @@
-//! The mechanisms that make block coordinate ascent fast, each with a switch and its numbers, of which `benchmarks/ablate.py`
-//! measures what each gives; and tables of the numbers that nobody sets.
+//! The mechanisms that make block coordinate ascent fast, each with a switch and its numbers (`benchmarks/ablate.py`
+//! measures the gain of each), and tables of numbers without a switch.
 
 use crate::error::{SolverError, refused};
 
@@ -26,10 +26,10 @@ macro_rules! mechanisms {
             /// The names of the mechanisms.
             pub const NAMES: &'static str = quoted!($($name)*);
 
-            /// All mechanisms but those of these names.
+            /// All mechanisms except those with these names.
             ///
             /// # Errors
-            /// When there is none of a name.
+            /// When there is no mechanism with one of the names.
             pub fn without<S: AsRef<str>>(names: &[S]) -> Result<Self, SolverError> {
                 let mut tuning = Self::default();
                 for name in names.iter().map(AsRef::as_ref) {
@@ -61,162 +61,162 @@ macro_rules! mechanisms {
 }
 
 mechanisms! {
-    /// Instances whose gap terms are negligible are skipped; all terms are computed anew with each certificate.
+    /// Instances whose gap terms are negligible are skipped; each certificate recomputes all terms.
     shrinking: Shrinking {
-        /// Share of the tolerated gap that skipped instances may leave behind.
+        /// Share of the tolerated gap that skipped instances may contribute.
         share: f64 = 0.05,
     }
 
-    /// A chain solves its instances several times in a row, where no other runs at the same time.
+    /// A chain solves its instances several times in a row, if no other runs in parallel.
     passes: Passes {
         /// Epochs with one pass: easy problems need no more.
         single_epochs: usize = 2,
-        /// Most multiply-adds of all passes over a chain, so that an interruption is answered promptly.
+        /// Maximum number of multiply-adds of all passes over a chain, so that interruptions are answered promptly.
         work: usize = 200_000_000,
-        /// Passes end when one gains less than this share of the first: a pass costs about so much of an epoch's visit, whose
-        /// product with the kernel reaches all instances.
+        /// Passes end when one gains less than this share of the first, about the share of its cost in that of a visit,
+        /// whose product with the kernel reaches all instances.
         least_gain: f64 = 0.06,
-        /// An instance that gains less than this share of the mean of the pass before rests until the next epoch.
+        /// An instance that gains less than this share of the previous pass's mean rests until the next epoch.
         least_share: f64 = 0.3,
     }
 
-    /// In every second epoch of several passes a chain is an instance and those that it has the largest kernel values with:
-    /// they settle among themselves what they would else need epochs for.
+    /// In every second epoch with several passes, a chain consists of an instance and those with the largest kernel values
+    /// to it: they settle among themselves what would otherwise take epochs.
     neighbours: Neighbours {}
 
-    /// Large problems with linear scores, of which the solutions take a good part of the time, are solved by several chains at
-    /// the same time: threads share the update of other scores anyway.
+    /// Large problems with linear scores, where block solutions take a large part of the time, are solved by several chains
+    /// in parallel; with other scores, threads share the update of all scores.
     chains: Chains {
-        /// How many.
+        /// Number of chains.
         count: usize = 4,
         /// Scores of the smallest such problem.
         scores: usize = 100_000,
-        /// One instance in so many is a probe of how much the chains overshoot together.
+        /// One instance in this many is a probe of how far the joint move overshoots.
         probed: usize = 8,
-        /// Share of an epoch's joint moves that may overshoot; beyond it half as many chains go on.
+        /// Share of an epoch's joint moves that may overshoot; beyond it, the number of chains is halved.
         spoilt: f64 = 0.05,
     }
 
-    /// With thousands of labels, instances are visited among their hardest labels.
+    /// With hundreds of labels or more, visits are restricted to the hardest labels.
     shortlists: Shortlisting {
-        /// Fewest labels of such a problem.
+        /// Minimum number of labels.
         labels: usize = 256,
-        /// Shortlists pay if they hold at most one in so many labels.
+        /// Shortlists pay if they hold at most one in this many labels.
         short: usize = 8,
-        /// With pairs of the `k` highest irrelevant labels alone, one in so many labels is listed besides them,
+        /// If only the `k` highest irrelevant labels form pairs, one in this many labels is listed in addition to them,
         reserve: usize = 32,
-        /// but these at least.
+        /// but at least this many.
         least_reserve: usize = 30,
-        /// How many labels without a dual variable stay listed after a visit. With none for instances that have many dual
-        /// variables, the labels that would take these over are never found.
+        /// Number of labels with a dual variable of 0 that stay listed after a visit. With none, instances with many nonzero
+        /// dual variables would never find the labels that should replace them.
         kept: usize = 8,
-        /// How many instances list a label on the way to the first point, besides those to which it is hard.
+        /// Number of instances that list a label in the first epoch, in addition to those for which it is hard.
         turns: usize = 64,
-        /// Most passes over the same shortlists.
+        /// Maximum number of passes over the same shortlists.
         passes: usize = 12,
-        /// Passes end when the gap that they meet is below this share of the first one's,
+        /// Passes end when the gap that they find is below this share of that of the first pass,
         share: f64 = 0.1,
-        /// and when it is below this share of the tolerated gap.
+        /// or below this share of the tolerated gap.
         enough: f64 = 0.9,
-        /// How far below the margin of the lowest relevant label a label still is hard.
+        /// Distance below the margin of the lowest relevant label up to which a label counts as hard.
         close: f64 = 0.1,
-        /// Instances that are visited between two questions to the monitor.
+        /// Instances visited between two polls of the monitor.
         together: usize = 64,
         /// Consecutive labels whose weights stay in the cache,
         panel: usize = 32,
-        /// and most instances whose hard labels are held by a thread.
+        /// and maximum number of instances whose hard labels are held by a thread.
         held: usize = 1 << 14,
     }
 
-    /// The mean direction is taken out of a kernel matrix whose rows are alike, which makes block steps longer.
+    /// The mean direction is taken out of a kernel matrix whose rows lie close together, which makes block steps longer.
     deflation: Deflating {
-        /// A multiplier costs epochs of its own: the diagonal has to fall below this share.
+        /// A multiplier costs additional epochs: the diagonal has to fall below this share.
         largest_share: f64 = 0.7,
     }
 
-    /// Iterations on all blocks at once lead on where epochs are slow.
+    /// Iterations on all blocks at once take over if epochs are slow.
     leaps: Leaping {
-        /// Epochs between two leaps: a dual matrix of all blocks at once is off where the kernel is steep, which block steps
-        /// mend.
+        /// Epochs between two leaps: the dual matrix after a leap is inaccurate in steep directions of the kernel, which
+        /// block steps repair.
         rest: usize = 1,
-        /// Epochs before the first leap on a kernel, whose block steps settle what a leap would disturb,
+        /// Epochs before the first leap with a kernel, whose block steps settle what a leap would disturb,
         patience: usize = 400,
-        /// on linear scores, for which a leap finds a model of its own,
+        /// with linear scores, for which a leap also finds a model directly,
         patience_of_linear: usize = 20,
-        /// and on those of dense columns, where early leaps save most epochs.
+        /// and with dense columns, where early leaps save most epochs.
         patience_of_columns: usize = 3,
-        /// A gap of less than so many times the tolerated one is left to block steps, unless there have been leaps.
+        /// A gap of less than this many times the tolerated one is left to block steps, unless there have been leaps.
         close: f64 = 3.0,
-        /// Scores of the largest such problem.
+        /// Number of scores of the largest such problem.
         scores: usize = 1 << 20,
-        /// Entries of the largest root of its kernel,
+        /// Maximum number of entries of the kernel's root,
         root: usize = 1 << 24,
-        /// and its largest rank: an inverse of that size is computed whenever the penalty changes.
+        /// and its maximum rank: an inverse of that size is computed whenever the penalty changes.
         rank: usize = 2048,
-        /// which is estimated after so many columns first: a root that is too large is given up early.
+        /// The rank is first estimated after this many columns, so that too large a root is given up early.
         probed: usize = 64,
-        /// Iterations that a problem is expected to take: leaps begin where these, with all that they need, cost less than the
-        /// epochs that are left.
+        /// Expected number of iterations: leaps begin if these, with their preparation, cost less than the remaining epochs.
         expected: usize = 40,
         /// Iterations of a leap.
         iterations: usize = 20,
-        /// The penalty changes after leaps with fewer iterations before: one that goes on changing need not converge.
+        /// The penalty changes after leaps that begin before this many iterations, as convergence needs a penalty that
+        /// settles;
         balanced: usize = 300,
-        /// that of a loss with kinks, with fewer than these.
+        /// for a loss with kinks, before this many.
         followed: usize = 1000,
-        /// How it follows the relative residuals.
+        /// Its rule given the relative residuals.
         balance: Balance = Balance { power: 0.25, least: 1.2, most: 10.0 },
-        /// In so many iterations at first it follows them
+        /// In this many first iterations it changes
         early: usize = 60,
-        /// every so many,
+        /// after every few of them,
         often: usize = 5,
-        /// and faster, as that of a loss with kinks follows the ways.
+        /// and faster; for a loss with kinks this is also the rule given the distances moved.
         early_balance: Balance = Balance { power: 0.5, least: 1.2, most: 10.0 },
-        /// Early leaps in a row that lead to no better point than those before, after which there are none
+        /// Leaps pause after this many consecutive early leaps that lead to no better point than the previous ones
         failures: usize = 2,
-        /// (or so many that lead to none better than the epochs beside them)
+        /// (or this many that lead to none better than the epochs between them)
         rejected: usize = 12,
-        /// for so many epochs. They start anew from there, once and for all.
+        /// for this many epochs. They restart from there, only once.
         patience_anew: usize = 50,
     }
 
     /// The iterations of splitting methods are extrapolated ([`crate::anderson`]).
     extrapolation: Extrapolating {
-        /// Differences that are remembered at most,
+        /// Maximum number of differences in the history,
         most: usize = 10,
-        /// and at least, where there is room
+        /// and minimum, if there is room
         least: usize = 2,
-        /// for so many numbers in all,
+        /// for this many numbers in total,
         room: usize = 1 << 24,
-        /// and of a loss with kinks: many labels have pieces of their own, which a few differences do not know.
+        /// and for a loss with kinks: with many labels there are many pieces, which a few differences cannot represent.
         room_of_kinks: usize = 1 << 19,
-        /// What is added to the diagonal of their products, relative to its trace.
+        /// Regularisation added to the diagonal of their products, relative to the trace.
         damping: f64 = 1e-10,
     }
 
-    /// A point with a free bias is mixed with the best matrix to first order, whose prices are better biases; else with a
-    /// routing of what its rows sum to.
+    /// A point with a free bias is mixed with the best matrix to first order, whose prices are better biases; otherwise with
+    /// a routing of the sum of its rows.
     oracle: Oracle {
         /// Better biases are looked for at this gap first,
         first_gap: f64 = 1e-3,
-        /// and at so many times less each time.
+        /// and then each time at a gap smaller by this factor.
         fewer: f64 = 20.0,
     }
 }
 
-/// How a penalty follows the residuals of a splitting method.
+/// The rule by which a penalty follows the residuals of a splitting method.
 #[derive(Clone, Copy, Debug)]
 pub struct Balance {
     /// It changes by this power of their ratio,
     pub power: f64,
-    /// if by this factor at least,
+    /// if the factor is at least this,
     pub least: f64,
-    /// and by that one at most.
+    /// and by at most this factor.
     pub most: f64,
 }
 
 impl Balance {
-    /// The factor of the penalty for such a ratio; 1 where that has overflowed.
+    /// The factor of the penalty for a ratio; 1 if that has overflowed.
     pub(crate) fn factor(&self, ratio: f64) -> f64 {
         let factor = ratio.powf(self.power);
         if factor.is_finite() {
@@ -237,18 +237,18 @@ impl Balance {
 }
 
 impl Shortlisting {
-    /// How many irrelevant labels are listed for an instance without dual variables, with pairs of the `top` highest alone.
+    /// Number of irrelevant labels listed for an instance without dual variables, if only the `top` highest form pairs.
     pub(crate) fn longest(&self, top: usize, q: usize) -> usize {
         top.saturating_add((q / self.reserve).max(self.least_reserve))
     }
 
-    /// How many labels short lists of so many instances hold at most.
+    /// Maximum number of labels that the short lists of `instances` instances hold together.
     pub(crate) fn room(&self, instances: usize, q: usize) -> usize {
         instances * (q / self.short)
     }
 }
 
-/// Declares tables of numbers that nobody sets: the name, the type and the numbers of each.
+/// Declares tables of fixed numbers: the name, the type and the numbers of each.
 macro_rules! numbers {
     ($(
         $(#[$doc:meta])*

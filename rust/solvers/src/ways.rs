@@ -1,20 +1,20 @@
-//! How far the two sides of a splitting method move: the ratio of their ways is a good penalty, as that of how far they still
-//! have to go is the best one (Applegate et al. 2021).
+//! The distances that the two sides of a splitting method move: their ratio is a good penalty, as the ratio of the distances
+//! still to go is the best one (Applegate et al. 2021).
 
 use crate::linalg::vector::dot;
 
-/// A side that has moved by less than this share of its size is led by rounding.
+/// A side that has moved by less than this share of its size is dominated by rounding.
 const STILL: f64 = 1e-6;
 
-/// Where the sides were when their ways were last measured.
+/// The positions of both sides when their distances were last measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ways {
     before: Option<[Vec<f64>; 2]>,
 }
 
 impl Ways {
-    /// How far the multiplier has moved for each unit that the scores or weights have, since this was last asked; `None` the
-    /// first time, and where one of them stands still.
+    /// The distance moved by the multiplier relative to that of the scores or weights, since the last call; `None` the first
+    /// time, and if one of them stands still.
     pub fn ratio(&mut self, primal: Vec<f64>, multiplier: Vec<f64>) -> Option<f64> {
         let before = self.before.replace([primal, multiplier])?;
         let now = self.before.as_ref()?;

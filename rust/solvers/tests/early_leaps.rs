@@ -1,4 +1,4 @@
-//! Leaps that begin after a few epochs, on problems that mislead them, come to the optimum all the same.
+//! Leaps that begin after a few epochs reach the optimum even on problems that mislead them.
 
 #![expect(
     clippy::unwrap_used,
@@ -45,7 +45,7 @@ fn report(labels: &Labels, x: &[f64], patience: usize, bias: Bias, smooth: bool)
     loss.solve(request, &mut ()).unwrap().report
 }
 
-/// Solved after each number of epochs before the first leap, to the same objective.
+/// Checks that the objective is the same for every number of epochs before the first leap.
 fn check(name: &str, labels: &Labels, x: &[f64]) {
     for (bias, smooth) in [
         (Bias::Penalized, false),
@@ -69,7 +69,7 @@ fn check(name: &str, labels: &Labels, x: &[f64]) {
 fn labels(random: &mut fastrand::Rng, alike: usize, c: f64) -> Labels {
     let mut indicator: Vec<u8> = (0..N * Q).map(|_| random.u8(..2)).collect();
     indicator.truncate(N / alike * Q);
-    // Copies of a row have other labels.
+    // Copies of a row have different labels.
     let shifted = |k: usize| indicator[(k + k / (N / alike * Q)) % indicator.len()];
     let indicator: Vec<u8> = (0..N * Q).map(shifted).collect();
     Labels::new(&indicator, Q, c).unwrap()

@@ -1,4 +1,4 @@
-//! What is built against the public interface alone. One program: each is optimised with the whole crate.
+//! Tests built only against the public interface; a single program, as each is optimised with the whole crate.
 
 mod early_leaps;
 mod own_loss;

@@ -40,8 +40,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that a fit of `n` rows held at a time, with `d` words and `q` labels: a row has one label, two words of
-/// that label's own, and four of the few that all labels share.
+/// Peak memory in bytes of a fit with `n` rows, `d` words and `q` labels: a row has one label, two words specific to that
+/// label, and four common words.
 fn most(storage: Storage, (n, d, q): (usize, usize, usize)) -> usize {
     const WORDS: usize = 6;
     const SHARED: usize = 40;
@@ -81,10 +81,10 @@ fn most(storage: Storage, (n, d, q): (usize, usize, usize)) -> usize {
     MOST.load(Ordering::Relaxed) - before
 }
 
-/// One test: another at the same time would be counted, too.
+/// A single test, as another one in parallel would be counted, too.
 #[test]
 fn a_fit_holds_what_it_has_to() {
-    // Dense, the dual matrix and the weights are 8 bytes for each row, or feature, and label.
+    // Stored dense, the dual matrix and the weights take 8 bytes for each row, or feature, and label.
     let (n, d, q) = (8000, 1040, 500);
     let matrices = 8 * (n + d) * q;
     let (dense, compact) = (
@@ -93,12 +93,12 @@ fn a_fit_holds_what_it_has_to() {
     );
     assert!(dense > matrices, "{dense}");
     assert!(compact < 2 * matrices / 3, "{compact}");
-    // The weights that certify a fit are computed anew in place.
+    // The weights that certify a fit are recomputed in place.
     let (n, d, q) = (300, 60_000, 500);
     let weights = 8 * d * q;
     let dense = most(Storage::Dense, (n, d, q));
     assert!(dense < weights + weights / 2 + 8 * (1 << 24), "{dense}");
-    // In single precision they are half, but for those that are at work.
+    // In single precision they are half, except those being recomputed.
     let single = most(Storage::Single, (n, d, q));
     assert!(
         single < weights / 2 + weights / 8 + 8 * (1 << 24),

@@ -1,4 +1,4 @@
-//! A loss that is not in the crate, written against the public interface alone: all that the engine needs.
+//! A loss that is not in the crate, written only against the public interface: all that the engine needs.
 //!
 //! The loss is that of least-squares ranking, `1/2 (1 - z)^2`, whose proximal map has a closed form.
 

@@ -1,4 +1,4 @@
-//! A geometry that is not in the crate, written against the public interface alone.
+//! A geometry that is not in the crate, written only against the public interface.
 //!
 //! The instances lie in groups, and `K_ij` is 1 within a group, else 0: the scores of an instance are the sum of its group's
 //! rows of the dual matrix.

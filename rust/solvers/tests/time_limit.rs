@@ -1,4 +1,4 @@
-//! How loops end that are out of time, through the public interface: for all biases.
+//! How loops end when time runs out, tested through the public interface for all kinds of bias.
 
 #![expect(
     clippy::unwrap_used,
@@ -76,7 +76,7 @@ fn two_components() -> Problem {
     problem
 }
 
-/// Out of time after some looks at the clock.
+/// Out of time after a number of polls.
 struct Clock {
     looks: usize,
     recorded: bool,
@@ -158,7 +158,7 @@ fn a_loop_that_runs_out_of_time_certifies_where_it_is() {
     }
 }
 
-/// Counts how often it is asked.
+/// Counts its polls.
 #[derive(Default)]
 struct Counter {
     polls: usize,
@@ -173,7 +173,7 @@ impl Monitor for Counter {
     fn epoch(&mut self, _record: &Record) {}
 }
 
-/// Rows of hundreds of relevant labels, whose maps eliminate as many unknowns each time.
+/// Rows with hundreds of relevant labels, whose proximal maps eliminate as many unknowns in each step.
 #[test]
 fn maps_that_take_long_are_asked_between() {
     const N: usize = 24;

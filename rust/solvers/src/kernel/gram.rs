@@ -12,13 +12,13 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Columns of a kernel block that are computed together: they stay in the second-level cache.
+/// Columns of a kernel block that are computed together, so that they stay in the second-level cache.
 const DENSE_CHUNK: usize = 256;
 
-/// The same of sparse features: the sums of a row stay in the first-level cache.
+/// The same for sparse features, so that the sums of a row stay in the first-level cache.
 const SPARSE_CHUNK: usize = 4096;
 
-/// Chunks of a product for each thread between two questions to the monitor.
+/// Chunks of a product per thread between two polls of the monitor.
 const CHUNKS_A_THREAD: usize = 2;
 
 /// Kernel rows of sparse features that are computed before they are stored.
@@ -27,14 +27,14 @@ const SPARSE_ROWS: usize = 4;
 /// Kernel rows that are computed together.
 const ROWS: usize = 64;
 
-/// The same of a whole matrix: the right rows are arranged for the processor once for all of them.
+/// The same for a whole matrix: the right rows are packed once for all of them.
 const PANEL: usize = 3 * ROWS;
 
-/// A squared distance below this share of the squared norms is computed from the differences of the features:
-/// `||x||^2 + ||y||^2 - 2 x.y` has lost that many of its digits.
+/// A squared distance below this share of the squared norms is computed from the differences of the features, as
+/// cancellation in `||x||^2 + ||y||^2 - 2 x.y` has cost that many digits.
 const CANCELLED: f64 = 1e-4;
 
-/// Up to this product of `gamma` and the squared norms, what cancels moves no value of "rbf" by more than about 1e-10.
+/// Up to this product of `gamma` and the squared norms, cancellation changes no value of "rbf" by more than about 1e-10.
 const HARMLESS: f64 = 1e5;
 
 /// A kernel function of two feature vectors, with scikit-learn's meaning of the parameters.
@@ -65,7 +65,7 @@ pub enum Kernel {
     },
 }
 
-/// Kernel values between the rows of two feature matrices, computed when asked for.
+/// Kernel values between the rows of two feature matrices, computed on demand.
 #[derive(Clone, Debug)]
 pub struct Gram<'a> {
     kernel: Kernel,
@@ -73,7 +73,7 @@ pub struct Gram<'a> {
     right: Features<'a>,
     left_norms: Vec<f64>,
     right_norms: Vec<f64>,
-    /// The largest of the right norms.
+    /// The largest squared norm of the right rows.
     largest_norm: f64,
     /// The right features by columns, when they are sparse.
     right_columns: Option<Arc<Columns>>,
@@ -85,8 +85,8 @@ thread_local! {
     static SCRATCH: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// How many chunks of work to do between two questions to the monitor: about 2e8 operations keep an interruption
-/// prompt, and a few chunks keep the threads busy.
+/// Number of chunks between two polls of the monitor: about 2e8 operations keep interruptions prompt, and a few chunks keep
+/// the threads busy.
 pub(crate) fn slab_chunks(operations_a_chunk: usize) -> usize {
     (200_000_000 / operations_a_chunk.max(1)).clamp(4, 64)
 }
@@ -205,7 +205,7 @@ impl<'a> Gram<'a> {
         self.left.columns()
     }
 
-    /// About how many multiplications a value takes, in those of a product of dense matrices.
+    /// Approximate cost of a kernel value, in multiplications of a dense matrix product.
     pub fn work_per_value(&self) -> usize {
         match &self.right_columns {
             None => self.features(),
@@ -226,8 +226,8 @@ impl<'a> Gram<'a> {
         diagonal
     }
 
-    /// Turns inner products of left row `i` with some right rows into kernel values: those of equal rows, and of rows
-    /// that are close for their norms, do not depend on the order in which the inner products were summed.
+    /// Turns inner products of left row `i` with some right rows into kernel values. The values of equal rows, and of rows
+    /// close relative to their norms, do not depend on the order in which the inner products were summed.
     fn values(
         &self,
         i: u32,
@@ -273,7 +273,7 @@ impl<'a> Gram<'a> {
         self.left_norms.get(i as usize).copied().unwrap_or(0.0)
     }
 
-    /// How many right rows to ask [`Self::block`] for at once.
+    /// Number of right rows to request from [`Self::block`] at once.
     pub fn chunk(&self) -> usize {
         match self.right_columns {
             None => DENSE_CHUNK,
@@ -303,7 +303,7 @@ impl<'a> Gram<'a> {
                 let (shape, left) = ((rows.len(), d, length), View::rows(panel, d));
                 multiply(shape, left, right.transposed(), out);
             }
-            // The constructors admit no other combination.
+            // The constructors allow no other combination.
             _ => out.fill(0.0),
         }
         let norms = self.right_norms.get(range.clone()).unwrap_or(&[]);
@@ -336,16 +336,16 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// Kernel values of the chosen left rows with all right rows, row-major.
+    /// Kernel values between the chosen left rows and all right rows, row-major.
     pub fn rows_into<T: Number>(&self, rows: &[u32], out: &mut [T]) {
         self.rows_within(rows, 0..self.columns(), out);
     }
 
-    /// The values with the right rows `within`, row-major with an entry for every right row.
+    /// The values for the right rows `within`; row-major, with an entry for every right row.
     fn rows_within<T: Number>(&self, rows: &[u32], within: Range<usize>, out: &mut [T]) {
         let (m, mut panel) = (self.columns(), Vec::new());
         self.panel(rows, &mut panel);
-        // Rows of sparse features have nothing to share.
+        // Sparse rows share no preparation.
         let together = match self.right_columns {
             None => rows.len().max(1),
             Some(_) => SPARSE_ROWS,
@@ -366,7 +366,7 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// Whether the whole matrix takes at most so much memory.
+    /// Whether the whole matrix fits into this much memory.
     pub fn fits(&self, bytes: usize) -> bool {
         let entries = self.rows().saturating_mul(self.columns());
         entries.saturating_mul(size_of::<f64>()) <= bytes
@@ -407,8 +407,8 @@ impl<'a> Gram<'a> {
                 if !self.same {
                     return self.rows_into(&rows, out);
                 }
-                // The square on the diagonal by fewer rows at a time, of which less lies below it; of sparse features, for
-                // which nothing is arranged, all.
+                // The square on the diagonal, by fewer rows at a time so that less is computed below it; for sparse
+                // features, which need no packing, all of it.
                 let square = if self.right_columns.is_some() { m } else { end };
                 for (rows, out) in rows.chunks(ROWS).zip(out.chunks_mut(ROWS * m)) {
                     self.rows_within(rows, rows[0] as usize..square, out);
@@ -462,7 +462,7 @@ impl<'a> Gram<'a> {
         Some(result)
     }
 
-    /// The same for the rows of one matrix, of whose kernel each value is computed once.
+    /// The same for the kernel of one matrix with itself, each value of which is computed once.
     fn symmetric_product(
         &self,
         factor: &[f64],
@@ -478,7 +478,7 @@ impl<'a> Gram<'a> {
                 return None;
             }
             let end = n.min(first + slab);
-            // One after the other, whoever has computed them.
+            // Added in order, whichever thread computed them.
             let parts = threads.map((first..end).step_by(ROWS), |_, start| {
                 (start, self.upper_product(start, factor, q))
             });
@@ -489,8 +489,8 @@ impl<'a> Gram<'a> {
         Some(result)
     }
 
-    /// What the values of some rows from `start` on, with themselves and those that follow, add to the product: to the results
-    /// from `start` on.
+    /// The contribution to the product of the values between some rows from `start` on and themselves and all later rows; it
+    /// concerns the results from `start` on.
     fn upper_product(&self, start: usize, factor: &[f64], q: usize) -> Vec<f64> {
         let n = self.rows();
         let end = n.min(start + ROWS);
@@ -524,7 +524,8 @@ mod tests {
     use super::*;
     use crate::linalg::features::{Dense, Sparse};
 
-    /// Of dense and of sparse features: the product with the whole matrix, in the same bits by any number of threads.
+    /// For dense and sparse features: equal to the product with the whole matrix, with the same bits for any number of
+    /// threads.
     #[test]
     fn products_are_those_of_the_matrix_whoever_computes_them() {
         let mut random = fastrand::Rng::with_seed(2);

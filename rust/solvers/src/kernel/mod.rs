@@ -1,4 +1,4 @@
-//! Kernel matrices: whole, in blocks, and by rows, some of them kept.
+//! Kernel matrices: whole, in blocks, and by rows, some of which are cached.
 
 pub mod gram;
 pub mod rows;

@@ -1,4 +1,4 @@
-//! Single rows of a kernel matrix, stored or computed, and products with it: what SMO asks a kernel for.
+//! Single rows of a kernel matrix, stored or computed, and products with it: all that SMO needs.
 
 use crate::error::SolverError;
 use crate::kernel::check_square;
@@ -18,15 +18,15 @@ pub const SINGLE: RangeInclusive<f64> = 1e-15..=1e15;
 /// Numbers of a matrix that one chunk of work rounds.
 const CHUNK: usize = 1 << 16;
 
-/// Rows that tell the mean of a matrix.
+/// Rows from which the mean of a matrix is estimated.
 const SAMPLE: usize = 64;
 
-/// A symmetric kernel matrix of which rows are asked for.
+/// A symmetric kernel matrix that is read by the row.
 #[derive(Debug)]
 pub struct KernelRows<'a> {
     diagonal: Vec<f64>,
     source: Source<'a>,
-    /// Memory for rows, in bytes: all of it, and what is left.
+    /// Memory for cached rows, in bytes: the total, and what is left.
     bytes: usize,
     room: AtomicUsize,
     double: Kept<f64>,
@@ -39,10 +39,10 @@ enum Source<'a> {
     Computed(Box<Gram<'a>>),
 }
 
-/// The rows that were asked for first, as many as there is room for.
+/// The rows requested first, as many as fit.
 type Kept<T> = Vec<OnceLock<Vec<T>>>;
 
-/// A precision in which rows are kept.
+/// A precision in which rows are cached.
 pub trait Precision:
     Number
     + PartialOrd
@@ -76,12 +76,12 @@ impl Precision for f32 {
     }
 }
 
-/// The nearest number of single precision that is finite.
+/// The nearest finite number in single precision.
 fn nearest_finite(value: f64) -> f32 {
     f32::nearest(value).clamp(f32::MIN, f32::MAX)
 }
 
-/// Whether the numbers of a diagonal are 0 or within a range.
+/// Whether each number of a diagonal is 0 or within a range.
 pub fn is_within(diagonal: &[f64], range: &RangeInclusive<f64>) -> bool {
     diagonal.iter().all(|k| *k == 0.0 || range.contains(k))
 }
@@ -120,7 +120,7 @@ impl<'a> KernelRows<'a> {
         Ok(Self::of(diagonal, Source::Stored(matrix), 0))
     }
 
-    /// The same with memory for its rows in single precision.
+    /// The same with memory for caching rows in single precision.
     pub fn with_room(self, bytes: usize) -> Self {
         Self {
             bytes,
@@ -129,8 +129,8 @@ impl<'a> KernelRows<'a> {
         }
     }
 
-    /// Computes rows of the kernel matrix of one feature matrix ([`Gram::of`]) when asked for, and keeps those asked for
-    /// first in about `cache_bytes`.
+    /// Computes rows of the kernel matrix of one feature matrix ([`Gram::of`]) on demand, and caches the first ones in about
+    /// `cache_bytes`.
     pub fn computed(gram: Gram<'a>, cache_bytes: usize) -> Self {
         Self::of(
             gram.diagonal(),
@@ -139,8 +139,8 @@ impl<'a> KernelRows<'a> {
         )
     }
 
-    /// Whether rows in single precision are quicker than those of [`Self::row`]: there is room for them, and they neither
-    /// overflow nor vanish.
+    /// Whether rows in single precision are faster than those of [`Self::row`]: there is room for them, and their values
+    /// neither overflow nor underflow.
     pub fn has_single_precision(&self) -> bool {
         let n = self.instances();
         let all = n.saturating_mul(n).saturating_mul(size_of::<f32>());
@@ -148,7 +148,7 @@ impl<'a> KernelRows<'a> {
         fit && is_within(&self.diagonal, &SINGLE)
     }
 
-    /// Bytes that a number of the whole matrix takes in double precision: none where it is stored.
+    /// Additional bytes per value of the whole matrix in double precision: 0 if it is stored already.
     pub fn bytes_per_value(&self) -> usize {
         match &self.source {
             Source::Stored(_) => 0,
@@ -176,7 +176,7 @@ impl<'a> KernelRows<'a> {
         }
     }
 
-    /// What is left of the mean of the diagonal beside the mean of the matrix, as a share of it, by a few rows.
+    /// The mean of the diagonal less the mean of the matrix, relative to the former, estimated from a few rows.
     pub fn share_beside_mean(&self) -> f64 {
         let n = self.instances();
         let rows = (0..n).step_by(n.div_ceil(SAMPLE).max(1));
@@ -184,7 +184,7 @@ impl<'a> KernelRows<'a> {
         1.0 - mean(&means) / mean(&self.diagonal)
     }
 
-    /// About how many multiplications a value takes in a product with the matrix, beside those of the product.
+    /// Approximate cost of computing a value for a product with the matrix, in multiplications.
     pub fn work_per_value(&self) -> usize {
         match &self.source {
             Source::Computed(gram) => gram.work_per_value(),
@@ -202,7 +202,7 @@ impl<'a> KernelRows<'a> {
         &self.diagonal
     }
 
-    /// About how many multiplications one pair step costs: two rows that may have to be computed.
+    /// Approximate cost of one pair step in multiplications: two rows, which may have to be computed.
     pub fn work_per_step(&self) -> usize {
         let n = self.instances();
         match &self.source {
@@ -227,7 +227,7 @@ impl<'a> KernelRows<'a> {
         row
     }
 
-    /// Row `i` of those that are kept, or a new one.
+    /// Row `i`, cached or computed.
     fn kept<'k, T: Number>(
         &self,
         kept: &'k Kept<T>,
@@ -246,7 +246,7 @@ impl<'a> KernelRows<'a> {
         let mut row = Some(row);
         let found = kept[i].get_or_init(|| row.take().unwrap_or_default());
         if row.is_some() {
-            // Another thread has computed the same row, with the same result.
+            // Another thread has computed the same row in the meantime, with the same result.
             self.room.fetch_add(bytes, Relaxed);
         }
         Cow::Borrowed(found)
@@ -274,7 +274,7 @@ mod tests {
     use crate::kernel::gram::Kernel;
     use crate::linalg::features::{Dense, Features};
 
-    /// Threads that ask for the same rows at the same time take the memory of each row once, in either precision.
+    /// Threads that request the same rows at the same time use the memory of each row once, in either precision.
     #[test]
     fn a_row_takes_its_memory_once() {
         const N: usize = 40;

@@ -1,13 +1,13 @@
-//! The pivoted Cholesky decomposition of a positive semidefinite matrix whose columns are asked for one block at a time.
+//! The pivoted Cholesky decomposition of a positive semidefinite matrix whose columns are requested in blocks.
 
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::axpy;
 use crate::memory;
 
-/// What is left of an entry of the diagonal, relative to the largest one, when the decomposition is complete.
+/// The decomposition is complete when nothing of the diagonal exceeds this share of its largest entry.
 const LEFT: f64 = 1e-13;
 
-/// `M = L L^T`, as far as the columns of `M` have been added.
+/// `M = L L^T`, up to the columns of `M` that have been added.
 #[derive(Clone, Debug)]
 pub struct PivotedCholesky {
     /// The columns of `L`, one after the other.
@@ -20,7 +20,7 @@ pub struct PivotedCholesky {
 }
 
 impl PivotedCholesky {
-    /// That of a matrix with this diagonal, without any columns.
+    /// The decomposition of a matrix with this diagonal before any column is added.
     pub fn new(diagonal: Vec<f64>) -> Self {
         Self {
             columns: Vec::new(),
@@ -35,7 +35,7 @@ impl PivotedCholesky {
         self.columns.len() / self.rest.len().max(1)
     }
 
-    /// The columns of `M` of which most is left, at most so many; none when the decomposition is complete.
+    /// Up to `most` columns of `M` with the largest residuals; none when the decomposition is complete.
     pub fn pivots(&self, most: usize) -> Vec<usize> {
         let rest = &self.rest;
         let left = (0..rest.len()).filter(|&k| self.is_left(k));
@@ -54,8 +54,8 @@ impl PivotedCholesky {
         1.0 - self.rest.iter().sum::<f64>() / self.total
     }
 
-    /// Adds columns of `M`, of which `entry(j, k)` is row `j` of the `k`-th one, where the others leave anything of them. False
-    /// where there would be more than `most`, or numbers have overflowed.
+    /// Adds columns of `M` that do not depend on the previous ones; `entry(j, k)` is row `j` of the `k`-th one. False if
+    /// there would be more than `most`, or numbers have overflowed.
     pub fn add(
         &mut self,
         pivots: &[usize],
@@ -97,8 +97,7 @@ impl PivotedCholesky {
         true
     }
 
-    /// The columns of `L`, one after the other; `None` where there are none, or `M` is not positive semidefinite by more than
-    /// rounding.
+    /// The columns of `L`, one after the other; `None` if there are none, or if `M` is indefinite beyond rounding.
     pub fn into_columns(self) -> Option<Vec<f64>> {
         let least = -LEFT.sqrt() * self.largest;
         let definite = self.rest.iter().all(|&rest| rest >= least);

@@ -15,7 +15,7 @@ pub struct Columns {
 impl Columns {
     /// Sorts the nonzeros of a matrix by column.
     pub fn of(matrix: &Sparse<'_>) -> Self {
-        // One place later than in the end, which is where the next nonzero of a column goes meanwhile.
+        // Shifted by one place while the matrix is filled: an entry is where the next nonzero of its column goes.
         let mut starts = memory::filled(0, matrix.columns() + 2);
         for i in 0..matrix.rows() {
             for &f in matrix.row(i).0 {
@@ -59,7 +59,7 @@ impl Columns {
         sizes.map(|size| size * size).sum()
     }
 
-    /// Inner products of a sparse row with the rows of this matrix from `first` on, as many as `out` has room for.
+    /// Inner products of a sparse row with the rows of this matrix from `first` on, one for each entry of `out`.
     pub fn products(&self, (indices, values): (&[i32], &[f64]), first: usize, out: &mut [f64]) {
         out.fill(0.0);
         for (&f, &scale) in indices.iter().zip(values) {

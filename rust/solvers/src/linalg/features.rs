@@ -5,7 +5,7 @@ use crate::linalg::vector::{axpy, combine_rows, dot};
 use crate::memory;
 use crate::memory::Number;
 
-/// By how much a multiplication of a sparse row takes longer than one of a product of dense matrices.
+/// Cost of a multiplication in a sparse row, relative to one in a product of dense matrices.
 pub(crate) const SPARSE: usize = 6;
 
 /// A dense row-major matrix.
@@ -90,7 +90,7 @@ impl<'a, T> Sparse<'a, T> {
             && starts.windows(2).all(|pair| pair[0] <= pair[1])
             && starts.last().is_some_and(|&end| end as usize == data.len());
         let inside = indices.iter().all(|&f| f >= 0 && (f as usize) < columns);
-        // With more columns than an index can hold, the sizes of arrays overflow before any is allocated.
+        // With more columns than an index can hold, array sizes would overflow before anything is allocated.
         let countable = i32::try_from(columns).is_ok();
         if !ordered || !inside || !countable || data.len() != indices.len() {
             return Err(refused(
@@ -167,7 +167,7 @@ impl Sparse<'_> {
             .sum()
     }
 
-    /// Inner products among the chosen rows, row-major. `dense` is a feature vector of zeros, and is so again after.
+    /// Inner products among the chosen rows, row-major. `dense` is a feature vector of zeros, and is left as such.
     pub fn square(&self, rows: &[u32], dense: &mut [f64], out: &mut [f64]) {
         let count = rows.len();
         for (k, &i) in rows.iter().enumerate() {

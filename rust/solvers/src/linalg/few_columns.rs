@@ -1,28 +1,28 @@
-//! Products with a matrix of few columns, straight from the rows of the other factor, without the copy of these rows that a
-//! general product of matrices needs.
+//! Products with a matrix of few columns, read directly from the rows of the other factor: a general matrix product would
+//! copy these rows first.
 
 use crate::linalg::vector::prefetch;
 use crate::memory::Number;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Up to so many columns this is quicker than a general product.
+/// Up to this many columns it is faster than a general product.
 pub const FEW: usize = 64;
 
 /// Vectors of rows of the result that are summed together.
 const VECTORS: usize = 3;
 
-/// Numbers in the widest vectors of single precision.
+/// Numbers in the widest vector of single precision.
 const WIDEST: usize = 16;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// The rows of `A` are more streams than a processor foresees: each is asked for so many blocks ahead.
+/// The rows of `A` are more streams than a processor prefetches by itself: each is prefetched this many blocks ahead.
 const AHEAD: usize = 4;
 
-/// A precision in which products are computed by vectors.
+/// A precision in which products are computed with vector instructions.
 pub trait Lanes: Number {
-    /// Some numbers side by side.
+    /// A vector of numbers.
     type Vector<S: Simd>: Copy;
 
     /// How many.
@@ -33,7 +33,7 @@ pub trait Lanes: Number {
     /// The same number in all places.
     fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
 
-    /// The first numbers of a slice; 0 where it ends.
+    /// The first numbers of a slice, padded with 0.
     fn load<S: Simd>(simd: S, from: &[Self]) -> Self::Vector<S>;
 
     /// Whole vectors of a slice.
@@ -110,7 +110,7 @@ lanes!(
 );
 
 /// `C += A^T B` for the given rows of `A`, a row-major `B` with a row for each of them, and a row-major `C` of `columns`
-/// columns. The product is computed in the precision of `A`, with `B` in units of a number that is as large as its largest.
+/// columns. The product is computed in the precision of `A`, with `B` divided by a power of two near its largest number.
 pub fn add_products<T: Lanes>(a: &[&[T]], b: &[f64], c: &mut [f64], columns: usize) {
     let unit = unit(b);
     let b: Vec<T> = b.iter().map(|value| T::nearest(value / unit)).collect();
@@ -123,7 +123,7 @@ pub fn add_products<T: Lanes>(a: &[&[T]], b: &[f64], c: &mut [f64], columns: usi
     });
 }
 
-/// The power of two up to the largest of some numbers.
+/// The largest power of two that does not exceed the largest absolute value.
 fn unit(numbers: &[f64]) -> f64 {
     let largest = numbers.iter().fold(0.0, |most: f64, b| most.max(b.abs()));
     let power = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits());
@@ -175,7 +175,7 @@ impl<T: Lanes> WithSimd for Products<'_, T> {
     }
 }
 
-/// Rows of the result, of which the first belongs to the entries at `start` of the rows of `A`.
+/// Rows of the result; the first one belongs to the entries at `start` of the rows of `A`.
 struct Block<'a, T> {
     a: &'a [&'a [T]],
     b: &'a [T],

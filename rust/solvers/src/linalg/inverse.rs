@@ -8,7 +8,8 @@ use nalgebra::DMatrix;
 /// Largest matrix that is inverted in one piece.
 const SMALL: usize = 64;
 
-/// Inverts a positive definite matrix of so many rows in place, by halves; whether it is one, and nobody asked to stop.
+/// Inverts a positive definite matrix of `size` rows in place, by halves. False if it is not positive definite, or `stop`
+/// returned true.
 pub(crate) fn invert(matrix: &mut [f64], size: usize, stop: &mut dyn FnMut() -> bool) -> bool {
     if size <= SMALL {
         let small = DMatrix::from_column_slice(size, size, matrix);

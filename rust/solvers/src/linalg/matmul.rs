@@ -5,7 +5,7 @@ use gemm_f64::gemm::f64::get_gemm_fn;
 
 use crate::parallel::threads::Threads;
 
-/// Rows of a product that one thread computes at a time: enough for the speed of a large one.
+/// Rows of a product that one thread computes at a time: enough to reach the speed of a large product.
 const ROWS: usize = 128;
 
 /// A strided view of a matrix inside a slice: element `(i, j)` is at `i * row_stride + j * column_stride`.
@@ -55,7 +55,7 @@ pub fn multiply_add(shape: (usize, usize, usize), a: View<'_>, b: View<'_>, c: &
     multiply_strided(shape, a, b, c, shape.2, true);
 }
 
-/// `C = A B`, or `C += A B`, by threads that take some rows each.
+/// `C = A B`, or `C += A B`, with the rows divided among threads.
 pub fn multiply_rows(
     threads: &Threads,
     (m, k, n): (usize, usize, usize),
@@ -106,7 +106,7 @@ pub fn multiply_strided(
         n <= stride && last(m, n, stride, 1) <= c.len(),
         "product too short"
     );
-    // The kernels are fastest where the product has contiguous columns: of several columns it is computed as C' = B' A'.
+    // The kernels are fastest if the product has contiguous columns: with several columns, C' = B' A' is computed.
     let (m, n, a, b, column_stride, row_stride) = if stride > 1 {
         (n, m, b.transposed(), a.transposed(), stride, 1)
     } else {

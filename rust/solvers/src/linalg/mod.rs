@@ -1,5 +1,5 @@
-//! Linear algebra on slices: elementwise loops, matrix products, decompositions, feature matrices by rows and by columns, and
-//! matrices whose rows are stored as is smaller.
+//! Linear algebra on slices: elementwise loops, matrix products, decompositions, feature matrices by rows and by columns,
+//! and matrices each of whose rows is stored dense or sparse, whichever is smaller.
 
 pub mod cholesky;
 pub mod columns;

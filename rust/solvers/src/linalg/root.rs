@@ -1,14 +1,14 @@
 //! Roots of increasing, piecewise linear functions of one number.
 
-/// Most steps; from a good start two or three are enough.
+/// Maximum number of steps; from a good start two or three are enough.
 const STEPS: usize = 200;
 
-/// One step in so many halves the bracket: Newton's method may close it slowly.
+/// One step in this many halves the bracket, as Newton's method may close it slowly.
 const HALVING: usize = 4;
 
-/// The root within a bracket, by Newton's method from `start`, and the piece that it lies on. `newton(t)` is the root of the piece
-/// on which `t` lies, and what tells this piece from the others: a root of a piece that lies on it is the answer. Where the
-/// steps are used up, the last point is as good as any.
+/// The root within a bracket, by Newton's method from `start`, and the piece on which it lies. `newton(t)` returns the root
+/// of the linear piece at `t` and an identifier of that piece: a root that lies on its own piece is the answer. When the
+/// steps are used up, the last point is returned.
 #[inline(always)]
 pub fn root<P: PartialEq>(
     start: f64,

@@ -1,20 +1,20 @@
-//! Matrices that are read and written by the row: dense ones (`Vec<f64>`, row-major), and those of [`CompactRows`], which
-//! keep the nonzeros alone of rows where these are few. Storage changes no bit of a result.
+//! Matrices that are read and written by the row: dense ones (`Vec<f64>`, row-major), and [`CompactRows`], which stores only
+//! the nonzeros of rows with few of them. The storage changes no bit of a result.
 
 use crate::linalg::vector::axpy;
 use crate::memory;
 use std::ops::Range;
 
-/// A row with nonzeros in more than one of so many places is kept dense.
+/// A row with nonzeros in more than one in this many places is stored dense.
 const DENSE: usize = 2;
 
-/// Appends where a row is not 0.
+/// Appends the places at which a row is not 0.
 pub fn find_nonzeros(row: &[f64], nonzeros: &mut Vec<u32>) {
     let found = row.iter().zip(0..).filter(|(value, _)| **value != 0.0);
     nonzeros.extend(found.map(|(_, place)| place));
 }
 
-/// A matrix whose rows have a `width` that the caller keeps.
+/// A matrix whose row `width` is known to the caller.
 pub trait Rows: Send + Sync + Sized {
     /// A matrix of zeros.
     fn zeros(rows: usize, width: usize) -> Self;
@@ -25,15 +25,15 @@ pub trait Rows: Send + Sync + Sized {
     /// Another matrix of the same numbers.
     fn copied(&self) -> Self;
 
-    /// The numbers of some consecutive rows, row-major; in `buffer` where they are not stored like that.
+    /// The numbers of some consecutive rows, row-major; expanded into `buffer` if they are not stored that way.
     fn rows<'a>(&'a self, rows: Range<usize>, width: usize, buffer: &'a mut Vec<f64>) -> &'a [f64];
 
-    /// The numbers of row `i`; in `buffer` where they are not stored like that.
+    /// The numbers of row `i`; expanded into `buffer` if they are not stored that way.
     fn row<'a>(&'a self, i: usize, width: usize, buffer: &'a mut Vec<f64>) -> &'a [f64] {
         self.rows(i..i + 1, width, buffer)
     }
 
-    /// Replaces row `i` by what `work` makes of it.
+    /// Lets `work` change row `i`.
     fn change(
         &mut self,
         i: usize,
@@ -42,7 +42,7 @@ pub trait Rows: Send + Sync + Sized {
         work: impl FnOnce(&mut [f64]),
     );
 
-    /// Replaces `places` and `values` by where row `i` is not 0, ascending, and its numbers there.
+    /// Replaces `places` and `values` by the places at which row `i` is not 0, ascending, and its numbers there.
     fn nonzeros(&self, i: usize, width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>);
 
     /// Replaces row `i` by one with the given numbers at the given ascending places, and 0 elsewhere.
@@ -87,7 +87,7 @@ impl Rows for Vec<f64> {
     }
 }
 
-/// The sum of all rows, each times its factor, and whether all rows are 0.
+/// The sum of all rows times their factors, and whether all rows are 0.
 pub(crate) fn weighted_sum<R: Rows>(matrix: &R, factors: &[f64], width: usize) -> (Vec<f64>, bool) {
     let (mut sum, mut zero, mut buffer) = (vec![0.0; width], true, Vec::new());
     for (i, &factor) in factors.iter().enumerate() {
@@ -98,7 +98,7 @@ pub(crate) fn weighted_sum<R: Rows>(matrix: &R, factors: &[f64], width: usize) -
     (sum, zero)
 }
 
-/// A matrix each of whose rows is dense or kept by its nonzeros.
+/// A matrix each of whose rows is stored dense or by its nonzeros.
 #[derive(Clone, Debug, Default)]
 pub struct CompactRows {
     rows: Vec<CompactRow>,
@@ -154,8 +154,8 @@ impl CompactRow {
 }
 
 impl CompactRows {
-    /// The matrix in compressed sparse rows: where each row starts, then places and values of the nonzeros, which leave
-    /// this matrix row by row.
+    /// The matrix in compressed sparse rows: the start of each row, then the places and values of the nonzeros, which are
+    /// moved out of this matrix row by row.
     pub fn into_csr(self) -> (Vec<i64>, Vec<i32>, Vec<f64>) {
         let nonzero = |values: &[f64]| values.iter().filter(|&&value| value != 0.0).count();
         let count = |row: &CompactRow| match row {
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
     use crate::linalg::vector::axpy;
 
-    /// Rows of every density, changed at random, have the same bits in either storage, however they are read.
+    /// Rows of every density, changed at random, have the same bits in either storage and by either way of reading.
     #[test]
     fn storage_changes_no_bit() {
         const ROWS: usize = 7;

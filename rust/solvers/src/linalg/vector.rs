@@ -1,4 +1,4 @@
-//! Elementwise loops on slices, compiled for the vector units that the machine has.
+//! Elementwise loops on slices, compiled for the vector units of the machine.
 
 use crate::memory::{self, Number};
 use multiversion::multiversion;
@@ -25,8 +25,7 @@ pub fn combine_rows<T: Number>(rows: &[i32], values: &[f64], matrix: &[T], out: 
     combine_columns::<1, T>(rows, values, matrix, out, done);
 }
 
-/// [`combine_rows`] from column `first` on, `WIDTH` columns at a time as long as there are so many. Returns the first
-/// column that is left.
+/// [`combine_rows`] from column `first` on, `WIDTH` columns at a time. Returns the first column of the remainder.
 #[inline(always)]
 fn combine_columns<const WIDTH: usize, T: Number>(
     rows: &[i32],
@@ -50,7 +49,7 @@ fn combine_columns<const WIDTH: usize, T: Number>(
     first
 }
 
-/// Calls `each` with each number and one of eight lanes: what is summed lane by lane vectorises.
+/// Calls `each` with each number and one of eight lanes: sums by lane vectorise.
 #[inline(always)]
 pub fn by_lanes(numbers: &[f64], mut each: impl FnMut(usize, f64)) {
     let (blocks, rest) = numbers.as_chunks::<8>();
@@ -75,7 +74,7 @@ pub fn range(numbers: &[f64]) -> (f64, f64) {
     )
 }
 
-/// Asks for the cache line of `values[index]`, which may lie past the end; nothing on processors other than x86-64.
+/// Prefetches the cache line of `values[index]`, which may lie past the end; does nothing on processors other than x86-64.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -89,7 +88,7 @@ pub fn prefetch<T>(values: &[T], index: usize) {
     let _ = (values, index);
 }
 
-/// The mean of some values, 0 of none.
+/// The mean of some values, 0 if there are none.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -131,7 +130,7 @@ pub fn dot<T: Number, U: Number>(x: &[T], y: &[U]) -> f64 {
 const EXP_UNDERFLOW: f64 = -708.0;
 /// Above this argument `exp` would overflow.
 const EXP_OVERFLOW: f64 = 709.0;
-/// Adding and subtracting this rounds to the nearest integer, and leaves that integer in the low bits of the sum.
+/// Adding and subtracting this number rounds to the nearest integer, and leaves that integer in the low bits of the sum.
 const TO_INTEGER: f64 = 6_755_399_441_055_744.0;
 const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -153,14 +152,14 @@ const EXP: [f64; 12] = [
     1.0,
 ];
 
-/// `a b + c`, in one rounding where the processor has an instruction for it (elsewhere that would be a function call).
+/// `a b + c`, rounded once if the processor has an instruction for it (otherwise it would be a function call).
 #[inline(always)]
 fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// `exp(x)` with an error below two units in the last place, in operations that vectorise: `2^k exp(r)` with
-/// `x = r + k ln(2)`, `|r| <= ln(2)/2`; 0 below the range of normal numbers, and their largest above it.
+/// `exp(x)` with an error below two units in the last place, in operations that vectorise: `2^k exp(r)` with `x = r + k
+/// ln(2)`, `|r| <= ln(2)/2`; 0 below the range of normal numbers, and the largest number above it.
 #[inline(always)]
 fn exp<const FUSED: bool>(x: f64) -> f64 {
     let clamped = x.clamp(EXP_UNDERFLOW, EXP_OVERFLOW);

@@ -10,17 +10,17 @@
 //!
 //! * `W = (H + rho)^-1 (C + rho (Z - D))`: diagonal in the basis, two products with `U` and two with `V`;
 //! * `Q = a W + (1 - a) Z + D` with the over-relaxation `a`; `Z` is the soft threshold of `Q` at `beta / rho`, and `D`
-//!   what it cuts off. So `Q` is all that is kept, and what is extrapolated ([`crate::anderson`]).
+//!   the part that is cut off. So only `Q` is stored, and extrapolated ([`crate::anderson`]).
 //!
 //! `Z` is the model. `S = rho D` lies in the box of beta: the gradient at `H^+ (C - S)` is `-S`, projected on the range of
 //! `H` where that has a null space, so that this point gives a lower bound ([`super::certificate`]).
 //!
-//! The penalty follows how far `Z` and `rho D` have moved (Applegate et al. 2021); where one of them stands still, and late,
-//! the residuals `||W - Z||` and `||Z - Z_before||`, each relative to what it is a difference of (Wohlberg 2017); and once the
-//! gap is closed the KKT residual of `Z`. Of columns of unlike scales the ways alone may settle at a penalty that is too large
-//! for the small ones. Signs and zeros of a solution that is mostly zeros
-//! are a matter of coordinate descent; where many features share a label, this loop needs a few dozen rounds whatever their
-//! dependence.
+//! The penalty follows the distances that `Z` and `rho D` have moved (Applegate et al. 2021); if one of them stands still,
+//! and in late rounds, it follows the relative residuals `||W - Z||` and `||Z - Z_before||` (Wohlberg 2017), and once the
+//! gap is closed the KKT residual of `Z`. With columns of very different scales, the distances alone may settle at a penalty
+//! that is too large for the small columns. Coordinate descent is better at finding the signs and zeros of a very sparse
+//! solution; when many features contribute to a label, this loop needs a few dozen rounds however strongly they depend on
+//! each other.
 
 use super::certificate::certify;
 use super::lasso::soft_threshold;
@@ -39,7 +39,7 @@ use crate::ways::Ways;
 
 /// Entries of `H` below this share of the largest one are 0.
 const NULL_SHARE: f64 = 1e-12;
-/// The relative size of what sums of products lose, with a margin of a hundred.
+/// Relative rounding error of sums of products, with a safety factor of a hundred.
 const LOST: f64 = 100.0 * f64::EPSILON;
 
 /// Eigenvalues and eigenvectors of one symmetric matrix; vectors are columns, stored row-major.
@@ -65,7 +65,7 @@ impl<'a> Eigenpairs<'a> {
         self.values.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The median of the eigenvalues that are not 0: half of the directions are then led by the data.
+    /// The median of the nonzero eigenvalues: the data then dominate in half of the directions.
     fn first_penalty(&self) -> f64 {
         let mut values = self.values.to_vec();
         values.sort_by(f64::total_cmp);
@@ -75,7 +75,7 @@ impl<'a> Eigenpairs<'a> {
     }
 }
 
-/// The squared norms from which the penalty is chosen.
+/// The squared norms that determine the penalty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Norms {
     apart: f64,
@@ -86,7 +86,7 @@ struct Norms {
 }
 
 impl Norms {
-    /// The factor that brings the penalty nearer to balance.
+    /// The factor that brings the penalty closer to balance.
     fn balance(&self) -> f64 {
         // ||W - Z|| / max(||W||, ||Z||) over (rho ||Z - Z_before||) / (rho ||D||), squared.
         let ratio = self.apart * self.d / (self.w.max(self.z) * self.moved);
@@ -97,7 +97,7 @@ impl Norms {
     }
 }
 
-/// The state; matrices are `q x d`, but for the last two, `d x q` and `r x q`.
+/// The state; matrices are `q x d`, except the last two, `d x q` and `r x q`.
 struct Loop<'a> {
     problem: &'a Problem<'a>,
     /// The eigenpairs of `X^T X`: `d` rows, at most `d` of them.
@@ -129,8 +129,8 @@ impl Loop<'_> {
         memory::collected(self.sum.iter().map(|&x| soft_threshold(x, threshold)))
     }
 
-    /// `(H + rho)^-1` times the matrix in `weights`, in its place; 0 where `H + rho` is. False when interrupted, which
-    /// happens between the products only.
+    /// Multiplies the matrix in `weights` by `(H + rho)^-1`, in place; entries where `H + rho` is 0 become 0. False when
+    /// interrupted, which happens only between the products.
     fn invert(&mut self, rho: f64, monitor: &mut dyn Monitor) -> bool {
         let (q, d) = (self.problem.labels(), self.problem.dimension());
         let (r, threads) = (self.features.values.len(), self.threads);
@@ -150,7 +150,7 @@ impl Loop<'_> {
         let null = NULL_SHARE * self.largest;
         let inverse = |h: f64| if h + rho > null { 1.0 / (h + rho) } else { 0.0 };
         let values = |k: usize| self.coupling.map_or(0.0, |pairs| pairs.values[k]);
-        // What is outside the columns of U is divided by t + rho; inside, the difference from that is added.
+        // The part outside the range of U is divided by t + rho; inside it, the difference to that is added.
         let outside = |t: f64| if r == d { 0.0 } else { inverse(t) };
         for (row, s) in inside.chunks_exact_mut(q).zip(self.features.values) {
             for (k, x) in row.iter_mut().enumerate() {
@@ -186,7 +186,7 @@ impl Loop<'_> {
         })
     }
 
-    /// The point whose gradient is `-rho D`, as far as the range of `H` allows.
+    /// The point whose gradient is `-rho D` within the range of `H`.
     fn dual_point(&mut self) -> &[f64] {
         let (rho, threshold) = (self.rho, self.threshold());
         let known = self.sum.iter().zip(&self.problem.correlation);
@@ -215,8 +215,8 @@ impl Loop<'_> {
         norms
     }
 
-    /// The factor of the penalty where the gap is closed: what is left is the gradient at `Z`, in which `H` magnifies
-    /// the distance from `W`. At the optimum it is `-rho D`.
+    /// The factor of the penalty once the gap is closed: what remains is the error of the gradient at `Z`, in which `H`
+    /// magnifies the distance to `W`. At the optimum the gradient is `-rho D`.
     fn late_balance(&self, gradient: &[f64], norms: &Norms) -> f64 {
         let threshold = self.threshold();
         let differences = gradient.iter().zip(&self.sum).map(|(g, &x)| {
@@ -229,7 +229,8 @@ impl Loop<'_> {
             .limited((differences.sum::<f64>().sqrt() / (SPLITTING.stationarity * moved)).sqrt())
     }
 
-    /// The factor of the penalty by how far `Z`, the model, and `rho D` have moved since this was last asked, if both have.
+    /// The factor of the penalty from the distances that `Z`, the model, and `rho D` have moved since the last call, if both
+    /// have moved.
     fn factor_of_ways(&mut self, model: &[f64]) -> Option<f64> {
         let rho = self.rho;
         let multiplier = self.sum.iter().zip(model).map(|(x, z)| rho * (x - z));
@@ -238,7 +239,7 @@ impl Loop<'_> {
         Some(SPLITTING.ways.factor(ratio / rho))
     }
 
-    /// Changes the penalty and leaves `Z` and `rho D` as they are.
+    /// Changes the penalty; `Z` and `rho D` stay the same.
     fn rescale(&mut self, factor: f64) {
         let threshold = self.threshold();
         self.rho *= factor;
@@ -278,7 +279,7 @@ pub(super) fn run(
     let gradient = |weights: &[f64]| problem.gradient(quadratic, weights, threads);
     let weights = problem.start();
     let (rho, beta) = (features.first_penalty(), problem.beta);
-    // Z is the start, and D what its gradient suggests.
+    // Z is the start, and D follows from its gradient.
     let slopes = gradient(&weights);
     let sum = memory::collected(weights.iter().zip(&slopes).map(|(&w, g)| {
         if w == 0.0 {

@@ -3,8 +3,8 @@
 //! Gradients are linear up to a constant, so the product `H W` of one iterate gives, by extrapolation, the gradient at
 //! the next search point, and without further cost the certificate at the iterate itself.
 //!
-//! Where we deviate, unless the loop is asked for as printed: the constant is `lambda_max(X^T X) + lambda_max(alpha M)`,
-//! which is at most `sqrt(2)` below (15), and the momentum restarts when it points uphill (O'Donoghue and Candes).
+//! Deviations, unless the loop is requested as printed: the constant is `lambda_max(X^T X) + lambda_max(alpha M)`, which is
+//! at most `sqrt(2)` below (15), and the momentum restarts when it points uphill (O'Donoghue and Candes).
 
 use super::certificate::{Certificate, certify};
 use super::lasso::{Point, soft_threshold};
@@ -14,7 +14,7 @@ use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace};
 
-/// Beyond this the published loop stops: the squares of larger numbers overflow.
+/// The published loop stops beyond this, as the squares of larger numbers would overflow.
 const OVERFLOW: f64 = 1e100;
 
 impl Point {
@@ -25,7 +25,7 @@ impl Point {
         }
     }
 
-    /// The point beyond this one, seen from `before`.
+    /// Extrapolates beyond this point, coming from `before`.
     fn extrapolated(&self, before: &Self, momentum: f64) -> Self {
         let extrapolate = |current: &[f64], before: &[f64]| -> Vec<f64> {
             let pairs = current.iter().zip(before);

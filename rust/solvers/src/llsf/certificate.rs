@@ -20,13 +20,13 @@ pub struct Certificate {
     pub primal: f64,
     /// Lower bound of the optimum; minus infinity when the problem is not convex.
     pub dual: f64,
-    /// How far rounding may have moved both past each other.
+    /// A bound on the rounding error of their difference.
     pub rounding: f64,
     /// Largest violation of the optimality conditions.
     pub kkt_residual: f64,
 }
 
-/// The sums over some labels from which the certificate is made.
+/// The sums over some labels from which the certificate is computed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
     squared_norm: f64,
@@ -34,7 +34,7 @@ pub(super) struct Sums {
     curvature: f64,
     l1: f64,
     largest: f64,
-    /// Of the terms of the form.
+    /// Sum of the absolute values of the form's terms.
     size: f64,
     pub(super) kkt_residual: f64,
 }
@@ -91,7 +91,7 @@ impl Sums {
         0.5 * self.squared_norm - 0.5 * curvature
     }
 
-    /// The lower bound of one label by itself.
+    /// The lower bound of one label on its own.
     pub(super) fn own_dual(&self, beta: f64) -> f64 {
         self.dual(beta, self.squared_norm)
     }
@@ -154,7 +154,7 @@ impl Certificate {
 impl Problem<'_> {
     /// Whether gap and KKT residual are within the tolerance.
     pub(super) fn certified(&self, certificate: &Certificate) -> bool {
-        // A form that was made convex has no negative curvature but by rounding.
+        // A form that was made convex has negative curvature only through rounding.
         let (quadratic, rounding) = (0.0, || f64::INFINITY);
         let found = certificate.objectives();
         let found = found.verdict(quadratic, self.settings.tolerance, rounding);

@@ -1,4 +1,4 @@
-//! Coordinate descent over working sets, for labels that are not coupled: each is a lasso by itself.
+//! Coordinate descent over working sets, for labels that are not coupled: each is a lasso of its own.
 //!
 //! A label's working set holds its nonzero coefficients and the zeros that violate optimality. The lasso on this set is
 //! solved to a tenth of the label's violation, on a block of `X^T X` that stays in the processor's cache; then the
@@ -15,10 +15,10 @@ use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace};
 
-/// Labels visited between two questions to the monitor.
+/// Labels visited between two polls of the monitor.
 const BATCH: usize = 16;
 
-/// One label's coefficients and what is kept up to date with them.
+/// One label's coefficients and the vectors that are kept up to date with them.
 struct Label {
     weights: Vec<f64>,
     /// `X^T (X w - y)`, the gradient of the smooth part.
@@ -53,7 +53,7 @@ impl Label {
     }
 }
 
-/// What the steps of a label are made with.
+/// The quadratic form used by the steps of a label.
 enum Form<'a> {
     /// `X^T X`
     Gram(&'a [f64]),
@@ -61,14 +61,14 @@ enum Form<'a> {
     Columns(FeatureColumns),
 }
 
-/// What all visits share.
+/// The data shared by all visits.
 struct Visit<'a> {
     problem: &'a Problem<'a>,
     form: Form<'a>,
 }
 
 impl Visit<'_> {
-    /// Visits all labels that are not done. Returns whether a coefficient changed; `None` when interrupted.
+    /// Visits all unfinished labels. Returns whether a coefficient changed; `None` when interrupted.
     fn epoch(
         &self,
         labels: &mut [Label],
@@ -89,7 +89,7 @@ impl Visit<'_> {
         Some(moved)
     }
 
-    /// Brings label `k` to a tenth of its violation on a working set. Returns whether a coefficient changed.
+    /// Reduces the violation of label `k` on a working set to a tenth. Returns whether a coefficient changed.
     fn solve(&self, k: usize, label: &mut Label) -> bool {
         let (d, beta) = (self.problem.dimension(), self.problem.beta);
         let set = label.working_set(beta);
@@ -171,7 +171,7 @@ fn labels_at_start(visit: &Visit<'_>, quadratic: &Quadratic<'_>, threads: &Threa
     memory::collected(labels)
 }
 
-/// The certificate of all labels; marks those whose own gap and violation are small enough as done.
+/// The certificate of all labels; marks those with a small enough gap and violation as done.
 fn certify(problem: &Problem<'_>, labels: &mut [Label], largest_residual: f64) -> Certificate {
     let of =
         |(k, label): (usize, &Label)| Sums::of_label(problem, k, &label.weights, &label.gradient);
@@ -181,7 +181,8 @@ fn certify(problem: &Problem<'_>, labels: &mut [Label], largest_residual: f64) -
     for (label, sums) in labels.iter_mut().zip(&sums) {
         label.violation = sums.kkt_residual;
         let (own, own_dual) = (sums.primal(problem.beta), sums.own_dual(problem.beta));
-        // The mean of both shares: the sum of the gaps is then within the tolerance of the sum of the objectives.
+        // The mean of its own objective and an equal share: the gaps then sum to at most the tolerance times the sum of the
+        // objectives.
         label.done = own - own_dual <= 0.5 * problem.settings.tolerance * (own + share)
             && label.violation <= largest_residual;
     }

@@ -1,19 +1,19 @@
 //! A small dense lasso, `min 1/2 w^T H w - b^T w + beta ||w||_1`, from a start whose gradient is known.
 //!
 //! Cyclic coordinate descent finds the support and the signs quickly, but converges slowly where columns are nearly
-//! dependent. So every few passes a step on all coefficients that are not 0 follows: towards the minimiser for their present
-//! signs, found by conjugate gradients, or along a combination of dependent columns.
+//! dependent. So every few passes are followed by a step on all nonzero coefficients: towards the minimiser for their
+//! current signs, found by conjugate gradients, or along a combination of dependent columns.
 
 use super::certificate::violation;
 use super::tuning::LASSO;
 use crate::linalg::vector::{axpy, dot};
 
-/// A lasso and its present point.
+/// A lasso and its current point.
 #[derive(Debug)]
 pub struct Lasso {
     /// `H`, `m x m`.
     pub form: Vec<f64>,
-    /// The present point.
+    /// The current point.
     pub point: Point,
     /// Weight of the l1 norm.
     pub beta: f64,
@@ -33,7 +33,7 @@ impl Lasso {
     pub fn solve(&mut self, tolerance: f64) {
         for _ in 0..LASSO.most_steps {
             for _ in 0..LASSO.passes {
-                // Small steps alone prove nothing: many of them may still add up to a long way.
+                // Small steps alone prove nothing: many of them can add up to a large distance.
                 if self.pass() <= tolerance && self.violation() <= tolerance {
                     return;
                 }
@@ -71,7 +71,7 @@ impl Lasso {
         largest
     }
 
-    /// Goes towards the minimiser for the present signs as far as the objective falls, past zeros of coefficients.
+    /// Moves towards the minimiser for the current signs as long as the objective decreases, past sign changes.
     fn step(&mut self) {
         let (direction, m) = (self.direction(), self.point.weights.len());
         let mut change = vec![0.0; m];
@@ -102,7 +102,7 @@ impl Lasso {
         }
     }
 
-    /// The way to the minimiser for the present signs.
+    /// The direction to the minimiser for the current signs.
     fn direction(&self) -> Vec<f64> {
         let Point { weights, gradient } = &self.point;
         let m = weights.len();

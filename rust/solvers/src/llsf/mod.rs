@@ -13,12 +13,12 @@
 //! | `X^T Y` | `correlation`, label after label |
 //! | `L_f` (15) | `lipschitz` |
 //!
-//! Where we deviate: the published problem need not be convex, and then has no minimum. The caller shifts the diagonal
-//! of `R` or asks for the published loop, which stops before its numbers overflow.
+//! Deviation: the published problem need not be convex, and then has no minimum. The caller shifts the diagonal of `R` or
+//! asks for the published loop, which stops before its numbers overflow.
 //!
-//! [`descent`] (coordinate descent over working sets) is for labels that are not coupled, and fast where most coefficients
-//! are 0; [`admm`] is fast where `X` is small enough for its eigenvalues; [`apg`] is the accelerated proximal gradient of the
-//! paper, with adaptive restart or as published. The point that is returned is certified by [`certificate`].
+//! [`descent`] (coordinate descent over working sets) is for labels that are not coupled, and fast if most coefficients are
+//! 0; [`admm`] is fast if `X` is small enough for an eigenvalue decomposition; [`apg`] is the accelerated proximal gradient
+//! of the paper, with adaptive restart or as published. The point that is returned is certified by [`certificate`].
 
 pub mod admm;
 mod apg;
@@ -46,7 +46,7 @@ pub enum Solver<'a> {
     Directions(Eigenpairs<'a>, Option<Eigenpairs<'a>>),
     /// [`apg`]
     Gradient {
-        /// An upper bound of the largest eigenvalue of the quadratic form, as `L_f` of (15) is one.
+        /// An upper bound of the largest eigenvalue of the quadratic form, such as `L_f` of (15).
         lipschitz: f64,
         /// Whether the momentum restarts when it points uphill; not in the loop as printed.
         restarts: bool,
@@ -57,7 +57,7 @@ impl Problem<'_> {
     /// Solves the problem, and certifies the point that the loop returns, computed afresh.
     ///
     /// # Errors
-    /// When shapes do not fit, a number is out of range, or the loop is not made for the problem.
+    /// When shapes do not match, a number is out of range, or the loop does not support the problem.
     pub fn solve(
         &self,
         solver: Solver<'_>,
@@ -91,7 +91,7 @@ impl Problem<'_> {
         let gradient = self.gradient(&quadratic, &end.weights, threads);
         let mut certificate = certificate::certify(self, &end.weights, &gradient);
         certificate.dual = certificate.dual.max(end.bound);
-        // Rounding in the updates may have hidden what is left of the gap, or that nothing is left.
+        // Rounding in the updates may have hidden that the gap is still open, or that it is closed.
         let status = match (end.status, self.certified(&certificate)) {
             (Status::Converged, false) => Status::Stalled,
             (Status::Stalled, true) => Status::Converged,

@@ -1,4 +1,4 @@
-//! What is asked of a loop of LLSF, and what it returns.
+//! The input and the output of a loop of LLSF.
 
 use super::quadratic::Quadratic;
 use crate::error::{SolverError, refused};
@@ -11,7 +11,7 @@ use crate::report::{Settings, Status, Trace};
 /// A problem of LLSF, where to start and when to stop.
 #[derive(Debug)]
 pub struct Problem<'a> {
-    /// The rows, or others with the same `X^T X`, on which alone the problem depends.
+    /// The rows, or others with the same `X^T X`: the problem depends on nothing else of them.
     pub features: Features<'a>,
     /// `X^T Y`, `q x d`.
     pub correlation: Vec<f64>,
@@ -21,8 +21,8 @@ pub struct Problem<'a> {
     pub coupling: Option<&'a [f64]>,
     /// The weight of the l1 norm.
     pub beta: f64,
-    /// An upper bound of `<C, H^+ C>` with `C = X^T Y` and `H` the quadratic form; `||Y||^2` is one where the coupling alone
-    /// is positive semidefinite, and taken unless another is given.
+    /// An upper bound of `<C, H^+ C>` with `C = X^T Y` and `H` the quadratic form. The default is `||Y||^2`, which is one if
+    /// the coupling alone is positive semidefinite.
     pub anchor: Option<f64>,
     /// Whether the quadratic form is positive semidefinite.
     pub convex: bool,
@@ -32,13 +32,13 @@ pub struct Problem<'a> {
     pub settings: Settings,
 }
 
-/// Where a loop has ended.
+/// The end point of a loop.
 pub(super) struct End {
     pub weights: Vec<f64>,
     pub status: Status,
     pub epochs: usize,
     pub trace: Trace,
-    /// A lower bound of the optimum beside that of the certificate.
+    /// A lower bound of the optimum in addition to that of the certificate.
     pub bound: f64,
 }
 
@@ -95,7 +95,7 @@ impl Problem<'_> {
         }
     }
 
-    /// The largest KKT residual that is accepted: it is measured by the largest entry of `X^T Y`.
+    /// The largest KKT residual that is accepted, relative to the largest entry of `X^T Y`.
     pub(super) fn largest_residual(&self) -> f64 {
         let sizes = self.correlation.iter().map(|c| c.abs());
         self.settings.tolerance * sizes.fold(0.0, f64::max)

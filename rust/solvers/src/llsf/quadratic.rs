@@ -1,4 +1,4 @@
-//! `X^T X` in the form that costs least: stored, or applied through `X`.
+//! `X^T X` in the cheapest form: stored, or applied through `X`.
 
 use crate::linalg::columns::Columns;
 use crate::linalg::features::{Features, Sparse};
@@ -8,18 +8,18 @@ use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
-/// Labels whose coefficients meet one nonzero of a sparse `X` at once: two vector registers.
+/// Labels whose coefficients are multiplied by a nonzero of a sparse `X` at once: two vector registers.
 const LANES: usize = 16;
-/// Labels in one dense matrix product: enough for the speed of a large one.
+/// Labels in one dense matrix product: enough to reach the speed of a large one.
 const DENSE_LABELS: usize = 64;
-/// A stored `X^T X` takes no more than this (half a gigabyte).
+/// Largest size of a stored `X^T X` (half a gigabyte).
 const MAX_STORED: usize = 8192;
 /// Rows of a dense `X` that are multiplied at a time, and rows of `X^T X` that a thread computes from them.
 const SLAB: usize = 512;
 const ROWS: usize = 128;
 /// Rows of `X^T X` that a thread computes from all of a sparse `X`.
 const SPARSE_ROWS: usize = 4;
-/// How much faster a dense matrix product runs than the same number of sparse multiplications, roughly.
+/// Approximate speed of a dense matrix product relative to the same number of sparse multiplications.
 const DENSE_ADVANTAGE: usize = 4;
 
 /// The columns of `X`.
@@ -66,7 +66,7 @@ pub(super) struct Quadratic<'a> {
 }
 
 impl<'a> Quadratic<'a> {
-    /// `X^T (X w)`, which takes no preparation.
+    /// `X^T (X w)`, which needs no preparation.
     pub fn applied(features: Features<'a>) -> Self {
         Self {
             features,
@@ -74,7 +74,7 @@ impl<'a> Quadratic<'a> {
         }
     }
 
-    /// The form in which a product with many labels costs least; `None` when interrupted.
+    /// The cheapest form for products with many labels; `None` when interrupted.
     pub fn for_products(
         features: Features<'a>,
         threads: &Threads,
@@ -88,7 +88,7 @@ impl<'a> Quadratic<'a> {
         Self::new(features, stored, threads, monitor)
     }
 
-    /// The form in which one coordinate step costs least; `None` when interrupted.
+    /// The cheapest form for coordinate steps; `None` when interrupted.
     pub fn for_coordinates(
         features: Features<'a>,
         threads: &Threads,
@@ -145,7 +145,7 @@ fn dense_products((n, d): (usize, usize), x: &[f64], weights: &[f64], out: &mut 
     multiply((m, n, d), View::rows(&scores, n), x, out);
 }
 
-/// The same of sparse rows, for [`LANES`] labels at most.
+/// The same for sparse rows, for at most [`LANES`] labels.
 fn sparse_products(x: Sparse<'_>, d: usize, weights: &[f64], out: &mut [f64]) {
     let mut panel = memory::filled([0.0; LANES], d);
     let mut target = memory::filled([0.0; LANES], d);

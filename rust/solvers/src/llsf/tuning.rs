@@ -13,12 +13,12 @@ numbers! {
         balance: Balance = Balance { power: 0.25, least: 1.5, most: 5.0 },
         /// and by the root of the ratio of ways.
         ways: Balance = Balance { power: 0.5, least: 1.5, most: 5.0 },
-        /// After this round it changes at long distances only: the loop converges with one that settles.
+        /// After this round it changes rarely: convergence needs a penalty that settles.
         penalty_settles: usize = 100,
-        /// Where the gap is closed and the KKT residual is not, the gradient at `Z` may be wrong by this many times the change
-        /// of `rho Z` before the penalty grows,
+        /// When the gap is closed and the KKT residual is still too large, the gradient at `Z` may be wrong by this many
+        /// times the change of `rho Z` before the penalty grows,
         stationarity: f64 = 10.0,
-        /// after the round at which it settles this many times at most.
+        /// after that round at most this many times.
         most_late_changes: usize = 20,
     }
 
@@ -26,15 +26,15 @@ numbers! {
     LASSO: Descent {
         /// Steps on the support before giving up.
         most_steps: usize = 60,
-        /// Passes before each.
+        /// Passes before each of them.
         passes: usize = 4,
         /// Iterations of conjugate gradients,
         most_iterations: usize = 20,
         /// and the share of the gradient's square at which they end.
         accuracy: f64 = 0.01,
-        /// A direction of less curvature than this share of its coordinates' own is one of dependent columns.
+        /// A direction whose curvature is below this share of its coordinates' own curvature means dependent columns.
         dependent: f64 = 1e-12,
-        /// How far below the violation at the start of a visit the working set is solved.
+        /// The working set is solved to this share of the violation at the start of a visit.
         inner_accuracy: f64 = 0.1,
         /// It may grow to this many times the support,
         growth: usize = 2,

@@ -4,8 +4,8 @@
 //! (10)   max over Z   sum alpha - 1/(2 lambda) tr(Z^T K Z Omega),    columns of Z sum to 0,    0 <= alpha <= 1/n
 //! ```
 //!
-//! It stalls above the joint optimum: an eigenvalue of Omega that is near 0 multiplies what could make it grow. That is
-//! why [`super::splitting()`] exists, whose rounds solve (10) here.
+//! It stalls above the joint optimum: an eigenvalue of Omega near 0 suppresses the very directions that could make it grow.
+//! Hence [`super::splitting()`], whose rounds solve (10) here.
 
 use super::drive::drive;
 use super::iterates::State;
@@ -52,7 +52,7 @@ pub fn alternating(
             }
             let tolerance = ALTERNATION.share * settings.tolerance;
             let (mut made, covariance) = state.solve(problem, tolerance, threads, monitor)?;
-            // Where Omega is all but singular, rounding leaves (10) above its tolerance: that alone is no end.
+            // If Omega is nearly singular, rounding leaves (10) above its tolerance: that alone does not end the loop.
             let nothing = made.primal >= before * (1.0 - ALTERNATION.nothing);
             made.stalled &= nothing || state.used_up();
             before = made.primal;

@@ -1,4 +1,4 @@
-//! The best points of the rounds so far, and what they are worth.
+//! The best points of the rounds so far, and their objectives.
 
 use super::Problem;
 use super::certificate::{best_multiple, loss_and_bias, rounding};
@@ -13,18 +13,18 @@ use crate::report::{Monitor, Objectives, rounding_of};
 /// The best model and the best bound so far.
 pub(super) struct Best {
     pub primal: f64,
-    /// `V`; for a fixed Omega what becomes the model by [`Regulariser::weights`].
+    /// `V`; for a fixed Omega, the matrix that [`Regulariser::weights`] turns into the model.
     pub model: Weights,
     pub bound: f64,
     /// `phi(X)^T Z`
     pub dual: Weights,
-    /// For points that are judged as ones of the joint problem, whatever the regulariser: the best bound of that, and its
+    /// If points are judged as points of the joint problem, whatever the regulariser: the best bound for it, and its
     /// `phi(X)^T Z`.
     pub joint: Option<(f64, Weights)>,
 }
 
 impl Best {
-    /// Nothing yet, of matrices of so many numbers.
+    /// No points yet, for matrices of `length` numbers.
     pub fn nothing(length: usize) -> Self {
         Self {
             primal: f64::INFINITY,
@@ -49,7 +49,7 @@ impl Best {
         }
     }
 
-    /// Computes the scores of the best points anew; false when interrupted.
+    /// Recomputes the scores of the best points; false when interrupted.
     pub fn recompute(
         &mut self,
         problem: &Problem<'_>,
@@ -64,14 +64,14 @@ impl Best {
         Weights::renew(weights, problem, threads, monitor)
     }
 
-    /// Replaces what the rounds found the best points to be worth.
+    /// Replaces the objectives that the rounds found for the best points.
     pub fn correct(&mut self, point: &Point) {
         if self.joint.is_none() {
             (self.primal, self.bound) = (point.found.primal, point.found.dual);
         }
     }
 
-    /// What the best points are worth.
+    /// The best points with recomputed objectives.
     pub fn point(
         &self,
         problem: &Problem<'_>,
@@ -115,7 +115,7 @@ impl Best {
     }
 }
 
-/// A model, a dual point and what they are worth.
+/// A model, a dual point and their objectives.
 pub(super) struct Point {
     pub found: Objectives,
     /// The quadratic form of the dual, negative for indefinite kernels only.

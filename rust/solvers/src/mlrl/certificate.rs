@@ -58,7 +58,7 @@ fn flat_middle(points: &[(f64, f64)], signs: &[f64], bounds: &[f64]) -> f64 {
     left.unwrap_or(0.0)
 }
 
-/// The same for equal weights, without sorting; `points` is room for `n` numbers.
+/// The same for equal weights, without sorting; `points` is a buffer of `n` numbers.
 fn uniform_bias(signs: &[f64], scores: &[f64], points: &mut [f64]) -> f64 {
     for ((point, y), f) in points.iter_mut().zip(signs).zip(scores) {
         *point = y - f;
@@ -69,8 +69,8 @@ fn uniform_bias(signs: &[f64], scores: &[f64], points: &mut [f64]) -> f64 {
     0.5 * (left + right)
 }
 
-/// The rounding of a quadratic form of `Z^T K Z` with coefficients of at most `largest`: a few units in the last place of
-/// what it sums up.
+/// The rounding error of a quadratic form of `Z^T K Z` with coefficients of at most `largest`: a few units in the last place
+/// of its terms.
 pub(super) fn rounding(problem: &Problem<'_>, dual: &[f64], largest: f64) -> f64 {
     let diagonal = problem.kernel.diagonal();
     let of_label = |column: &[f64]| -> f64 {
@@ -98,7 +98,7 @@ pub(super) fn best_multiple(problem: &Problem<'_>, dual: &[f64], quadratic: f64)
 mod tests {
     use super::*;
 
-    /// Weights whose sums are equal but for rounding: the loss is flat between the two points.
+    /// Weights whose sums are equal up to rounding: the loss is flat between the two points.
     #[test]
     fn the_bias_is_in_the_middle_of_what_rounding_leaves_flat() {
         let (signs, bounds) = ([1.0, -1.0, -1.0], [0.3, 0.1, 0.2]);

@@ -1,4 +1,4 @@
-//! The sub-problems of all labels, each on its own: what the rounds hand to SMO.
+//! The sub-problems of all labels, each on its own, as the rounds pass them to SMO.
 
 use super::Problem;
 use crate::memory;
@@ -6,7 +6,7 @@ use crate::mlrl::smo::{LabelProblem, Limits, solve_label};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Poll};
 
-/// Labels a thread between two questions whether to stop.
+/// Labels per thread between two polls of the monitor.
 const GROUP: usize = 2;
 
 /// One label's column of `Z` and its gradient `c K z - p`.
@@ -16,12 +16,12 @@ pub(super) struct Column {
     pub gradient: Vec<f64>,
     pub steps: usize,
     done: bool,
-    /// Whether the steps of the round were used up above the tolerance.
+    /// Whether the steps of the round were used up before the tolerance was reached.
     pub exhausted: bool,
 }
 
 impl Column {
-    /// `z = 0` with the gradient left to the caller.
+    /// `z = 0`; the caller sets the gradient.
     pub fn zero(n: usize) -> Self {
         Self {
             dual: memory::zeros(n),
@@ -44,7 +44,7 @@ pub(super) struct Task {
     pub single: bool,
 }
 
-/// Solves every label: the pair steps made, `None` when broken off.
+/// Solves every label. Returns the number of pair steps; `None` when interrupted.
 pub(super) fn solve_all(
     problem: &Problem<'_>,
     task: Task,
@@ -56,7 +56,7 @@ pub(super) fn solve_all(
         column.steps = 0;
         column.done = false;
     }
-    // As many labels at a time as keep the threads busy, so that a question is never far.
+    // As many labels at a time as keep the threads busy, so that polls are frequent.
     let group = GROUP * threads.count();
     while columns.iter().any(|column| !column.done) {
         for (first, some) in columns.chunks_mut(group).enumerate() {

@@ -7,7 +7,7 @@ use crate::error::SolverError;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Objectives, Settings, Status, Trace};
 
-/// Rounds until the gap is within the tolerance, with a certificate that is computed anew before that is believed.
+/// Runs rounds until the gap is within the tolerance, as confirmed by a recomputed certificate.
 pub(super) fn drive(
     problem: &Problem<'_>,
     mut state: State,
@@ -25,7 +25,7 @@ pub(super) fn drive(
         if !made.finished {
             break (monitor.poll().status(), None);
         }
-        // The rounding is that of the point that is computed anew.
+        // The rounding error is that of the recomputed point.
         let rough = Objectives {
             primal: made.primal,
             dual: made.dual,
@@ -53,7 +53,7 @@ pub(super) fn drive(
                 break (Status::Interrupted, None);
             }
         }
-        // A round with nothing left to do has not polled.
+        // A round with nothing to do has not polled.
         if monitor.poll().is_interrupted() {
             break (Status::Interrupted, None);
         }
@@ -61,7 +61,7 @@ pub(super) fn drive(
     let point = match point {
         Some(point) => point,
         None => {
-            // The loop was interrupted; its certificate is not to be.
+            // The loop was interrupted, but its certificate must be complete.
             state.best.recompute(problem, threads, &mut ());
             state.point(problem)?
         }

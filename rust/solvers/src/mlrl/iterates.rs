@@ -14,18 +14,18 @@ use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, relative_gap};
 
-/// What a round of a loop has come to.
+/// The outcome of a round.
 pub(super) struct Made {
-    /// False when it was broken off.
+    /// False when it was interrupted.
     pub finished: bool,
     /// Whether more rounds will not help.
     pub stalled: bool,
-    /// The objectives as the round found them.
+    /// The objectives found by the round.
     pub primal: f64,
     pub dual: f64,
 }
 
-/// The iterates; matrices by label.
+/// The iterates; matrices are stored by label.
 pub(super) struct State {
     regulariser: Regulariser,
     rho: f64,
@@ -37,9 +37,9 @@ pub(super) struct State {
     v: Weights,
     /// `V + U`
     sum: Weights,
-    /// The largest eigenvalues of the square of `V + U`, where `V` has few.
+    /// The largest eigenvalues of the square of `V + U`, if `V` has few.
     basis: Option<Eigen>,
-    /// About the eigenvector of the largest eigenvalue of `Z^T K Z`.
+    /// An approximate eigenvector of the largest eigenvalue of `Z^T K Z`.
     top: Vec<f64>,
     /// Whether `W` was the better model than `V` when both were judged.
     inner: bool,
@@ -54,7 +54,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// At zero. Rounds that lead to a gap of `tolerance` take rows in single precision where that is accurate enough.
+    /// Starts at zero. Rounds towards a gap of `tolerance` read the kernel in single precision if that is accurate enough.
     pub fn new(
         problem: &Problem<'_>,
         regulariser: Regulariser,
@@ -84,7 +84,7 @@ impl State {
         Ok(state)
     }
 
-    /// Begins with another regulariser, where the last one has left `Z`.
+    /// Begins with another regulariser, at the current `Z`.
     pub fn begin(
         &mut self,
         problem: &Problem<'_>,
@@ -104,15 +104,15 @@ impl State {
         self.judge(problem, 0.0, None)
     }
 
-    /// The same, its points judged as ones of the joint problem, with so many rounds at most whatever the regulariser.
+    /// The same, with points judged as points of the joint problem, and at most `most_rounds` rounds over all regularisers.
     pub fn judged_jointly(mut self, most_rounds: usize) -> Self {
         self.best.joint = Some((f64::NEG_INFINITY, self.best.dual.copied()));
         self.patience.most_rounds = Some(most_rounds);
         self
     }
 
-    /// Rounds until the gap is within the tolerance or as small as rounding lets it be, and the label covariance that is best
-    /// for the weights then.
+    /// Runs rounds until the gap is within the tolerance or as small as rounding allows. Returns also the label covariance
+    /// that is best for the resulting weights.
     pub fn solve(
         &mut self,
         problem: &Problem<'_>,
@@ -141,12 +141,12 @@ impl State {
         Ok((made, point.covariance))
     }
 
-    /// Whether labels use up their steps round after round, or all rounds are: the kernel's scale is out of reach.
+    /// Whether labels keep using up their steps, or all rounds are used up: the kernel's scale is out of reach.
     pub fn used_up(&self) -> bool {
         self.patience.used_up()
     }
 
-    /// `W`, `V` and `U` in turn, and the best points so far; false when broken off.
+    /// Updates `W`, `V` and `U` in turn, and the best points so far; false when interrupted.
     pub fn round(
         &mut self,
         problem: &Problem<'_>,
@@ -176,7 +176,8 @@ impl State {
         Ok(made.is_some())
     }
 
-    /// `W`, as `q` support vector machines with the offsets `V - U`: the pair steps made, `None` when broken off.
+    /// Updates `W` by `q` support vector machines with the offsets `V - U`. Returns the number of pair steps; `None` when
+    /// interrupted.
     fn solve_labels(
         &mut self,
         problem: &Problem<'_>,
@@ -198,7 +199,7 @@ impl State {
                 *f = g / total + d - y;
             }
         }
-        // Margins are wrong by the tolerance, so the loss of each label is, and the gap is one of their sum.
+        // An error of the tolerance in the margins is one in the loss of each label, and the gap is that of their sum.
         let loss = (self.best.primal / problem.labels() as f64).min(1.0);
         let tolerance =
             (self.accuracy * self.gap * loss).clamp(SPLITTING.tightest, SPLITTING.loosest);
@@ -222,9 +223,9 @@ impl State {
         solved
     }
 
-    /// `V` and `U` after the labels' problems. Now and then the penalty changes: in the first rounds where Omega is learned
-    /// to the ratio of how far `rho U` and `V` are from 0, where both began (Applegate et al. 2021), then if one residual
-    /// outweighs the other.
+    /// Updates `V` and `U` after the labels' problems, and from time to time the penalty. If Omega is learned, the first
+    /// rounds set it to the ratio of the distances of `rho U` and `V` from 0, where both began (Applegate et al. 2021);
+    /// later it changes if one residual outweighs the other.
     fn follow(&mut self, problem: &Problem<'_>, kappa: f64) -> Result<(), SolverError> {
         let (rho, rounds) = (self.rho, self.rounds);
         let total = kappa + rho;
@@ -265,7 +266,7 @@ impl State {
         Ok(())
     }
 
-    /// The factor that brings the penalty nearer to balance, by `W`, the last `V`, and `U`.
+    /// The factor that brings the penalty closer to balance, from `W`, the last `V`, and `U`.
     fn balance(&self, [w, before, u]: [&Weights; 3]) -> f64 {
         let moved = Weights::combine([&self.v, before], |[new, old]| new - old).norm();
         let apart = Weights::combine([w, &self.v], |[w, v]| w - v).norm();
@@ -282,8 +283,8 @@ impl State {
         }
     }
 
-    /// Compares `Z`, and the models after `V` and `Z`, or `V` and `W`, with the best ones so far. `trace_norm` is that of
-    /// `V`.
+    /// Compares the bound of `Z`, and the models of `V` and `Z`, or of `V` and `W`, with the best ones so far. `trace_norm`
+    /// is that of `V`.
     fn judge(
         &mut self,
         problem: &Problem<'_>,
@@ -323,12 +324,12 @@ impl State {
         Ok(())
     }
 
-    /// What the best points are worth.
+    /// The best points with recomputed objectives.
     pub fn point(&self, problem: &Problem<'_>) -> Result<Point, SolverError> {
         self.best.point(problem, &self.regulariser)
     }
 
-    /// Goes on in double precision, from scores that are computed anew; false when interrupted.
+    /// Continues in double precision, from recomputed scores; false when interrupted.
     pub fn leave_single_precision(
         &mut self,
         problem: &Problem<'_>,

@@ -38,7 +38,7 @@ use crate::linalg::vector::{axpy, dot};
 use crate::report::Report;
 use tuning::STEPS;
 
-/// What a pair step costs at least, in multiplications.
+/// The least cost of a pair step, in multiplications.
 const WORK_OF_A_STEP: usize = 100;
 
 /// The labels, the kernel and lambda.
@@ -55,10 +55,10 @@ pub struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    /// Checks that everything fits; `signs` and `bounds` are `q` rows of `n` numbers.
+    /// Checks the arguments; `signs` and `bounds` are `q` rows of `n` numbers.
     ///
     /// # Errors
-    /// When the shapes do not fit, lambda is not positive, a sign is neither 1 nor -1, a bound is negative or not finite,
+    /// When the shapes do not match, lambda is not positive, a sign is neither 1 nor -1, a bound is negative or not finite,
     /// or a label has one sign only.
     pub fn new(
         kernel: &'a KernelRows<'a>,
@@ -150,8 +150,8 @@ impl<'a> Problem<'a> {
         sizes.iter().sum::<f64>().powi(2) / dot(&sizes, &sizes)
     }
 
-    /// The pair steps of a problem of one label from a feasible column, at most those of the limits: the gradient there, and
-    /// their number.
+    /// Makes pair steps in a problem with one label from a feasible column, within the limits. Returns the gradient at the
+    /// end, and the number of steps.
     ///
     /// # Errors
     /// When the column has another length.
@@ -176,7 +176,7 @@ impl<'a> Problem<'a> {
         Ok((gradient, steps))
     }
 
-    /// Pair steps of one label between two questions whether to stop: about 20 ms of work.
+    /// Pair steps of one label between two polls of the monitor: about 20 ms of work.
     fn patience(&self) -> usize {
         (20_000_000 / self.kernel.work_per_step().max(WORK_OF_A_STEP)).max(10)
     }

@@ -1,16 +1,16 @@
-//! When rounds end that do not reach the tolerance.
+//! Decides when to end rounds that do not reach the tolerance.
 
 use super::tuning::SPLITTING;
 
-/// The signs that more rounds will not help.
+/// Signs that more rounds will not help.
 #[derive(Default)]
 pub(super) struct Patience {
-    /// Rounds in all, whatever the regulariser, and the largest number of them, if there is one.
+    /// Rounds over all regularisers, and their maximum number, if there is one.
     rounds: usize,
     pub most_rounds: Option<usize>,
-    /// Rounds in which a label used up its steps.
+    /// Rounds in which some label used up its steps.
     exhausted: usize,
-    /// Steps of the labels that took most of each round, over the most of one round.
+    /// Steps of the label with most steps, summed over the rounds, relative to the maximum of one round.
     spent: f64,
     /// The gap `SPLITTING.still_rounds` rounds ago.
     earlier: f64,
@@ -23,7 +23,8 @@ impl Patience {
         (self.earlier, self.still) = (f64::INFINITY, false);
     }
 
-    /// Rounds in other arithmetic follow: what labels spent before says nothing of them. The rounds in all still count.
+    /// Rounds in another precision follow: the steps used so far say nothing about them. The total number of rounds still
+    /// counts.
     pub fn renew(&mut self) {
         (self.exhausted, self.spent) = (0, 0.0);
         self.begin_anew();

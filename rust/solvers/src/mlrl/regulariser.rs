@@ -1,4 +1,4 @@
-//! What the labels share: the regularisers of a learned and of a fixed label covariance.
+//! The coupling of the labels: the regularisers of a learned and of a fixed label covariance.
 
 use super::Problem;
 use super::symmetric::{Eigen, FEW, eigenvalues, gram, largest, mix};
@@ -24,7 +24,7 @@ impl Weights {
         }
     }
 
-    /// Another one of the same numbers.
+    /// A copy.
     pub fn copied(&self) -> Self {
         Self {
             expansion: memory::copied(&self.expansion),
@@ -39,7 +39,7 @@ impl Weights {
         result
     }
 
-    /// The same in place, from the own numbers and others.
+    /// The same in place, from the current numbers and others.
     pub fn update<const M: usize>(&mut self, parts: [&Self; M], f: impl Fn(f64, [f64; M]) -> f64) {
         let each = |own: &mut [f64], parts: [&[f64]; M]| {
             let parts = parts.map(|part| &part[..own.len()]);
@@ -51,13 +51,13 @@ impl Weights {
         each(&mut self.scores, parts.map(|part| &part.scores[..]));
     }
 
-    /// Takes the numbers of another.
+    /// Copies the numbers of another.
     pub fn copy(&mut self, other: &Self) {
         self.expansion.copy_from_slice(&other.expansion);
         self.scores.copy_from_slice(&other.scores);
     }
 
-    /// By a function of rows by label.
+    /// Applies a function to expansions and scores, both rows by label.
     pub fn mixed(&self, mix: impl Fn(&[f64]) -> Vec<f64>) -> Self {
         Self {
             expansion: mix(&self.expansion),
@@ -65,7 +65,7 @@ impl Weights {
         }
     }
 
-    /// Computes the scores of some anew; false when interrupted.
+    /// Recomputes the scores; false when interrupted.
     pub fn renew<const M: usize>(
         weights: [&mut Self; M],
         problem: &Problem<'_>,
@@ -103,7 +103,7 @@ impl Weights {
     }
 }
 
-/// `R`, but for the factor lambda/2.
+/// `R`, without the factor lambda/2.
 #[derive(Debug)]
 pub(super) enum Regulariser {
     /// `||W||_*^2`: Omega is learned.
@@ -145,8 +145,8 @@ impl Regulariser {
         matches!(self, Self::TraceNorm)
     }
 
-    /// The penalty of the first round: for the trace norm the curvature of the regulariser where Omega is the same for the
-    /// effective number of labels.
+    /// The penalty of the first round: for the trace norm, the curvature of the regulariser for an Omega with equal
+    /// eigenvalues, as many as the effective number of labels.
     pub fn first_penalty(&self, problem: &Problem<'_>) -> f64 {
         let Self::Fixed { eigen, .. } = self else {
             return problem.lambda * problem.effective_labels();
@@ -162,7 +162,7 @@ impl Regulariser {
     }
 
     /// The quadratic form of the dual at `phi(X)^T Z`, times lambda. With the eigenvector of an earlier call it takes less
-    /// time, and has at least six digits or so.
+    /// time, and is accurate to about six digits.
     pub fn quadratic(
         &self,
         pushed: &Weights,
@@ -193,8 +193,8 @@ impl Regulariser {
     }
 
     /// `V = argmin of  lambda/2 R(V) - kappa/2 ||V||^2 + rho/2 ||T - V||^2`, and its trace norm where Omega is learned.
-    /// `basis` has the largest eigenvalues of `T^T T` in the last round, and takes those of this one; the subspace of `V` is
-    /// accurate to the share `accuracy`.
+    /// `basis` holds the largest eigenvalues of `T^T T` in the last round, and receives those of this one; the subspace of
+    /// `V` has the relative accuracy `accuracy`.
     pub fn shrink(
         &self,
         sum: &Weights,
@@ -243,9 +243,9 @@ impl Regulariser {
     }
 }
 
-/// The step for the trace norm, from the descending eigenvalues of `T^T T`: the singular values become `max(0, s - theta)` with
-/// `theta = ratio sum of the results`, which is `ratio / (1 + r ratio)` times the sum of the `r` largest ones, for the
-/// number `r` that stays positive. The results, and what they were.
+/// The step for the trace norm, from the descending eigenvalues of `T^T T`: the singular values become `max(0, s - theta)`
+/// with `theta = ratio sum of the results`, which is `ratio / (1 + r ratio)` times the sum of the `r` largest ones, for the
+/// number `r` that stays positive. Returns the results, and the original singular values.
 fn shrunk(values: &[f64], ratio: f64) -> (Vec<f64>, Vec<f64>) {
     let singular: Vec<f64> = values.iter().map(|v| v.max(0.0).sqrt()).collect();
     let (mut sum, mut theta) = (0.0, 0.0);

@@ -22,7 +22,7 @@ pub enum Solver {
 /// A problem of MLRL and how to solve it.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// 1 where a row has a label, [`UNKNOWN`] where that is not known, `n x q`.
+    /// 1 if a row has a label, [`UNKNOWN`] if that is not known, `n x q`.
     pub indicator: &'a [u8],
     /// The weight of a row's hinges; `1/n` unless given.
     pub row_shares: Option<&'a [f64]>,
@@ -36,19 +36,19 @@ pub struct Request<'a> {
     pub cache_bytes: usize,
     /// The regularisation parameter.
     pub lambda: f64,
-    /// Omega where it is not learned, `q x q`.
+    /// Omega if it is not learned, `q x q`.
     pub fixed_covariance: Option<&'a [f64]>,
-    /// The loop where Omega is learned.
+    /// The loop if Omega is learned.
     pub solver: Solver,
     /// When to stop.
     pub settings: Settings,
 }
 
 impl Request<'_> {
-    /// Solves the problem; `None` when interrupted before there is a kernel matrix.
+    /// Solves the problem; `None` when interrupted before the kernel matrix is complete.
     ///
     /// # Errors
-    /// When the parts of the request do not fit together, or the kernel is not finite.
+    /// When the parts of the request do not match, or the kernel is not finite.
     pub fn solve(
         &self,
         threads: &Threads,

@@ -9,8 +9,8 @@
 //! `A = {z_i can grow}` and `B = {z_i can shrink}`, `F_up = min over A of f` and `F_low = max over B of f`, the optimum is
 //! where `F_low <= F_up`; the loop stops at `F_low <= F_up + tolerance`.
 //!
-//! Where we deviate: a step costs O(n), since only the gradient of its own label is kept current (update (36) is
-//! applied to that label alone).
+//! Deviation: a step costs O(n), since only the gradient of its own label is kept current (update (36) is applied to that
+//! label only).
 
 use crate::kernel::rows::{KernelRows, Precision};
 use crate::linalg::vector::{by_lanes, prefetch};
@@ -18,9 +18,10 @@ use multiversion::multiversion;
 
 /// Replaces a curvature that is not positive: tau of (33).
 const SMALLEST_CURVATURE: f64 = 1e-12;
-/// Partial results that the loops over instances keep side by side, for the vector units.
+/// Partial results that the loops over instances keep in parallel, for the vector units.
 const LANES: usize = 8;
-/// A row is new to the cache, and too short for the processor to foresee: it is asked for so many blocks ahead.
+/// A row is not in the cache, and too short for the processor to prefetch by itself: it is prefetched this many blocks
+/// ahead.
 const AHEAD: usize = 64;
 
 /// The problem of one label; see the head of this file.
@@ -45,9 +46,9 @@ pub struct Limits {
     pub steps: usize,
 }
 
-/// Solves one label from the feasible start `dual`, whose gradient `c K z - p` is in `gradient`. Both are brought to
-/// the point reached. Returns the steps made and the violation `F_low - F_up` where that is positive, at most the tolerance at
-/// an accepted point. The kernel's rows are those of the precision `T`, as if they were the kernel.
+/// Solves one label from the feasible start `dual`, whose gradient `c K z - p` is in `gradient`. Both are updated to the
+/// point reached. Returns the number of steps and the violation `F_low - F_up` if that is positive, at most the tolerance at
+/// an accepted point. The kernel rows of the precision `T` are taken as the kernel.
 pub fn solve_label<T: Precision>(
     problem: &LabelProblem<'_>,
     dual: &mut [f64],
@@ -63,7 +64,7 @@ pub fn solve_label<T: Precision>(
     let places = dual
         .iter()
         .zip(boxes.map(|(&sign, &bound)| self::bounds(sign, bound)));
-    // 0 where a variable can grow, or shrink, else a number that keeps it from being chosen.
+    // 0 if a variable can grow, or shrink, otherwise a number that keeps it from being chosen.
     let can_grow = |(z, (_, upper)): (&f64, (f64, f64))| within(*z < upper, f64::INFINITY);
     let can_shrink = |(z, (lower, _)): (&f64, (f64, f64))| within(*z > lower, f64::NEG_INFINITY);
     let mut grows: Vec<T> = places.clone().map(can_grow).collect();
@@ -120,7 +121,7 @@ fn bounds(sign: f64, bound: f64) -> (f64, f64) {
     }
 }
 
-/// Takes the rounding errors of many steps out of `sum z`, at the variable with most room on either side.
+/// Removes the rounding errors of many steps from `sum z`, at the variable with most room on either side.
 fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
     let mut excess = total(dual);
     if excess == 0.0 {
@@ -152,14 +153,14 @@ fn total(numbers: &[f64]) -> f64 {
     sums.iter().sum()
 }
 
-/// The largest of some numbers and where it is.
+/// The largest of some numbers and its place.
 #[derive(Clone, Copy, Debug)]
 struct Largest<T> {
     value: T,
     index: Option<usize>,
 }
 
-/// The largest of the lanes' values, the first one on ties; nothing where all are `none`.
+/// The largest of the lanes' values, the first one on ties; nothing if all are `none`.
 #[inline(never)]
 fn merge<T: Precision>(values: &[T; LANES], blocks: &[u32; LANES], none: T) -> Largest<T> {
     let larger = |a: T, b: T| if b > a { b } else { a };
@@ -180,7 +181,7 @@ fn merge<T: Precision>(values: &[T; LANES], blocks: &[u32; LANES], none: T) -> L
     }
 }
 
-/// `F_low - F_up` where that is positive, and the instance that, paired with `j`, promises the largest decrease (31), up to a
+/// `F_low - F_up` if that is positive, and the instance that, paired with `j`, gives the largest decrease (31), up to a
 /// factor. `first` is `(f_j, K_jj, the smallest curvature)`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn best_partner<T: Precision>(

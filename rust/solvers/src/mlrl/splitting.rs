@@ -5,9 +5,9 @@
 //! min over W   L(W) + R(W),     L = hinge loss with the best bias,   R = lambda/2 ||W||_*^2  or  lambda/2 tr(W Omega^-1 W^T)
 //! ```
 //!
-//! Douglas and Rachford's iteration (the alternating direction method of multipliers), with penalty rho. Of a fixed Omega,
-//! `kappa = lambda` over its largest eigenvalue is the share of `R` that all labels have alike: it goes to their side, so
-//! that labels that are not coupled are solved in one round. For the trace norm `kappa = 0`. A round is
+//! Douglas and Rachford's iteration (the alternating direction method of multipliers), with penalty rho. For a fixed Omega,
+//! `kappa`, `lambda` divided by its largest eigenvalue, is the part of `R` that is the same for all labels: it is moved to
+//! their side, so that labels that are not coupled are solved in one round. For the trace norm `kappa = 0`. A round is
 //!
 //! * `W = argmin L(W) + kappa/2 ||W||^2 + rho/2 ||W - (V - U)||^2`: the labels are independent here, so these are `q`
 //!   support vector machines with offsets, solved by [`crate::mlrl::smo`] from where the last round left them. Their dual

@@ -1,4 +1,4 @@
-//! Functions of symmetric `q x q` matrices, row-major: the label covariance and what it is made from.
+//! Functions of symmetric `q x q` matrices, row-major: the label covariance and the matrices it is computed from.
 
 use crate::error::SolverError;
 use crate::linalg::cholesky::PivotedCholesky;
@@ -7,13 +7,13 @@ use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
 use nalgebra::{Cholesky, DMatrix, SymmetricEigen};
 
-/// Iterations of the eigenvalue algorithm that each eigenvalue may take.
+/// Maximum number of iterations per eigenvalue.
 const MOST_SWEEPS: usize = 1000;
 
-/// Of matrices with fewer rows all eigenvalues are found as quickly as the largest.
+/// For matrices with fewer rows, all eigenvalues are found as quickly as the largest.
 pub(super) const FEW: usize = 64;
 
-/// Columns of a matrix of low rank that are taken together, and the share of all of them that is low.
+/// Columns of a low-rank matrix that are added together, and the share of all columns that counts as low rank.
 const COLUMNS: usize = 64;
 const LOW: usize = 4;
 
@@ -23,13 +23,13 @@ const BLOCK: usize = 96;
 /// Subspace iterations before all eigenvectors are computed anew.
 const MOST_ITERATIONS: usize = 4;
 
-/// Vectors of length 1 depend on each other where the square of what one has beside those before is less than this.
+/// A vector of length 1 depends on the ones before it if the squared length of its remainder is less than this.
 const DEPENDENT: f64 = 1e-12;
 
-/// Lanczos' method ends when `M v` is so close to a multiple of `v`.
+/// The Lanczos method ends when `M v` is this close to a multiple of `v`.
 const CLOSE: f64 = 1e-6;
 
-/// Random vectors among those from which subspace iteration starts.
+/// Random vectors among the starting vectors of subspace iteration.
 const RANDOM_VECTORS: usize = 2;
 
 /// The share of a random vector in the vector with which it starts.
@@ -65,8 +65,8 @@ impl Eigen {
         })
     }
 
-    /// Decomposes a positive semidefinite matrix: where its rank is low, by some of its columns, and without the eigenvalues
-    /// that are 0.
+    /// Decomposes a positive semidefinite matrix: if its rank is low, from some of its columns, and without the zero
+    /// eigenvalues.
     pub fn of_semidefinite(matrix: &[f64], q: usize) -> Result<Self, SolverError> {
         if q < FEW {
             return Self::new(matrix, q);
@@ -86,7 +86,7 @@ impl Eigen {
         let Some(columns) = root.into_columns() else {
             return Self::new(matrix, q);
         };
-        // Of L^T L, which has the same eigenvalues, and eigenvectors that L maps to those of L L^T.
+        // L^T L has the same eigenvalues, and eigenvectors that L maps to those of L L^T.
         let inner = Self::new(&gram(&columns, &columns, q), m)?;
         let lengths: Vec<f64> = inner.values.iter().map(|v| v.sqrt().recip()).collect();
         let (mut vectors, right) = (memory::matrix(q, m), inner.scaled(&lengths));
@@ -137,7 +137,7 @@ impl Eigen {
         self.vectors.len() / self.values.len().max(1)
     }
 
-    /// So many vectors, the first ones of these and a few random ones: a direction that is new may have no part in the others.
+    /// `count` vectors, the first ones of these and a few random ones: a new direction may be orthogonal to all others.
     pub fn with_random(&self, count: usize) -> Self {
         let m = self.values.len();
         let own = m.min(count.saturating_sub(RANDOM_VECTORS));
@@ -180,8 +180,8 @@ impl Eigen {
         Ok((Self { values, vectors }, residuals))
     }
 
-    /// The largest eigenvalues of a matrix by subspace iteration from these vectors, as many as there are. `is_enough` judges
-    /// the values and the squared norms of `M p - value p`; `None` when it is not content after a few iterations.
+    /// The largest eigenvalues of a matrix by subspace iteration from these vectors, one for each. `is_enough` judges the
+    /// values and the squared norms of `M p - value p`; `None` if it still returns false after a few iterations.
     pub fn follow(
         mut self,
         matrix: &[f64],
@@ -201,7 +201,7 @@ impl Eigen {
         let mut product = times(&self.vectors);
         for _ in 0..MOST_ITERATIONS {
             normalise(&mut product, m);
-            // Twice: once leaves an error as large as the rounding times the condition of the squares.
+            // Twice: the first time leaves an error of the rounding times the condition number of the squares.
             for _ in 0..2 {
                 let Some(even) = orthonormal(&product, m) else {
                     return Ok(None);
@@ -235,8 +235,8 @@ fn normalise(columns: &mut [f64], m: usize) {
     }
 }
 
-/// `V L^{-T}` with `V^T V = L L^T`, for a matrix of `m` columns whose lengths are 1 or so; `None` where these depend on each
-/// other.
+/// `V L^{-T}` with `V^T V = L L^T`, for a matrix of `m` columns whose lengths are about 1; `None` if they are linearly
+/// dependent.
 fn orthonormal(columns: &[f64], m: usize) -> Option<Vec<f64>> {
     let q = columns.len() / m;
     let mut squares = memory::matrix(m, m);
@@ -255,8 +255,8 @@ fn orthonormal(columns: &[f64], m: usize) -> Option<Vec<f64>> {
     Some(even)
 }
 
-/// The largest eigenvalue of a symmetric matrix by the method of Lanczos, from below, to about six digits at least. `start`
-/// is a vector near its eigenvector, and becomes a nearer one.
+/// The largest eigenvalue of a symmetric matrix by the Lanczos method, from below, to at least about six digits. `start`
+/// approximates its eigenvector, and is replaced by a better approximation.
 pub(super) fn largest(matrix: &[f64], start: &mut [f64]) -> Result<f64, SolverError> {
     let q = start.len();
     check_finite(matrix)?;
@@ -265,7 +265,7 @@ pub(super) fn largest(matrix: &[f64], start: &mut [f64]) -> Result<f64, SolverEr
     if scale == 0.0 {
         return Ok(0.0);
     }
-    // A share of every direction: what was an eigenvector may be one of a smaller eigenvalue.
+    // A component in every direction: a former eigenvector may now belong to a smaller eigenvalue.
     let mut random = fastrand::Rng::with_seed(0);
     let size = RANDOM * dot(start, start).sqrt() / (q as f64).sqrt();
     let mixed = start.iter().map(|v| v + size * (random.f64() - 0.5));
@@ -322,7 +322,7 @@ fn check_finite(matrix: &[f64]) -> Result<(), SolverError> {
     ))
 }
 
-/// Tries to allocate as many `q x q` matrices as the library holds, whose own allocation would not fail but abort.
+/// Tries to allocate as many `q x q` matrices as the library will, whose own failed allocations would abort.
 fn probe_copies(count: usize, q: usize) {
     memory::probe(
         q.saturating_mul(q).saturating_mul(count * 8),
@@ -337,7 +337,7 @@ fn symmetric_part(matrix: &[f64], q: usize) -> Result<DMatrix<f64>, SolverError>
     Ok(DMatrix::from_fn(q, q, mean))
 }
 
-/// The eigenvalues of the symmetric part of a matrix, in a fraction of the time that [`Eigen`] takes.
+/// The eigenvalues of the symmetric part of a matrix, in a fraction of the time of [`Eigen`].
 pub(super) fn eigenvalues(matrix: &[f64], q: usize) -> Result<Vec<f64>, SolverError> {
     let symmetric = symmetric_part(matrix, q)?;
     // Squares of large entries would overflow.
@@ -380,8 +380,8 @@ pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
     mixed
 }
 
-/// `A^{1/2} / tr A^{1/2}` of `A = W^T W`, the best label covariance of given weights (11), and `tr A^{1/2}`, the trace
-/// norm of the weights. No weights at all say nothing about the labels: the covariance is then `I/q`.
+/// `A^{1/2} / tr A^{1/2}` of `A = W^T W`, the best label covariance of given weights (11), and `tr A^{1/2}`, the trace norm
+/// of the weights. Weights of 0 say nothing about the labels: the covariance is then `I/q`.
 pub(super) fn covariance_step(eigen: &Eigen) -> (Vec<f64>, f64) {
     let roots: Vec<f64> = eigen.values.iter().map(|v| v.max(0.0).sqrt()).collect();
     let trace_norm: f64 = roots.iter().sum();
@@ -467,7 +467,7 @@ mod tests {
         assert!(found.abs() <= 1e-6 * all.values[0]);
     }
 
-    /// By its columns or as a whole, and of full rank.
+    /// From its columns or as a whole, and with full rank.
     #[test]
     fn a_matrix_of_low_rank_is_decomposed_by_its_columns() {
         for rank in [1, 7, Q / LOW, Q] {
@@ -514,7 +514,7 @@ mod tests {
         let mixed = mix(&expected.compose(&all), &moved, N);
         close(&found.mix(&factors, &moved, N), &mixed, 1e-3);
         close(&expected.mix(&all, &moved, N), &mixed, 1e-12);
-        // Those of another matrix lead nowhere.
+        // The vectors of another matrix are of no use.
         let other = Eigen::new(&gram(&change, &change, N), Q)
             .unwrap()
             .with_random(12);

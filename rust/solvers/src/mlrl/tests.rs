@@ -41,7 +41,7 @@ fn threads_change_no_bit() {
     }
 }
 
-/// Labels of one size count in full, small ones next to a large one hardly, whatever the unit of the weights.
+/// Labels of equal size count in full, small ones next to a large one hardly at all, whatever the unit of the weights.
 #[test]
 fn small_labels_count_less() {
     let kernel = vec![0.0; N * N];
@@ -60,7 +60,7 @@ fn small_labels_count_less() {
         problem.effective_labels()
     };
     for weight in [1e-200, 1.0 / N as f64, 1e200] {
-        // A label and its complement have one size.
+        // A label and its complement have the same size.
         assert!((count(&[7, 7, N - 7], weight) - 3.0).abs() < 1e-12);
         assert!((count(&[12, 1, 1], weight) - 196.0 / 146.0).abs() < 1e-12);
     }

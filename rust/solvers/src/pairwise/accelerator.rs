@@ -1,5 +1,5 @@
-//! Leaps: iterations on all blocks at once ([`super::admm`]) between the epochs of problems on which these are slow. They
-//! lead to a dual matrix, which is taken where it is better, and of a linear model to weights that are nearer to the optimum.
+//! Leaps: iterations on all blocks at once ([`super::admm`]) between epochs, on problems where epochs are slow. They lead to
+//! a dual matrix, which is taken if it is better, and for linear models also to weights that are closer to the optimum.
 
 use super::admm::{Admm, Beside, NoRoot, Root};
 use super::bcd::{Checkpoint, Engine, Iterate, Step};
@@ -12,36 +12,36 @@ use crate::memory;
 use crate::report::{Monitor, Objectives, Settings, relative_gap};
 use crate::tuning::Leaping;
 
-/// Multiplications, in those of a product of dense matrices, that the solution of a block takes for each score in an epoch,
+/// Cost of solving a block in an epoch, per score, in multiplications of a dense matrix product,
 const SOLUTION: f64 = 1500.0;
 
 /// and in an iteration.
 const PROXIMAL: f64 = 600.0;
 
-/// Who leaps.
+/// The state of the leaps.
 pub(super) struct Accelerator {
     admm: Option<Admm>,
-    /// Whether there can be no leap.
+    /// Whether leaps have been given up.
     given_up: bool,
-    /// Epochs until the next one.
+    /// Epochs until the next leap.
     rest: usize,
     /// The gap after each epoch.
     gaps: Vec<f64>,
-    /// The rank of the kernel at least, as far as it is known.
+    /// A lower bound of the kernel's rank, as far as it is known.
     rank: usize,
-    /// Leaps in a row that have led to no better point than those before.
+    /// Consecutive leaps without progress over previous leaps.
     failures: usize,
-    /// Leaps in a row that have led to no better point than the epochs.
+    /// Consecutive leaps that led to no better point than the epochs.
     rejected: usize,
-    /// The highest dual objective that leaps have led to.
+    /// The highest dual objective reached by leaps.
     landed: f64,
     /// The epoch in which early leaps were given up.
     failed: Option<usize>,
 }
 
-/// What leaps are weighed by.
+/// The estimates by which leaps are judged.
 struct Prospect<'a> {
-    /// Epochs that would be made without them, and multiplications that a root may take.
+    /// Epochs that would follow without leaps, and multiplications that a root may cost.
     epochs: f64,
     budget: f64,
     /// Rows with pairs, labels, and multiplications of an epoch.
@@ -52,7 +52,7 @@ struct Prospect<'a> {
 }
 
 impl Prospect<'_> {
-    /// Whether leaps with a root of so many columns take less than the epochs.
+    /// Whether leaps with a root of `rank` columns cost less than the epochs.
     fn is_worth(&self, rank: usize) -> bool {
         let Self { rows, labels, .. } = *self;
         let (rank, count) = (rank as f64, self.tuning.expected as f64);
@@ -82,8 +82,8 @@ impl Default for Accelerator {
 }
 
 impl Accelerator {
-    /// After `epochs` epochs, when it is time for that, leaps, and stays where that leads to if the dual objective is higher.
-    /// Returns how many epochs it was worth, and the point of a linear model that is as good as asked for.
+    /// Leaps after `epochs` epochs, if a leap is due, and keeps the result if the dual objective is higher. Returns the
+    /// number of iterations, which count as epochs, and the point of a linear model if it reaches the tolerance.
     pub fn leap<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
@@ -96,7 +96,7 @@ impl Accelerator {
         let tuning = &settings.tuning.leaps;
         self.gaps.resize(epochs, f64::INFINITY);
         self.gaps[epochs - 1] = from.gap;
-        // An epoch has to follow.
+        // An epoch must follow.
         let most = tuning
             .iterations
             .min(settings.max_epochs.saturating_sub(epochs + 1));
@@ -177,13 +177,13 @@ impl Accelerator {
         (count, None)
     }
 
-    /// Whether the epochs before have not settled anything yet: of few columns, where no such leaps have failed. On text the
-    /// epochs are cheap, and a leap that is taken before they have settled is dear.
+    /// Whether leaps are early, before the epochs have settled: on few columns, unless early leaps have failed. On text,
+    /// epochs are cheap, and a leap taken before they have settled is expensive.
     fn is_early(&self, few: bool) -> bool {
         few && self.failed.is_none()
     }
 
-    /// The epoch after which there may be leaps.
+    /// The epoch after which leaps may begin.
     fn begins(&self, linear: bool, few: bool, tuning: &Leaping) -> usize {
         match self.failed {
             Some(epochs) => epochs + tuning.patience_anew,
@@ -193,7 +193,7 @@ impl Accelerator {
         }
     }
 
-    /// What the epochs before say of those that are left.
+    /// Estimates the remaining epochs from those made so far.
     fn prospect<'a, S: Scores + ?Sized, T: Step>(
         &self,
         engine: &Engine<'_, S, T>,
@@ -206,7 +206,7 @@ impl Accelerator {
         let active = engine.active() as f64 / rows;
         let share_of_rows = rows / labels.instances() as f64;
         let epoch = scores.work() * share_of_rows * active.max(1.0 / 3.0);
-        // On text, solving a chain's instances again is cheap beside what else an epoch does.
+        // On text, solving a chain's instances again is cheap compared with the rest of an epoch.
         let dense = scores.has_dense_columns();
         let solved = if dense {
             engine.solved()
@@ -214,7 +214,7 @@ impl Accelerator {
             engine.active()
         };
         let epoch = epoch + SOLUTION * q * solved as f64;
-        // How many epochs are left is a guess: where it is wrong, a root costs no more than those made.
+        // The number of remaining epochs is a guess: if it is wrong, a root costs no more than the epochs made so far.
         let made = self.gaps.len() as f64;
         Prospect {
             epochs: epochs_left(&self.gaps, tolerance),
@@ -226,8 +226,8 @@ impl Accelerator {
         }
     }
 
-    /// Where the loop ends at `point`, whose gap is above the tolerance: the point of the linear model that leaps have led to,
-    /// if its gap is smaller.
+    /// For a loop that ends at `point` with a gap above the tolerance: the point of the linear model found by leaps, if its
+    /// gap is smaller.
     pub fn better_model<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
@@ -242,14 +242,14 @@ impl Accelerator {
         found
     }
 
-    /// Whether leaps have led to a linear model beside the dual matrix.
+    /// Whether leaps have found a linear model in addition to the dual matrix.
     pub fn has_model<S: Scores + ?Sized, T: Step>(&self, engine: &Engine<'_, S, T>) -> bool {
         let linear = engine.iterate.scores().is_linear();
         linear && T::Loss::FREE_WEIGHTS && self.admm.is_some()
     }
 
-    /// Moves to the dual matrix that leaps have led to: the way back, the point there, and that of [`Self::model`]. `None`
-    /// (and no change) when there were none, or when interrupted.
+    /// Moves to the dual matrix found by leaps. Returns the checkpoint from before, the new point, and that of
+    /// [`Self::model`]. `None` (and no change) if there were no leaps, or when interrupted.
     fn land<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
@@ -278,8 +278,8 @@ impl Accelerator {
         Some((left, point, found))
     }
 
-    /// The point of the linear model that leaps have led to, where its gap to a bound from the engine's point, or from the one
-    /// that was left, is at most the tolerated one: the engine has its scores then, beside the dual matrix of the bound.
+    /// The point of the linear model found by leaps, if its gap to a bound from the engine's point, or from the previous
+    /// one, is within the tolerance: the engine then has its scores, and the dual matrix of the bound.
     fn model<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
@@ -296,7 +296,7 @@ impl Accelerator {
         let primal = self.take_model(engine, beside, monitor);
         engine.roll_back(&kept);
         let primal = primal?;
-        // The model has other scores than the matrix that bounds it.
+        // The scores of the model are not those of the dual matrix that bounds it.
         let rounding = at.rounding + engine.rounding_of_model(primal);
         let with = |dual| Objectives {
             primal,
@@ -335,8 +335,8 @@ impl Accelerator {
         })
     }
 
-    /// Gives linear scores the weights and the bias of the model that leaps lead to beside a dual matrix. Returns its primal
-    /// objective; `None` without leaps, or when interrupted.
+    /// Gives linear scores the weights and the bias of the model found by leaps. Returns its primal objective; `None`
+    /// without leaps, or when interrupted.
     fn take_model<S: Scores + ?Sized, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
@@ -366,12 +366,12 @@ impl Accelerator {
     }
 }
 
-/// Epochs until the gap is within the tolerance, if it goes on as in the second half of those that there were.
+/// Epochs until the gap is within the tolerance, extrapolated from the second half of the epochs so far.
 fn epochs_left(gaps: &[f64], tolerance: f64) -> f64 {
     let (last, half) = (gaps.len() - 1, gaps.len() / 2);
     let rate = (gaps[half] / gaps[last]).ln() / (last - half) as f64;
     let left = (gaps[last] / tolerance).ln() / rate;
-    // A gap that grows, or is none yet, says nothing but that there is far to go.
+    // If the gap grows, or is not finite yet, there is far to go.
     if left >= 0.0 { left } else { f64::INFINITY }
 }
 
@@ -385,7 +385,7 @@ fn scores_with_bias<S: Scores + ?Sized>(iterate: &Iterate<'_, S>) -> Vec<f64> {
     at
 }
 
-/// The method that moves all blocks at once, from the engine's point; `None` where its inverse is none.
+/// The method that moves all blocks at once, started at the engine's point; `None` if there is no inverse.
 fn split<S: Scores + ?Sized, T: Step>(
     engine: &mut Engine<'_, S, T>,
     beside: Beside,
@@ -431,7 +431,7 @@ mod tests {
         }
     }
 
-    /// More epochs are worth a larger root, of cheap epochs a smaller one.
+    /// More epochs justify a larger root, cheap epochs a smaller one.
     #[test]
     fn leaps_cost_what_their_root_does() {
         let tuning = Leaping::default();

@@ -13,16 +13,16 @@ use crate::labels::Labels;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
-/// A loss of which only the name is known when the caller is compiled.
+/// A loss that the caller selects by name at run time.
 #[derive(Clone, Copy, Debug)]
 pub enum AnyLoss {
-    /// That of Rank-SVM.
+    /// The loss of Rank-SVM.
     Hinge(Hinge),
-    /// That of Rank-CVM and Rank-LSVM.
+    /// The loss of Rank-CVM and Rank-LSVM.
     SquaredHinge(SquaredHinge),
-    /// That of mlODM.
+    /// The loss of mlODM.
     OptimalMargin(OptimalMargin),
-    /// That of Rank-SVMz.
+    /// The loss of Rank-SVMz.
     ZeroLabelHinge(ZeroLabelHinge),
 }
 
@@ -30,7 +30,8 @@ pub enum AnyLoss {
 const SOLVERS: &str =
     "'bcd', 'dcd', (hinge only) 'frank-wolfe' or (optimal margin only) 'multiplicative'";
 
-/// Runs code that is generic over the loss: `of_any!(any, |loss| run(loss))`. With `AnyLoss`, the one list of losses.
+/// Runs code that is generic over the loss: `of_any!(any, |loss| run(loss))`. Together with `AnyLoss` this is the only list
+/// of losses.
 macro_rules! of_any {
     ($any:expr, |$loss:ident| $run:expr) => {
         match $any {
@@ -42,10 +43,10 @@ macro_rules! of_any {
     };
 }
 impl AnyLoss {
-    /// The loss of that name; `theta` and `mu` are those of the optimal margin.
+    /// The loss with this name; `theta` and `mu` are parameters of the optimal margin.
     ///
     /// # Errors
-    /// When there is no such loss, or its parameters are out of range.
+    /// When there is no such loss, or a parameter is out of range.
     pub fn new(name: &str, theta: f64, mu: f64) -> Result<Self, SolverError> {
         match name {
             "hinge" => Ok(Self::Hinge(Hinge)),
@@ -60,10 +61,10 @@ impl AnyLoss {
         }
     }
 
-    /// The published loop of a solver's name; `None` is the engine's.
+    /// The published loop with this solver name; `None` for that of the engine.
     ///
     /// # Errors
-    /// When the loss has no such loop.
+    /// When there is no such loop for the loss.
     pub fn published(self, solver: &str) -> Result<Option<Loop>, SolverError> {
         Ok(Some(match (solver, self) {
             ("bcd", _) => return Ok(None),
@@ -79,10 +80,10 @@ impl AnyLoss {
         of_any!(self, |loss| has_zero_label(&loss))
     }
 
-    /// [`Request::solve`] of the loss.
+    /// [`Request::solve`] for the loss.
     ///
     /// # Errors
-    /// When the parts of the request do not fit together.
+    /// When the parts of the request do not match.
     pub fn solve(
         self,
         request: Request<'_>,
@@ -91,7 +92,7 @@ impl AnyLoss {
         of_any!(self, |loss| request.solve(loss, monitor))
     }
 
-    /// [`bcd::improve_part`] of the loss.
+    /// [`bcd::improve_part`] for the loss.
     ///
     /// # Errors
     /// When the sizes do not fit together, or a factor is out of range.
@@ -108,7 +109,7 @@ impl AnyLoss {
         ))
     }
 
-    /// [`split::split_part`] of the loss.
+    /// [`split::split_part`] for the loss.
     ///
     /// # Errors
     /// When the sizes do not fit together, or a factor is out of range.
@@ -129,7 +130,7 @@ impl AnyLoss {
     /// `sum_i phi_i(s_i)` at the scores of all instances, `n x q`.
     ///
     /// # Errors
-    /// When the labels have other pairs than the loss, or the scores are not `n x q`.
+    /// When the labels do not have the pairs of the loss, or the scores are not `n x q`.
     pub fn total(self, labels: &Labels, scores: &[f64]) -> Result<f64, SolverError> {
         of_any!(self, |loss| total_loss(&loss, labels, scores))
     }
@@ -137,7 +138,7 @@ impl AnyLoss {
     /// The displacements `s - centre` of the proximal map of each instance's loss, with the centres as rows.
     ///
     /// # Errors
-    /// When the labels have other pairs than the loss, or the centres are not `n x q`.
+    /// When the labels do not have the pairs of the loss, or the centres are not `n x q`.
     pub fn prox(self, labels: &Labels, centre: &[f64], lam: f64) -> Result<Vec<f64>, SolverError> {
         of_any!(self, |loss| displacements(&loss, labels, centre, lam))
     }

@@ -1,5 +1,5 @@
 //! Losses of label pairs: a [`loss::Loss`] (value and proximal map) and [`scores::Scores`] (a kernel or linear features)
-//! make a problem, a [`Setup`] says how to solve it; a [`request::Request`] chooses among all of them.
+//! define a problem, a [`Setup`] how to solve it; a [`request::Request`] chooses among all of them.
 //!
 //! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`]) with
 //! a rule for the bias ([`bias`]); slow problems get iterations on all blocks at once (`admm`).

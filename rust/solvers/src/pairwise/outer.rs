@@ -1,5 +1,6 @@
-//! The outer loop of the pairwise family: an epoch of the engine, a certificate, a record; stop, and with which status? Else
-//! move the bias, and accelerate what is slow. What depends on the kind of bias is a [`Rule`].
+//! The outer loop of the pairwise family: an epoch of the engine, a certificate, a record, and the decision whether to stop
+//! and with which status; otherwise the bias is moved, and slow problems are accelerated. A [`Rule`] contains what depends
+//! on the kind of bias.
 
 use super::accelerator::Accelerator;
 use super::bcd::{Engine, Epoch, Step, certifies_slowly};
@@ -10,10 +11,10 @@ use super::setup::Solution;
 use crate::report::{Monitor, Objectives, Poll, Report, Settings, Status, Trace};
 use std::time::Duration;
 
-/// After so many epochs in a row with a gap of next to nothing, rounding is all that moves.
+/// After this many consecutive epochs with a gap of almost 0, only rounding moves.
 const IDLE: usize = 100;
 
-/// How the loop ended: all of a [`Solution`] but the dual matrix, which the engine holds.
+/// The outcome of the loop: a [`Solution`] without the dual matrix, which the engine holds.
 pub(super) struct Ended {
     pub bias: Vec<f64>,
     pub report: Report,
@@ -49,7 +50,7 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
         let went = engine.epoch(monitor);
         epochs += 1;
         if went == Epoch::Interrupted && certifies_slowly(engine.iterate.labels()) {
-            // The bound of the epoch before holds; what this point costs stays unknown.
+            // The bound of the previous epoch holds; the objective of this point stays unknown.
             break (Status::Interrupted, known(f64::INFINITY, bound, 0.0));
         }
         rule.update(engine, Moment::Epoch);
@@ -87,7 +88,7 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
         if let Some(status) = judge.stop(engine, rule, &mut point) {
             let status = judge.better_model(engine, rule, &accelerator, &mut point, status);
             if status == Status::Stalled && !point.primal.is_finite() {
-                // Numbers have overflowed, and no step leads back from there.
+                // Numbers have overflowed, and no step leads back.
                 engine.iterate.move_to_zero(&mut ());
                 (point.primal, point.dual) = (engine.objective_at_zero(), 0.0);
             }
@@ -101,7 +102,7 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
         };
         rule.update(engine, moment);
         if went.is_still() || engine.active() == 0 {
-            // The skipped instances may have to move, or the biases.
+            // Skipped instances may have to move, or the biases.
             engine.wake_all();
         } else {
             let (count, found) = accelerator.leap(engine, rule, epochs, &point, settings, monitor);
@@ -113,7 +114,7 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
         }
     };
     let mut report = trace.report(status, epochs, found);
-    // What computes them anew meets the rounding of the scores as well.
+    // Recomputed objectives also contain the rounding of the scores.
     report.rounding += engine.rounding_of_scores();
     Ended {
         bias: rule.bias(engine),
@@ -124,10 +125,10 @@ pub(super) fn run<S: Scores + ?Sized, T: Step>(
 /// Judges the point after an epoch.
 struct Judge<'a> {
     went: Epoch,
-    /// The status with which the loop ends here in any case: an epoch that leaves everything where it is would do so again.
+    /// The status if the loop has to end here: an epoch that moves nothing would move nothing the next time.
     last: Option<Status>,
     tolerance: f64,
-    /// Epochs so far, and how long one takes.
+    /// Epochs so far, and the time of one.
     epochs: usize,
     epoch: Duration,
     monitor: &'a mut dyn Monitor,
@@ -142,7 +143,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Certifies the problem itself where the loop may end, or the point is worth it.
+    /// Certifies the problem itself if the loop may end, or the point is worth it.
     fn certify<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
@@ -162,7 +163,7 @@ impl Judge<'_> {
         rule.certify(engine, point, asked, prompt);
     }
 
-    /// Certifies the point after an interruption: after a signal, within about an epoch.
+    /// Certifies the point after an interruption; after a signal, within the time of about an epoch.
     fn secure<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
@@ -217,7 +218,7 @@ impl Judge<'_> {
         ending(point, late, self.tolerance, || engine.iterate.rounding()).or(late)
     }
 
-    /// Where the loop ends above the tolerance, takes the linear model that leaps have led to if its gap is smaller.
+    /// If the loop ends above the tolerance, takes the linear model found by leaps if its gap is smaller.
     fn better_model<S: Scores + ?Sized, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
@@ -246,9 +247,9 @@ impl Judge<'_> {
     }
 }
 
-/// The status with which the loop ends at a point; `None` when it goes on. It ends in any case where there is a `last`
-/// status to end with; besides where numbers have overflowed, and at a point that is as good as asked for: of an
-/// indefinite kernel that is a stationary point, while a gap within the tolerance that is rounding may still close.
+/// The status with which the loop ends at a point; `None` if it goes on. It ends if there is a `last` status, if numbers
+/// have overflowed, and at a point within the tolerance: for an indefinite kernel that is a stationary point, while a gap
+/// within the tolerance that is due to rounding may still close.
 fn ending(
     point: &Point,
     last: Option<Status>,

@@ -1,12 +1,12 @@
-//! A monitor that leaves little time to what ends a loop: a certificate that takes longer is given up.
+//! A monitor that limits the time of a loop's last certificate: one that takes longer is given up.
 
 use crate::report::{Monitor, Poll, Record};
 use std::time::{Duration, Instant};
 
-/// What the last certificate may take at least: most take far less.
+/// Minimum time allowed for the last certificate; most take far less.
 const LEAST: Duration = Duration::from_millis(250);
 
-/// Asks to stop some time after the inner monitor is late.
+/// Asks to stop some time after the inner monitor is out of time.
 pub(super) struct Prompt<'a> {
     inner: &'a mut dyn Monitor,
     grace: Duration,
@@ -14,7 +14,7 @@ pub(super) struct Prompt<'a> {
 }
 
 impl<'a> Prompt<'a> {
-    /// As long as `epoch`, an epoch, is left when the inner monitor is late.
+    /// Allows the time of an `epoch` once the inner monitor is out of time.
     pub fn when_late(inner: &'a mut dyn Monitor, epoch: Duration) -> Self {
         Self {
             inner,
@@ -23,7 +23,7 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// As long as `epoch` is left from now on.
+    /// Allows the time of an `epoch` from now on.
     pub fn at_once(inner: &'a mut dyn Monitor, epoch: Duration) -> Self {
         Self {
             inner,

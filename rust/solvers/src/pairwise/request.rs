@@ -1,5 +1,5 @@
-//! A pairwise problem as a caller states it, and its answer. Which scores represent the geometry, how much memory they
-//! take and which loop runs is decided here.
+//! A pairwise problem as a caller states it, and its answer. This module decides which scores represent the geometry, how
+//! much memory they take, and which loop runs.
 
 use super::bcd::{Proximal, certifies_slowly};
 use super::bias::comes_out_even;
@@ -25,44 +25,44 @@ use crate::report::{Monitor, Report};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// What the inner products of the training rows are.
+/// The inner products of the training rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Geometry<'a> {
-    /// Those of a kernel matrix, `n x n`.
+    /// A kernel matrix, `n x n`.
     Matrix(&'a [f64]),
-    /// Those of a kernel on features.
+    /// A kernel on features.
     Kernel(Kernel, Features<'a>),
     /// `x^T M x'` with a symmetric positive definite `M`, `d x d`.
     Metric(Sparse<'a>, &'a [f64]),
 }
 
-/// `K_ii` for which weights are in the range of single precision.
+/// Range of `K_ii` in which weights fit into single precision.
 const MODERATE: RangeInclusive<f64> = 1e-50..=1e50;
 
-/// How the dual matrix and the weights of a linear model are stored. All but `Dense` is there for sparse features, the
+/// How the dual matrix and the weights of a linear model are stored. Everything except `Dense` needs sparse features, the
 /// engine's loop, and a bias that is not free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// All numbers.
     Dense,
-    /// The nonzeros of the rows of the dual matrix that have few of them: the same bits.
+    /// Rows of the dual matrix with few nonzeros are stored sparse: the same bits.
     Compact,
-    /// A compact dual matrix, and weights in single precision where the tolerance allows it.
+    /// A compact dual matrix, and weights in single precision if the tolerance allows it.
     Single,
-    /// `Single` where the weights are large, `Compact` where the dual matrix is.
+    /// `Single` if there are many weights, `Compact` if the dual matrix is large.
     BySize,
 }
 
 /// How the matrix of a kernel is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KernelStorage {
-    /// In double precision,
+    /// In double precision.
     Double,
-    /// and a copy in single precision where the epochs are many.
+    /// In double precision, with a copy in single precision once there have been many epochs.
     Both,
-    /// In single precision, which is read at twice the speed: certificates take exact scores from the kernel itself.
+    /// In single precision, which is read at twice the speed; certificates compute exact scores from the kernel itself.
     Single,
-    /// Not: its rows are computed when needed.
+    /// Not stored: its rows are computed when needed.
     Blocks,
 }
 
@@ -83,7 +83,7 @@ pub enum Stored {
     Compact(CompactRows),
 }
 
-/// A pairwise problem, but for its loss, and how to solve it.
+/// A pairwise problem, without its loss, and how to solve it.
 pub struct Request<'a> {
     /// The label sets and the weights of the pairs.
     pub labels: Labels,
@@ -91,15 +91,15 @@ pub struct Request<'a> {
     pub geometry: Geometry<'a>,
     /// Memory for kernel values.
     pub cache_bytes: usize,
-    /// How large matrices are stored.
+    /// The storage of large matrices.
     pub storage: Storage,
-    /// Another loop than the engine's.
+    /// A loop other than the engine's.
     pub by: Option<Loop>,
     /// Bias, start, settings and threads.
     pub setup: Setup,
 }
 
-/// What is known at the end.
+/// The answer to a request.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The dual matrix `B`, `n x q`.
@@ -108,8 +108,8 @@ pub struct Answer {
     pub bias: Vec<f64>,
     /// The certificate.
     pub report: Report,
-    /// Scores of the training rows without the bias, `n x q`; `None` where the answer is needed at once and they are not
-    /// at hand, and where the dual matrix is compact.
+    /// Scores of the training rows without the bias, `n x q`; `None` if the answer is needed at once and they are not
+    /// available, or if the dual matrix is compact.
     pub scores: Option<Vec<f64>>,
     /// `W`, `d x q`, of linear features.
     pub weights: Option<Stored>,
@@ -170,13 +170,13 @@ impl Request<'_> {
         }
     }
 
-    /// Whether single precision of the weights is far below the tolerance.
+    /// Whether the rounding of weights in single precision is far below the tolerance.
     fn allows_single(&self, x: Sparse<'_>) -> bool {
         let norms = Features::Sparse(x).squared_norms();
         is_within(&norms, &MODERATE) && self.is_rough(&norms)
     }
 
-    /// Whether single precision is far below the tolerance, with these `K_ii`.
+    /// Whether rounding to single precision is far below the tolerance, with these `K_ii`.
     fn is_rough(&self, diagonal: &[f64]) -> bool {
         let tolerance = self.setup.settings.tolerance;
         let mut each = diagonal.iter().enumerate();
@@ -185,7 +185,7 @@ impl Request<'_> {
             && each.all(|one| tolerance >= STORAGE.rough_of_steep * steepness(one))
     }
 
-    /// How a kernel is stored.
+    /// Chooses the storage of a kernel.
     fn storage_of(&self, exact: &KernelRows<'_>) -> KernelStorage {
         let values = exact.instances().saturating_mul(exact.instances());
         let fits = |bytes: usize| values.saturating_mul(bytes) <= self.cache_bytes;
@@ -206,7 +206,7 @@ impl Request<'_> {
         }
     }
 
-    /// With a kernel's matrix.
+    /// The answer with a stored kernel matrix.
     fn answer_with_kernel<L: Loss>(
         self,
         loss: L,
@@ -231,7 +231,7 @@ impl Request<'_> {
         }
     }
 
-    /// The answer with a compact dual matrix, and weights as `stored` says.
+    /// The answer with a compact dual matrix, and weights stored by `stored`.
     fn compact_answer<T: Number, L: Loss>(
         self,
         loss: L,
@@ -250,7 +250,7 @@ impl Request<'_> {
         })
     }
 
-    /// With a kernel matrix, of which block steps see what is left beside its mean direction.
+    /// The answer with a kernel matrix from which the mean direction is taken out for the block steps.
     fn answer_with_matrix<L: Loss>(
         self,
         loss: L,
@@ -280,7 +280,7 @@ impl Request<'_> {
         self.answer_deflated(loss, scores, None, monitor)
     }
 
-    /// The answer by scores from whose kernel this much has been taken.
+    /// The answer from scores whose kernel has been deflated.
     fn answer_deflated<L: Loss>(
         self,
         loss: L,
@@ -316,7 +316,7 @@ impl Request<'_> {
             whole
         });
         if let Some(taken) = deflation {
-            // Scores from the mean of the features are those of the kernel where the rows of B sum to 0 alone.
+            // Scores of centred features equal those of the kernel only if the rows of B sum to 0.
             let moved = taken.constant(&solution.dual, labels.count());
             axpy(-1.0, &moved, &mut solution.bias);
         }

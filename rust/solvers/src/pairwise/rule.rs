@@ -1,4 +1,4 @@
-//! What a kind of bias does in the outer loop.
+//! The part of the outer loop that depends on the kind of bias.
 
 use super::admm::Beside;
 use super::bcd::{Certificate, Engine, Step};
@@ -10,15 +10,15 @@ use crate::report::{Monitor, Objectives, relative_gap};
 pub(super) struct Point {
     /// The primal objective.
     pub primal: f64,
-    /// The dual objective: of the problem itself where `certified`, else of the problem with the bias held.
+    /// The dual objective: of the problem itself if `certified`, otherwise of the problem with the bias held.
     pub dual: f64,
     /// The relative gap: an estimate unless `certified`.
     pub gap: f64,
     /// `<B, K B>`, negative for indefinite kernels only.
     pub quadratic: f64,
-    /// A lower bound of the optimum, whatever comes next.
+    /// A lower bound of the optimum, even if nothing follows.
     pub bound: f64,
-    /// How far rounding may have moved the objectives past each other.
+    /// A bound on the rounding error of their difference.
     pub rounding: f64,
     /// Whether primal and dual objective certify each other.
     pub certified: bool,
@@ -27,7 +27,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// A point of the problem itself, with the `quadratic` of its objectives, that of a bias included.
+    /// A point of the problem itself; `quadratic` is the quadratic term of its objectives, including that of a bias.
     pub fn certified(sums: &Certificate, quadratic: f64) -> Self {
         let primal = 0.5 * quadratic + sums.loss;
         let dual = sums.dual_terms - 0.5 * quadratic;
@@ -52,58 +52,58 @@ impl Point {
         }
     }
 
-    /// Whether double precision shows next to nothing of the gap. `rounding` is a bound, and may be far above what there is.
+    /// Whether the gap vanishes in double precision. `rounding` is only a bound, which may be far too large.
     pub fn is_exact(&self) -> bool {
         self.gap <= 32.0 * f64::EPSILON
     }
 
-    /// Whether the gap is within the tolerance, and none that rounding has made negative.
+    /// Whether the gap is within the tolerance, and not negative beyond rounding.
     pub fn is_good(&self, tolerance: f64) -> bool {
         self.gap <= tolerance && !self.objectives().contradict()
     }
 }
 
-/// How much a certificate is worth.
+/// The effort that a certificate is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worth {
-    /// As much as the point's gap is small.
+    /// Depends on the point's gap.
     ByGap,
-    /// More: nothing has moved.
+    /// More, as nothing has moved.
     Still,
-    /// All: the loop ends here.
+    /// Any effort, as the loop ends here.
     Last,
 }
 
-/// What a certificate is asked for.
+/// A request for a certificate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub worth: Worth,
-    /// The gap that is good enough.
+    /// The tolerated relative gap.
     pub tolerance: f64,
     /// Epochs so far.
     pub epochs: usize,
 }
 
-/// When a bias may move.
+/// The moments at which a bias may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// Before the objectives of an epoch are computed: they are those of this bias.
+    /// Before the objectives of an epoch are computed, which are those with the new bias.
     Epoch,
-    /// Before the next epoch, when the one before has moved some block.
+    /// Before the next epoch, if the last one has moved some block.
     Moved,
-    /// Before the next epoch, when the one before has moved no block.
+    /// Before the next epoch, if the last one has moved no block.
     Unmoved,
-    /// At a dual matrix that the epochs have not led to.
+    /// At a dual matrix that was not reached by epochs.
     Leap,
 }
 
-/// What a bias does in the outer loop.
+/// The part of the outer loop that depends on the kind of bias.
 pub(super) trait Rule<S: Scores + ?Sized, T: Step> {
-    /// The objectives at the engine's point, by its sums.
+    /// The objectives at the engine's point, from its sums.
     fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point;
 
-    /// Where a certificate is worth it: brings the engine to a point whose certificate is exact and
-    /// counts, that of scores computed anew from B, and updates `point`; or leaves both as they are.
+    /// If a certificate is worth it, brings the engine to a point with an exact certificate, that of scores recomputed from
+    /// B, and updates `point`; otherwise changes neither.
     fn certify(
         &mut self,
         engine: &mut Engine<'_, S, T>,
@@ -123,10 +123,10 @@ pub(super) trait Rule<S: Scores + ?Sized, T: Step> {
     /// Moves the bias.
     fn update(&mut self, _engine: &mut Engine<'_, S, T>, _moment: Moment) {}
 
-    /// What the kernel of the problem has beside that of the scores.
+    /// The part of the problem's kernel that is not in the kernel of the scores.
     fn beside(&self, engine: &Engine<'_, S, T>) -> Beside;
 
-    /// A bound of the optimum that is `good` enough, from the engine's point; with none the engine stays as it is.
+    /// A bound of the optimum that is `good` enough, from the engine's point; if there is none, the engine does not change.
     fn bound(
         &mut self,
         _engine: &mut Engine<'_, S, T>,

@@ -1,4 +1,4 @@
-//! How to solve a problem, the checks before a loop begins, and what it gives.
+//! How to solve a problem, the checks before a loop begins, and its solution.
 
 use super::scores::Scores;
 use crate::error::{SolverError, refused};
@@ -26,17 +26,17 @@ pub enum Bias {
 pub struct Setup {
     /// The bias of the model.
     pub bias: Bias,
-    /// A dual matrix to start from (rows in the feasible set of the loss), else 0.
+    /// A dual matrix to start from (rows in the feasible set of the loss); 0 if not given.
     pub start: Option<Vec<f64>>,
-    /// Biases to start from when the bias is free, else 0.
+    /// Biases to start from with a free bias; 0 if not given.
     pub start_bias: Option<Vec<f64>>,
-    /// When to stop and which heuristics to use.
+    /// Stopping rules and heuristics.
     pub settings: Settings,
-    /// Who does the work.
+    /// The threads.
     pub threads: Arc<Threads>,
 }
 
-/// Checks that everything fits, and brings the scores to the starting point; `None` when interrupted before it is there.
+/// Checks the arguments, and brings the scores to the starting point; `None` when interrupted before that.
 pub(super) fn prepare<S: Scores + ?Sized>(
     labels: &Labels,
     scores: &mut S,
@@ -82,7 +82,7 @@ pub struct Solution<R = Vec<f64>> {
 }
 
 impl<R: Rows> Solution<R> {
-    /// What there is when the loop was interrupted before its first epoch: nothing but `B = 0`, uncertified.
+    /// The solution of a loop that was interrupted before its first epoch: an uncertified `B = 0`.
     pub fn interrupted(labels: &Labels) -> Self {
         let (n, q) = (labels.instances(), labels.count());
         Self {

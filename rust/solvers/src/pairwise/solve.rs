@@ -1,4 +1,4 @@
-//! Block coordinate ascent on a pairwise problem, whatever the bias.
+//! Block coordinate ascent on a pairwise problem, with any kind of bias.
 
 use super::bcd::{Engine, Iterate, Step};
 use super::bias::{self, Fixed, Multiplier};
@@ -16,7 +16,7 @@ use crate::report::Monitor;
 /// A kernel so indefinite that the problem has no minimum gives the status `IndefiniteKernel` and `B = 0`.
 ///
 /// # Errors
-/// When settings, labels and scores do not fit together, or the bias is free and the loss not the hinge.
+/// When settings, labels and scores do not match, or the bias is free and the loss is not the hinge.
 pub fn solve<T: Step>(
     labels: &Labels,
     scores: &mut DenseScores<'_>,
@@ -27,7 +27,7 @@ pub fn solve<T: Step>(
     solve_deflated(labels, scores, None, step, setup, monitor)
 }
 
-/// [`solve`] for scores from whose kernel this much may have been taken.
+/// [`solve`] for scores whose kernel may have been deflated.
 ///
 /// # Errors
 /// As above.
@@ -49,7 +49,7 @@ pub(super) fn solve_deflated<T: Step>(
 /// [`solve_deflated`] without a bias or with a penalized one, for any storage.
 ///
 /// # Errors
-/// When settings, labels and scores do not fit together.
+/// When settings, labels and scores do not match.
 pub(super) fn solve_fixed<S: Scores + ?Sized, T: Step>(
     labels: &Labels,
     scores: &mut S,

@@ -7,20 +7,22 @@ numbers! {
     AUGMENTATION: Augmentation {
         /// Relative to the mean of the kernel's diagonal,
         of_diagonal: f64 = 0.3,
-        /// and what is added, relative to the mean weight of a label's pairs: the share of it that a bias moves.
+        /// plus a term relative to the inverse of the mean weight of a label's pairs.
         per_label: f64 = 3.0,
-        /// That of a direction, in units of the others: what is left out is part of the problem, and large at first.
+        /// The augmentation of a direction, relative to these: the part left out belongs to the problem, and is large at
+        /// first.
         of_direction: f64 = 4.0,
-        /// Growth after an epoch in which nothing moved,
+        /// Growth factor after an epoch in which nothing moved,
         still_factor: f64 = 4.0,
         /// at most,
         largest_growth: f64 = 1e12,
-        /// and of a direction at most, in units of its weight: the constant is next to 0 then, and the engine sees the whole
+        /// and for a direction at most, relative to its weight: the constant is then almost 0, and the engine sees the whole
         /// kernel.
         largest_of_direction: f64 = 1e15,
-        /// Epochs in which the biases wait for blocks that have farther to go.
+        /// Epochs in which the biases wait for blocks that are farther from their goal.
         early: usize = 10,
-        /// Where the pairs of a label can move its scores farther than this, 0 was as good a start on five sets of text.
+        /// If the pairs of a label can move its scores by more than this, the bias starts at 0, which was as good on five
+        /// sets of text.
         reach: f64 = 50.0,
         /// Steps of the biases below this share of the largest one are rounding.
         settled: f64 = 1e-14,
@@ -28,26 +30,27 @@ numbers! {
 
     /// The repair of a point with a free bias.
     REPAIR: Repair {
-        /// What it leaves of the gap at a held bias, for it finds a better bias: measured, 0.6 to 0.8 of it.
+        /// The share of the gap with the bias held that remains after the repair, which finds a better bias: 0.6 to 0.8 when
+        /// measured.
         leaves: f64 = 0.75,
-        /// What it may lose of the tolerated gap without looking for a better one.
+        /// The share of the tolerated gap that it may lose without looking for a better one.
         negligible: f64 = 0.1,
-        /// Pairs with a margin up to this far from 1 take part, at first: so many times the share of the loss's weight that is
-        /// to be moved,
+        /// At first, pairs take part if their margin differs from 1 by at most this many times the share of the loss's
+        /// weight that is to be moved,
         band_per_share: f64 = 30.0,
         /// at least,
         least_band: f64 = 1.0 / 64.0,
         /// and at most.
         largest_band: f64 = 0.25,
-        /// The band of a label that finds too little capacity: nearly all of its pairs.
+        /// The band of a label with too little capacity, which includes nearly all of its pairs.
         widest_band: f64 = 16.0,
-        /// Most looks at the pairs.
+        /// Maximum number of summaries of the pairs.
         looks: usize = 8,
         /// The share of the mixture: the first one,
         first_share: f64 = 0.5,
         /// the least one,
         least_share: f64 = 1e-9,
-        /// how many are tried,
+        /// the number of shares tried,
         shares: usize = 3,
         /// and by what factor the best may differ from the last.
         near_enough: f64 = 1.5,
@@ -57,17 +60,17 @@ numbers! {
     STORAGE: Storing {
         /// A matrix of more numbers than this is large.
         large: usize = 1 << 26,
-        /// So is the kernel of more instances than this: its matrix is read from memory.
+        /// The kernel of more instances than this is large as well: its matrix is read from memory.
         large_kernel: usize = 2048,
-        /// Exact scores are cheap up to so many multiplications for a value of the kernel,
+        /// Exact scores are cheap if a kernel value costs at most this many multiplications,
         cheap: usize = 4,
-        /// times the labels and so many.
+        /// times the number of labels plus this.
         cheap_labels: usize = 16,
-        /// With less than this beside its mean direction, a kernel without that is less than its rounding before.
+        /// If less than this share remains beside its mean direction, the remainder of a kernel is below its rounding error.
         alike: f64 = 1e-2,
-        /// Single precision is far below a tolerance of this much,
+        /// Rounding to single precision is far below a tolerance of this,
         rough: f64 = 1e-4,
-        /// and of so much for each unit of `c_i K_ii`.
+        /// and of this for each unit of `c_i K_ii`.
         rough_of_steep: f64 = 1e-7,
         /// Epochs in which every instance moves, after which a copy in single precision has paid.
         epochs: usize = 5,
@@ -77,9 +80,9 @@ numbers! {
     NEWTON: Newton {
         /// Steps from the guess,
         steps_from_guess: usize = 10,
-        /// and more of them, with shorter steps of `lambda`, where these do not succeed: so many,
+        /// and more of them, with smaller steps of `lambda`, if these do not succeed: this many,
         steps: usize = 60,
-        /// and some for each of the few. What takes longer goes round in rounding.
+        /// plus this many for each of the few. Beyond that it cycles within rounding.
         steps_per_label: usize = 2,
         /// Ratio of two successive values of `lambda`.
         factor: f64 = 10.0,
@@ -87,18 +90,18 @@ numbers! {
         trials: usize = 60,
         /// It ends once the derivative has shrunk to this share of its first value.
         slope_share: f64 = 0.1,
-        /// After a step that is shortened, but to no less than this share, each of the few moves alone;
+        /// After a step that is shortened, but not below this share, each of the few moves separately;
         long: f64 = 0.01,
-        /// after a shorter one it does in one step of so many, as moves along a kink need the pieces beyond it.
+        /// after a shorter one only in one step of this many, as moves along a kink need the pieces beyond it.
         alone: usize = 3,
-        /// Pairs that are drawn together more strongly are so as far as rounding can tell,
+        /// Beyond this stiffness, pairs are tied as far as rounding can tell,
         stiffest: f64 = 1e14,
-        /// of which far pairs cause more.
+        /// or beyond this one with far pairs, which cause more rounding.
         stiffest_of_far: f64 = 1e13,
-        /// Where no pair is apart by more than so many times the rounding at the minimiser, no step can find the pieces on
+        /// If no pair is apart by more than this many times the rounding at the minimiser, no step can find the pieces on
         /// which it lies.
         noise: f64 = 16.0,
-        /// There, so many steps in a row beyond the number of the few that lead no farther than rounding are the end.
+        /// Then it ends after this many consecutive steps, plus the number of the few, without progress beyond rounding.
         blocked: usize = 1,
     }
 
@@ -106,15 +109,15 @@ numbers! {
     DUAL_TERM: DualTerm {
         /// Largest `lambda`, times a weight of a label, whose proximal map is exact enough for a dual term.
         stiff: f64 = 1e6,
-        /// By what the steps that make up for a larger one shrink.
+        /// The factor by which the steps that replace a larger one shrink.
         soft: f64 = 1e3,
-        /// The longest of them, where labels have no weights,
+        /// The longest of them if labels have no weights,
         long: f64 = 1e9,
         /// and in any case.
         longest: f64 = 1e13,
-        /// The share of its terms by which a dual term changes that is as good as settled,
+        /// A dual term has settled when it changes by less than this share of its terms,
         same: f64 = 1e-13,
-        /// and how often it may change by more.
+        /// and may change by more this many times.
         rounds: usize = 30,
     }
 }

@@ -1,8 +1,8 @@
-//! Helper threads that join in short pieces of work.
+//! Helper threads for short pieces of work.
 //!
-//! A block of instances is solved in a tenth of a millisecond, and the next one waits for it. Waking a sleeping thread
-//! takes nearly as long. So helpers look for new work for a while before they sleep, and the caller, who works too,
-//! waits only for the helpers that have begun.
+//! A block of instances is solved in a tenth of a millisecond, and the next one waits for it. Waking a sleeping thread takes
+//! nearly as long. So helpers spin for a while before they sleep, and the calling thread, which works too, waits only for
+//! the helpers that have started.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -11,10 +11,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a helper looks for new work before it sleeps.
+/// How long a helper spins before it sleeps.
 const LINGER: Duration = Duration::from_micros(300);
 
-/// Looks between two that let other threads of the machine run.
+/// Number of checks between two yields to other threads.
 const LOOKS: usize = 64;
 
 type Job = &'static (dyn Fn() + Sync);
@@ -31,9 +31,9 @@ struct State {
 struct Shared {
     state: Mutex<State>,
     wake: Condvar,
-    /// Changes with every job, and at the end.
+    /// Incremented with every job, and at the end.
     generation: AtomicUsize,
-    /// Helpers at work; grows only under the lock, while there is a job.
+    /// Number of working helpers; increases only under the lock, while there is a job.
     working: AtomicUsize,
 }
 
@@ -97,7 +97,7 @@ impl Shared {
     }
 }
 
-/// Takes the job back when dropped: no helper begins it any more, and all who had begun have ended.
+/// Withdraws the job when dropped: afterwards no helper starts it, and all that had started have finished.
 struct Recall<'a>(&'a Shared);
 
 impl Drop for Recall<'_> {
@@ -121,7 +121,7 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// As many helpers as asked for, or fewer when the system refuses threads.
+    /// A team with `helpers` helpers, or fewer if the system refuses threads.
     pub fn new(helpers: usize) -> Self {
         let shared = Arc::new(Shared::default());
         let helpers = (0..helpers)
@@ -139,15 +139,15 @@ impl Team {
         self.helpers.len()
     }
 
-    /// Calls `work` on this thread, and on helpers that come in time. `work` must take its pieces from a common queue:
-    /// on some helpers it may not run at all.
+    /// Calls `work` on this thread, and on helpers that are ready in time. `work` must take its pieces from a common queue,
+    /// as it may not run on some helpers at all.
     pub fn run(&self, work: &(dyn Fn() + Sync)) {
         // SAFETY: Helpers get the reference only while it is the job, and count as working from then until they have
         // left `work`. `Recall` ends the job and waits until none works, before this function returns or unwinds.
         let job: Job = unsafe { std::mem::transmute(work) };
         let recall = Recall(&self.shared);
         self.shared.announce(|state| {
-            // Of a call in which this thread panicked as well.
+            // Left by a call in which this thread panicked as well.
             state.panic = None;
             state.job = Some(job);
         });
@@ -164,7 +164,7 @@ impl Drop for Team {
     fn drop(&mut self) {
         self.shared.announce(|state| state.stop = true);
         for helper in self.helpers.drain(..) {
-            // A helper hands its panics to the caller, so there is none to report here.
+            // A helper passes its panics to the caller, so there is none to report here.
             drop(helper.join());
         }
     }
@@ -210,7 +210,7 @@ mod tests {
             std::thread::sleep(2 * LINGER);
             let helped = AtomicUsize::new(0);
             team.run(&|| {
-                // The caller stays until the helper has come.
+                // The caller stays until the helper has arrived.
                 if std::thread::current().id() != caller {
                     helped.fetch_add(1, Ordering::Release);
                 }

@@ -1,15 +1,15 @@
 //! Data-parallel loops whose result does not depend on the number of threads.
 //!
-//! Work is cut into chunks of a size that the caller fixes; threads only decide who computes which chunk. Each
-//! solve owns its pool: a global pool would not survive the `fork` of joblib and multiprocessing.
+//! Work is divided into chunks of a size chosen by the caller; the number of threads only affects which thread computes a
+//! chunk. Each solve owns its pool: a global pool would not survive the `fork` of joblib and multiprocessing.
 
 use crate::parallel::team::Team;
 use std::sync::Mutex;
 
-/// More threads than any machine that this runs on has.
+/// Maximum number of threads.
 const MOST: usize = 1024;
 
-/// Rows that one chunk of work handles, where a row takes its time.
+/// Rows per chunk of work if a row is expensive.
 pub(crate) const CHUNK: usize = 64;
 
 /// The calling thread, and its helpers.
@@ -26,19 +26,19 @@ impl Default for Threads {
 }
 
 impl Threads {
-    /// `count` threads; 0 and 1 both mean the calling thread alone. Fewer when the system refuses threads.
+    /// `count` threads, or fewer if the system refuses them; 0 and 1 both mean the calling thread alone.
     pub fn new(count: usize) -> Self {
         Self {
             team: Team::new(count.clamp(1, MOST) - 1),
         }
     }
 
-    /// Number of threads, with the calling one.
+    /// Number of threads, including the calling one.
     pub fn count(&self) -> usize {
         self.team.len() + 1
     }
 
-    /// Calls `work` for every item, in order of the items when there is but one thread.
+    /// Calls `work` for every item; in order if there is only one thread.
     fn for_each<I: Iterator + Send>(&self, items: I, work: impl Fn(I::Item) + Sync) {
         if self.count() == 1 {
             return items.for_each(work);
@@ -85,7 +85,7 @@ impl Threads {
         results.into_iter().flatten().collect()
     }
 
-    /// The same of the chunks of `data` of length `size` (the last may be shorter).
+    /// The same for the chunks of `data` of length `size` (the last may be shorter).
     pub fn map_chunks<T: Send, R: Send>(
         &self,
         data: &mut [T],

@@ -13,13 +13,13 @@
 use crate::labels::Labels;
 use crate::pairwise::loss::{Loss, dual_term};
 
-/// Squared length of the shortest row that is scaled to the length of the others, relative to the mean.
+/// Squared length, relative to the mean, of the shortest row that is scaled to the length of the others.
 const SHORTEST: f64 = 1e-3;
 
-/// How much of `F` the relaxation takes.
+/// The relaxation's factor of `F`.
 pub(super) const RELAXATION: f64 = 1.8;
 
-/// By what a row of some squared length is multiplied: a row of next to nothing stays short.
+/// The factor for a row of this squared length: a nearly zero row stays short.
 pub(crate) fn scale(square: f64, mean: f64) -> f64 {
     (square / mean).max(SHORTEST).sqrt().recip()
 }
@@ -29,7 +29,7 @@ pub(crate) fn scale(square: f64, mean: f64) -> f64 {
 pub struct Squares {
     /// `F - Z`
     pub primal: f64,
-    /// How far `Z` has moved, and `U`.
+    /// The changes of `Z`, and of `U`.
     pub moved: f64,
     /// `U`
     pub displacements: f64,
@@ -42,7 +42,7 @@ impl Squares {
         self.displacements += others.displacements;
     }
 
-    /// The ratio of the relative residuals, of scores with such a sum of squares, and of `U`.
+    /// The ratio of the relative residuals, for scores with this sum of squares.
     pub(crate) fn imbalance(&self, scores: f64) -> f64 {
         let (primal, dual) = (self.primal / scores, self.moved / self.displacements);
         (primal / dual).sqrt()
@@ -74,12 +74,12 @@ impl<'a, L: Loss> Map<'a, L> {
         }
     }
 
-    /// `phi_i / rho_i` is this times the sum over the pairs.
+    /// `phi_i / rho_i` is this factor times the sum over the pairs.
     fn lambda(&self, i: usize, scale: f64) -> f64 {
         self.labels.weight(i) / (self.rho * scale * scale)
     }
 
-    /// Replaces `z_i` and `-u_i` of an instance, times its scale, given what was `fitted`, times the scale as well.
+    /// Updates `z_i` and `-u_i` of an instance, given its `fitted` scores; all times its scale.
     pub(crate) fn apply(
         &mut self,
         i: usize,
@@ -130,7 +130,8 @@ impl<'a, L: Loss> Map<'a, L> {
         }
     }
 
-    /// Writes the dual row of an instance with such scores and displacements, times its scale, and returns the dual term.
+    /// Writes the dual row of an instance with these scores and displacements, both times its scale, and returns the dual
+    /// term.
     pub(crate) fn dual(
         &mut self,
         i: usize,
@@ -158,7 +159,7 @@ impl<'a, L: Loss> Map<'a, L> {
         )
     }
 
-    /// `phi_i` at some scores.
+    /// `phi_i` at the given scores.
     pub(crate) fn loss(&mut self, i: usize, scores: &[f64]) -> f64 {
         let known = self.labels.gather(i, scores, &mut self.known[0]);
         self.labels.weight(i) * self.loss.value(known, self.labels.pairs_of(i))

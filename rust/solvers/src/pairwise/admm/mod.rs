@@ -1,7 +1,8 @@
-//! All blocks at once, by the alternating direction method of multipliers (Boyd et al. 2011), where coordinate ascent is slow.
+//! All blocks at once, by the alternating direction method of multipliers (Boyd et al. 2011), for problems where coordinate
+//! ascent is slow.
 //!
-//! Where the kernel has a low rank (linear features, fewer than rows) or `C` is large, the blocks hinder each
-//! other. With scores `Z` of their own beside those of the model, the problem is
+//! If the kernel has low rank (fewer linear features than rows) or `C` is large, the blocks hinder each other. With scores
+//! `Z` for the losses, separate from the scores `F` of the model, the problem is
 //!
 //! ```text
 //! min over F, Z   1/2 <F, K^-1 F> + sum_i phi_i(z_i),   F = Z
@@ -16,13 +17,14 @@
 //! U = U + G - Z
 //! ```
 //!
-//! which costs as much as an epoch: two products with `A` and one proximal map an instance. It depends on `S = Z + U` alone,
-//! whose next value is extrapolated ([`crate::anderson`]) before the proximal maps part it. The rows of `A` are scaled to one
-//! length, and those of `F`, `Z` and `U` with them. A free bias makes `A` centred and adds the mean row of `Z - U` to `F`.
+//! which costs as much as an epoch: two products with `A` and one proximal map per instance. It depends on `S = Z + U` only,
+//! whose next value is extrapolated ([`crate::anderson`]) before the proximal maps split it into `Z` and `U`. The rows of
+//! `A` are scaled to equal length, and those of `F`, `Z` and `U` accordingly. With a free bias, `A` is centred, and the mean
+//! row of `Z - U` is added to `F`.
 //!
-//! The displacements of the proximal maps are `-U`, and `B = -rho U` is in the feasible set of the dual problem after each of
-//! them. The matrix `rho (Z - U - F)` has the scores `F`, but is not in that set; both meet at the optimum. Nothing here
-//! certifies anything: the outer loop computes the gap of what it takes.
+//! The displacements of the proximal maps are `-U`, so that `B = -rho U` is dual feasible after each iteration. The matrix
+//! `rho (Z - U - F)` has the scores `F`, but is not feasible; both agree at the optimum. Nothing is certified here: the
+//! outer loop computes the gap of every point that it takes.
 
 mod map;
 mod root;
@@ -46,13 +48,13 @@ use crate::report::Monitor;
 use crate::tuning::{Extrapolating, Leaping};
 use crate::ways::Ways;
 
-/// Scores whose rows differ by less than this share of their squares are alike.
+/// The rows of scores are considered equal if their spread is below this share of their squares.
 const ALIKE: f64 = 1e-13;
 
-/// What a kernel has beside that of the scores.
+/// The part of the problem's kernel that is not in the kernel of the scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Beside {
-    /// A weight times `v v^T`, with the factors `v` of the instances.
+    /// This weight times `v v^T`, with the factors `v` of the instances.
     Direction(f64),
     /// A free bias.
     Free,
@@ -72,12 +74,12 @@ pub(crate) struct Admm {
     displacements: Vec<f64>,
     iterations: usize,
     anderson: Anderson,
-    /// How far `Z` and `rho U` move, for the penalty of a loss with kinks.
+    /// The distances that `Z` and `rho U` move, for the penalty of a loss with kinks.
     ways: Ways,
 }
 
 impl Admm {
-    /// Starts at a dual matrix of `q` labels whose scores, with the bias, are those of `at`; `None` where there is no inverse,
+    /// Starts at a dual matrix of `q` labels whose scores, with the bias, are those of `at`; `None` if there is no inverse,
     /// or when interrupted.
     pub fn new(
         root: Root,
@@ -121,7 +123,7 @@ impl Admm {
         Some(admm)
     }
 
-    /// With other numbers of the extrapolation, for a loss.
+    /// With the settings of the extrapolation for a loss.
     pub fn extrapolated<L: Loss>(self, tuning: &Extrapolating) -> Self {
         let room = if L::BOX {
             tuning.room_of_kinks
@@ -138,7 +140,7 @@ impl Admm {
         }
     }
 
-    /// The inverse for a penalty; `None` where there is none, or when interrupted.
+    /// The inverse for a penalty; `None` if there is none, or when interrupted.
     fn inverted(&self, rho: f64, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let rank = self.root.rank;
         let mut inverse = memory::copied(&self.gram);
@@ -151,7 +153,7 @@ impl Admm {
         exists.then_some(inverse)
     }
 
-    /// At most so many iterations, as few when interrupted or out of time; how many there were.
+    /// Makes at most `iterations` iterations, fewer when interrupted or out of time. Returns their number.
     pub fn advance<L: Loss>(
         &mut self,
         most: usize,
@@ -175,9 +177,10 @@ impl Admm {
         most
     }
 
-    /// The factor of the penalty after an iteration with such residuals. It balances them at first, and those of a smooth
-    /// loss later, too. Those of a loss with kinks may balance at a penalty ten times too large: it becomes the ratio of how
-    /// far `rho U` and `Z` have moved, as that of how far they still have to go is the best one (Applegate et al. 2021).
+    /// The factor of the penalty after an iteration with these residuals. At first it balances them, for a smooth loss also
+    /// later. With kinks, residuals may balance at a penalty that is ten times too large: the penalty then becomes the ratio
+    /// of the distances that `rho U` and `Z` have moved, as the ratio of the distances still to go would be the best one
+    /// (Applegate et al. 2021).
     fn factor<L: Loss>(&mut self, squares: &Squares) -> f64 {
         let is_early = self.iterations <= self.tuning.early;
         let (often, balance) = if is_early {
@@ -200,14 +203,15 @@ impl Admm {
         ratio.map_or(1.0, |ratio| balance.factor(ratio))
     }
 
-    /// How far `rho U` has moved for each unit that `Z` has; see [`Ways::ratio`].
+    /// The distance moved by `rho U` relative to that of `Z`; see [`Ways::ratio`].
     fn ratio_of_ways(&mut self) -> Option<f64> {
         let multiplier = self.displacements.iter().map(|u| self.rho * u);
         let multiplier = memory::collected(multiplier);
         self.ways.ratio(memory::copied(&self.scores), multiplier)
     }
 
-    /// The sum of squares of `Z`: about the mean row, which is next to free, unless the bias is or all rows are alike.
+    /// The sum of squares of `Z`, measured from its mean row, which costs almost nothing, unless the bias is free or all
+    /// rows are equal.
     fn spread(&self) -> f64 {
         let square = dot(&self.scores, &self.scores);
         if self.root.free {
@@ -229,7 +233,7 @@ impl Admm {
         target
     }
 
-    /// The mean row of `F` for that of the target: 0 without a free bias.
+    /// The mean row of the target, which `F` takes over; 0 without a free bias.
     fn mean_fitted(&self, target: &[f64]) -> Vec<f64> {
         if self.root.free {
             self.root.mean_row(target, self.labels)
@@ -253,7 +257,7 @@ impl Admm {
         weights
     }
 
-    /// The state `S = Z + U` that comes next, with `F`.
+    /// The next state `S = Z + U`, given `F`.
     fn next_state(&mut self, fitted: &[f64], threads: &Threads) -> Vec<f64> {
         let mut state = memory::copied(&self.scores);
         axpy(-1.0, &self.displacements, &mut state);
@@ -264,7 +268,7 @@ impl Admm {
         next
     }
 
-    /// One iteration, of at most `prompt` rows a thread between two looks; `None` when it was broken off, after some of the rows.
+    /// One iteration, with at most `prompt` rows per thread between two polls; `None` when interrupted partway.
     fn iterate<L: Loss>(
         &mut self,
         labels: &Labels,
@@ -281,7 +285,7 @@ impl Admm {
         let state = self.next_state(&fitted, threads);
         let (root, rho) = (&self.root, self.rho);
         let together = CHUNK.min(prompt);
-        // Easy rows are one group.
+        // Cheap rows form a single group.
         let group = (prompt / together * together).saturating_mul(threads.count());
         let groups = self.scores.chunks_mut(group * q);
         let groups = groups.zip(self.displacements.chunks_mut(group * q));
@@ -310,7 +314,7 @@ impl Admm {
         Some(squares)
     }
 
-    /// Changes the penalty and leaves `rho U` as it is; or both, where there is no inverse or when interrupted.
+    /// Changes the penalty and leaves `rho U` unchanged; changes nothing if there is no inverse or when interrupted.
     fn change_penalty(&mut self, factor: f64, monitor: &mut dyn Monitor) {
         if factor == 1.0 {
             return;
@@ -348,7 +352,7 @@ impl Admm {
         Some((dual, terms))
     }
 
-    /// The matrix `rho (Z - U - F)` of all instances, whose scores are `F`: that of a model, if not a feasible one.
+    /// The matrix `rho (Z - U - F)` of all instances, whose scores are `F`: it defines a model, but is not feasible.
     pub fn model(&self, labels: &Labels, threads: &Threads) -> Vec<f64> {
         let (q, mut rest) = (self.labels, self.target());
         let (bias, weights) = (self.mean_fitted(&rest), self.weights(&rest, threads));
@@ -363,7 +367,7 @@ impl Admm {
         model
     }
 
-    /// The free bias with which such scores have the mean row of `F`.
+    /// The free bias that gives these scores the mean row of `F`.
     pub fn bias(&self, scores: &[f64]) -> Vec<f64> {
         let (q, total) = (self.labels, self.root.total());
         let mut bias = self.root.mean_row(&self.target(), q);

@@ -12,16 +12,16 @@ use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::Monitor;
 use crate::tuning::Leaping;
 
-/// Rows of the root that are multiplied between two questions to the monitor.
+/// Rows of the root that are multiplied between two polls of the monitor.
 const TOGETHER: usize = 256;
 
-/// `A`, of a row for each instance with pairs.
+/// `A`, with a row for each instance that has pairs.
 pub(crate) struct Root {
     /// The instances.
     pub instances: Vec<u32>,
     pub values: Vec<f64>,
     pub rank: usize,
-    /// By what its rows are multiplied, and those of `F`, `Z` and `U`.
+    /// Scales of its rows and those of `F`, `Z` and `U`.
     pub scales: Vec<f64>,
     /// Whether the bias is free.
     pub free: bool,
@@ -32,13 +32,13 @@ pub(crate) struct Root {
 pub(crate) enum NoRoot {
     /// The kernel is indefinite, or its rank too large.
     Never,
-    /// A rank of so much at least is not worth it.
+    /// The rank is at least this, which is too expensive.
     Dear(usize),
     Interrupted,
 }
 
-/// How many columns explain all, if not more, by what the first ones explain: before, and now. Pivots gain less and less; what
-/// is explained grows like a power of their number at best.
+/// A lower estimate of the number of columns that explain everything, from the shares explained earlier and now. Pivots gain
+/// less and less: the explained share grows at most like a power of their number.
 fn foreseen(before: (f64, f64), (rank, explained): (f64, f64)) -> f64 {
     let power = (explained / before.1).ln() / (rank / before.0).ln();
     let power = if power.is_finite() {
@@ -50,7 +50,7 @@ fn foreseen(before: (f64, f64), (rank, explained): (f64, f64)) -> f64 {
 }
 
 /// The kernel of the scores between some instances and the `pivots` among them, row-major with a column for each label, of
-/// which the first ones are of use. The state of `scores` is that of `B = 0` afterwards.
+/// which only the first ones are meaningful. Afterwards `scores` is in the state of `B = 0`.
 fn kernel_columns<S: Scores + ?Sized>(
     scores: &mut S,
     instances: &[u32],
@@ -74,8 +74,8 @@ fn kernel_columns<S: Scores + ?Sized>(
 }
 
 impl Root {
-    /// The pivoted Cholesky decomposition of the kernel of the scores and what it has `beside`, with the factors `v`, unless its
-    /// rank, as far as it is known, is one that is not `worth` it. The state of `scores` is another one afterwards.
+    /// The pivoted Cholesky decomposition of the kernel of the scores and the part `beside` it, with the factors `v`, unless
+    /// its estimated rank is not `worth` it. Changes the state of `scores`.
     pub fn new<S: Scores + ?Sized>(
         labels: &Labels,
         scores: &mut S,
@@ -139,7 +139,7 @@ impl Root {
             scales: vec![1.0; count],
             free: matches!(beside, Beside::Free),
         };
-        // Rows of a kernel from its mean differ by what is left of rows that are alike.
+        // The rows of a centred kernel differ in length because nearly equal rows cancel.
         if scores.is_linear() {
             root.scale();
         }
@@ -149,8 +149,7 @@ impl Root {
         Ok(root)
     }
 
-    /// Gives all rows one length: the scores of long rows would hide those of the others. A row of next to nothing stays
-    /// short.
+    /// Scales all rows to equal length: the scores of long rows would dominate the others. A nearly zero row stays short.
     fn scale(&mut self) {
         let squares = self.values.chunks_exact(self.rank).map(|row| dot(row, row));
         let squares: Vec<f64> = squares.collect();
@@ -169,7 +168,7 @@ impl Root {
         }
     }
 
-    /// The row `m` for which the multiples of `m` by the scales are nearest to the rows.
+    /// The row `m` whose multiples by the scales are closest to the rows.
     pub fn mean_row(&self, rows: &[f64], width: usize) -> Vec<f64> {
         let mut mean = vec![0.0; width];
         let total = self.total();
@@ -184,7 +183,7 @@ impl Root {
         dot(&self.scales, &self.scales)
     }
 
-    /// `F` of all rows, by its weights and the bias.
+    /// `F` of all rows, from its weights and the bias.
     pub fn fitted(&self, weights: &[f64], bias: &[f64], threads: &Threads) -> Vec<f64> {
         let (q, rank) = (bias.len(), self.rank);
         let mut fitted = memory::matrix(self.instances.len(), q);

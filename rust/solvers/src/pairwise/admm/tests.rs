@@ -16,7 +16,7 @@ fn problem(random: &mut fastrand::Rng) -> (Vec<f64>, Labels) {
     (kernel, Labels::new(&indicator, Q, 100.0).unwrap())
 }
 
-/// Started where block steps would be early on.
+/// Started at a point like those of early block steps.
 fn started(kernel: &[f64], labels: &Labels, beside: Beside, factors: &[f64]) -> Option<Admm> {
     let threads = Threads::default();
     let mut scores = StoredKernel::new(kernel, N, Q).unwrap();
@@ -37,7 +37,7 @@ fn started(kernel: &[f64], labels: &Labels, beside: Beside, factors: &[f64]) -> 
     Admm::new(root, &dual, &at, Q, &tuning, &threads, &mut ())
 }
 
-/// An iteration is broken off between rows of hundreds of relevant labels, and so is the dual matrix.
+/// An iteration can be interrupted between rows with hundreds of relevant labels, and so can the dual matrix.
 #[test]
 fn maps_that_take_long_are_asked_between() {
     const COUNT: usize = 12;
@@ -74,7 +74,7 @@ fn maps_that_take_long_are_asked_between() {
     assert!(admm.dual(&labels, &loss, &mut Stops(99)).is_some());
 }
 
-/// A rank that is not worth it is foreseen after a few columns, and nothing goes on when asked to stop.
+/// Too large a rank is predicted after a few columns, and everything stops on request.
 #[test]
 fn a_root_of_too_many_columns_is_given_up_early() {
     const COUNT: usize = 300;
@@ -98,7 +98,7 @@ fn a_root_of_too_many_columns_is_given_up_early() {
     let Err(NoRoot::Dear(needed)) = found else {
         panic!("{found:?}");
     };
-    // The first column explains half of everything, and the others as much as is left to each.
+    // The first column explains half of everything, and the others equal shares of the rest.
     assert!((tuning.probed..COUNT).contains(&needed), "{needed}");
     assert_eq!(*asked.borrow(), [needed]);
     assert_eq!(root(&|_| true, &tuning, &mut ()), Ok(COUNT));
@@ -198,7 +198,7 @@ fn model_and_dual_matrix_meet_at_the_optimum() {
     }
 }
 
-/// The penalty of a hinge is led by how far its two matrices have moved, and settles.
+/// The penalty of a hinge follows the distances that its two matrices have moved, and settles.
 #[test]
 fn late_penalties_follow_the_ways() {
     let (kernel, labels) = problem(&mut fastrand::Rng::with_seed(3));

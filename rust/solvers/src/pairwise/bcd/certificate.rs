@@ -8,7 +8,7 @@ use crate::pairwise::scores::{self, Scores};
 use crate::parallel::threads::CHUNK;
 use crate::report::{Monitor, rounding_of};
 
-/// Scores that a certificate holds at a time: few enough for the cache.
+/// Scores that a certificate holds at a time: small enough for the cache.
 const CERTIFIED_SCORES: usize = 1 << 17;
 
 /// The sums that make up the primal and the dual objective.
@@ -16,13 +16,13 @@ const CERTIFIED_SCORES: usize = 1 << 17;
 pub(crate) struct Certificate {
     /// `sum_i phi_i(s_i)`
     pub loss: f64,
-    /// `sum_i D_i`, minus infinity where they are unknown.
+    /// `sum_i D_i`, minus infinity while they are unknown.
     pub dual_terms: f64,
     /// `<B, K B>`, without any bias term.
     pub quadratic: f64,
     /// The sum of the instances' gap terms.
     pub gap: f64,
-    /// How far rounding may have moved these sums; of a part, the sizes of their terms together.
+    /// A bound on the rounding error of these sums; for a part of the rows, the sum of the sizes of their terms.
     pub rounding: f64,
 }
 
@@ -36,7 +36,7 @@ impl Certificate {
         self.rounding += others.rounding;
     }
 
-    /// That of all instances of an iterate, of its sums.
+    /// The certificate of all instances of an iterate, from its sums.
     pub(super) fn of<S: Scores + ?Sized>(mut self, iterate: &Iterate<'_, S>) -> Self {
         let labels = iterate.labels();
         let (n, q) = (labels.instances(), labels.count());
@@ -49,7 +49,7 @@ impl Certificate {
 }
 
 impl<S: Scores + ?Sized> Iterate<'_, S> {
-    /// The certificate, by the scores of all labels; `None` when interrupted, see [`Self::certify_each`].
+    /// The certificate, from the scores of all labels; `None` when interrupted, see [`Self::certify_each`].
     pub fn certify(
         &mut self,
         loss: &impl Loss,

@@ -1,5 +1,5 @@
-//! Chains of instances, which run at the same time, each with what the others had done when the chains began. A chain solves
-//! its instances in turn, and they see each other's moves.
+//! Chains of instances, which run in parallel from a common starting point. A chain solves its instances in turn, each with
+//! the moves of the previous ones in its scores.
 
 use super::iterate::{Iterate, Moves};
 use super::local_scores::LocalScores;
@@ -10,8 +10,8 @@ use crate::memory;
 use crate::pairwise::scores::Scores;
 use crate::tuning::Tuning;
 
-/// How far to go along the joint move of chains, which the scores contain: all the way, unless they have overshot; then to
-/// the best point of the way, as estimated from the probes.
+/// The step length along the joint move of the chains, which the scores contain already: 1, unless they have overshot; then
+/// up to the best point on the way, as estimated from the probes.
 pub(super) fn joint_step<S: Scores + ?Sized, T: Step>(
     chains: &mut [Chain<T>],
     at: &Iterate<'_, S>,
@@ -36,8 +36,8 @@ pub(super) fn joint_step<S: Scores + ?Sized, T: Step>(
     share_of_way(slope, secured, curvature)
 }
 
-/// How far to go along a move that gains so much and of which so much is secured: to its best point where it has overshot,
-/// and not at all where moves that gain nothing cancel each other.
+/// The step length along a move with this slope and curvature: to its best point if less than half of the `secured` gain is
+/// reached, and 0 if moves without gain cancel each other.
 fn share_of_way(slope: f64, secured: f64, curvature: f64) -> f64 {
     if slope - 0.5 * curvature < 0.5 * secured {
         (slope / curvature.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
@@ -46,15 +46,15 @@ fn share_of_way(slope: f64, secured: f64, curvature: f64) -> f64 {
     }
 }
 
-/// What all chains see while they run.
+/// The data shared by all chains while they run.
 pub(super) struct Surroundings<'a, S: Scores + ?Sized> {
-    /// Where they begin.
+    /// The common starting point.
     pub at: &'a Iterate<'a, S>,
-    /// The bias in the scores there, which enters those of instance `i` `v_i` times.
+    /// The bias in the scores there; it enters those of instance `i` with the factor `v_i`.
     pub shift: &'a [f64],
-    /// Whether other chains run at the same time, so that probes of the joint move are wanted.
+    /// Whether several chains run in parallel, so that the joint move needs probes.
     pub joint: bool,
-    /// How often to solve the instances at most.
+    /// Maximum number of passes over the instances.
     pub passes: usize,
     pub tuning: &'a Tuning,
 }
@@ -66,16 +66,16 @@ impl<S: Scores + ?Sized> Surroundings<'_, S> {
     }
 }
 
-/// The moves of some of a chain's instances, and what was expected of them.
+/// The moves of some of a chain's instances, and the gain that they promise.
 #[derive(Debug, Default)]
 struct Probes {
     instances: Vec<u32>,
     changes: Vec<f64>,
-    /// How fast the dual objective grows along these moves, with its dual terms taken as linear on the way.
+    /// The slope of the dual objective along these moves, with its dual terms taken as linear.
     slope: f64,
-    /// `1/2 sum_i kappa_i ||delta_i||^2`: so much at least is gained by exact steps that see each other.
+    /// `1/2 sum_i kappa_i ||delta_i||^2`, the least gain of exact steps made one after the other.
     secured: f64,
-    /// The curvature along all moves together that these moves take part in.
+    /// The contribution of these moves to the curvature along the joint move.
     curvature: f64,
 }
 
@@ -87,7 +87,7 @@ impl Probes {
     }
 }
 
-/// A worker that solves chains, and the outcome of its last one.
+/// A worker that solves chains, and the outcome of the last one.
 pub(super) struct Chain<T: Step> {
     step: T,
     buffers: Buffers,
@@ -95,15 +95,15 @@ pub(super) struct Chain<T: Step> {
     pub terms: Vec<f64>,
     pub moves: Moves,
     probes: Probes,
-    /// Positions of the instances that the next pass visits.
+    /// Positions of the instances to be visited by the next pass.
     visits: Vec<usize>,
-    /// Blocks that have been solved.
+    /// Number of blocks solved.
     pub solved: usize,
 }
 
 #[derive(Debug, Default)]
 struct Buffers {
-    /// `F` of the instances, without the constant part, at first and now, and the kernel among them.
+    /// `F` of the instances, without the bias, at the start and now, and the kernel among them.
     opened: Vec<f64>,
     scores: LocalScores,
     kernel: Vec<f64>,
@@ -114,7 +114,7 @@ struct Buffers {
     new_dual: Vec<f64>,
     change: Vec<f64>,
     shift: Vec<f64>,
-    /// A row of `B`, where it is not stored as such.
+    /// A row of `B`, if it is not stored dense.
     old: Vec<f64>,
     scratch: Vec<f64>,
 }
@@ -141,7 +141,7 @@ impl<T: Step> Chain<T> {
         self.step.step(block, dual)
     }
 
-    /// To be called when the dual matrix has been replaced.
+    /// Must be called after the dual matrix has been replaced.
     pub fn restart(&mut self) {
         self.step.restart();
     }
@@ -159,7 +159,7 @@ impl<T: Step> Chain<T> {
             }
             let gain = self.pass(around, instances, tuning.least_share * mean);
             mean = gain / visited;
-            // A gain that has overflowed pays for nothing.
+            // False also for a gain that has overflowed to NaN.
             let pays = gain > tuning.least_gain * first;
             if !pays {
                 break;
@@ -168,7 +168,7 @@ impl<T: Step> Chain<T> {
         self.collect(around, instances);
     }
 
-    /// Gathers what the chain keeps current.
+    /// Gathers the data that the chain keeps current.
     fn open<S: Scores + ?Sized>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         let (labels, scores) = (around.at.labels(), around.at.scores());
         let (q, count) = (labels.count(), instances.len());
@@ -213,8 +213,8 @@ impl<T: Step> Chain<T> {
         buffers.shift.extend_from_slice(around.shift);
     }
 
-    /// Solves the instances of `visits` in turn, and keeps those that move and gain more than `least`: never those for whose
-    /// block no dual term was found. Each move reaches all. Returns the gain.
+    /// Solves the instances of `visits` in turn, and keeps those that move and gain more than `least`, never those without a
+    /// finite dual term. Each move updates the scores of all. Returns the gain.
     fn pass<S: Scores + ?Sized>(
         &mut self,
         around: &Surroundings<'_, S>,
@@ -233,8 +233,8 @@ impl<T: Step> Chain<T> {
         total
     }
 
-    /// Solves the `k`-th instance. Returns by how much the dual objective grows, where there are
-    /// several passes; `None` when the block stands still.
+    /// Solves the `k`-th instance. Returns the gain of the dual objective, which is computed only for several passes; `None`
+    /// if the block stays as it is.
     fn visit<S: Scores + ?Sized>(
         &mut self,
         around: &Surroundings<'_, S>,
@@ -284,7 +284,7 @@ impl<T: Step> Chain<T> {
             shift[label as usize] += sigma * factor * change;
         }
         of_chain.spread(&kernel[k * count..][..count], known, change);
-        // Nobody asks what a single pass gains.
+        // The gain of a single pass is not needed.
         let gain = if around.passes > 1 {
             term - old_term - dot(change, scores) - 0.5 * kappa * dot(change, change)
         } else {
@@ -296,7 +296,7 @@ impl<T: Step> Chain<T> {
         Some(gain)
     }
 
-    /// Notes the move of the `k`-th instance as a probe.
+    /// Records the move of the `k`-th instance as a probe.
     fn probe<S: Scores + ?Sized>(
         &mut self,
         around: &Surroundings<'_, S>,
@@ -323,7 +323,7 @@ impl<T: Step> Chain<T> {
         probes.curvature -= product;
     }
 
-    /// Collects the instances whose rows are not what they were.
+    /// Collects the instances whose rows have changed.
     fn collect<S: Scores + ?Sized>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         let labels = around.at.labels();
         let (q, moves) = (labels.count(), &mut self.moves);
@@ -349,7 +349,7 @@ impl<T: Step> Chain<T> {
         }
     }
 
-    /// Completes the probes' curvature once the scores contain the moves of all chains, which sum to `sum`.
+    /// Completes the probes' curvature once the scores contain the moves of all chains, whose sum is `sum`.
     fn measure<S: Scores + ?Sized>(&mut self, at: &Iterate<'_, S>, sum: &[f64]) {
         let probes = &mut self.probes;
         if probes.instances.is_empty() {
@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(share_of_way(1.0, 1.0, 4.0), 0.25);
         assert_eq!(share_of_way(-1.0, 1.0, 4.0), 0.0);
         assert_eq!(share_of_way(0.4, 1.0, 0.0), 1.0);
-        // 0/0: moves of rows that are alike, which cancel.
+        // 0/0: moves of equal rows, which cancel.
         assert_eq!(share_of_way(0.0, 1.0, 0.0), 0.0);
         // An epoch in which nothing moves.
         assert_eq!(share_of_way(0.0, 0.0, 0.0), 1.0);

@@ -1,4 +1,4 @@
-//! Epochs of block coordinate ascent over an iterate: which instances are visited, in which order and how often.
+//! Epochs of block coordinate ascent on an iterate: which instances are visited, in which order and how often.
 
 use super::certificate::Certificate;
 use super::chain::Chain;
@@ -12,25 +12,25 @@ use crate::pairwise::scores::{KernelValues, Scores};
 use crate::parallel::threads::CHUNK;
 use crate::report::{Monitor, ROUNDING, Settings, rounding_of};
 
-/// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
+/// Scores whose certificate is computed even after an interruption: it takes well under 100 ms.
 const PROMPT_ENTRIES: usize = 500_000;
 
-/// Multiplications, in those of a product of dense matrices, between two questions to the monitor.
+/// Work between two polls of the monitor, in multiplications of a dense matrix product.
 const PROMPT_WORK: f64 = 5e8;
 
-/// Whether a certificate takes so long that an interrupted fit goes without one.
+/// Whether a certificate takes so long that an interrupted fit skips it.
 pub(crate) fn certifies_slowly(labels: &Labels) -> bool {
     labels.instances() * labels.count() > PROMPT_ENTRIES
 }
 
-/// How an epoch went.
+/// The outcome of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Epoch {
     /// Some block moved.
     Moved,
-    /// Every visited block stood still; others were skipped.
+    /// No visited block moved; others were skipped.
     Still,
-    /// Every block stood still.
+    /// No block moved.
     Unmoved,
     /// The monitor asked to stop.
     Interrupted,
@@ -43,9 +43,9 @@ impl Epoch {
     }
 }
 
-/// Who visits the instances of an iterate.
+/// Visits the instances of an iterate.
 pub(crate) struct Engine<'a, S: Scores + ?Sized, T: Step> {
-    /// Where the visits have led to.
+    /// The current iterate.
     pub iterate: Iterate<'a, S>,
     pub(super) chains: Vec<Chain<T>>,
     /// The moves of all chains.
@@ -54,18 +54,18 @@ pub(crate) struct Engine<'a, S: Scores + ?Sized, T: Step> {
     pub(super) random: fastrand::Rng,
     /// The instances of the next epoch.
     pub(super) order: Vec<u32>,
-    /// The hardest labels of the instances, as the last certificate found them.
+    /// The hardest labels of the instances, as found by the last certificate.
     pub(super) shortlists: Option<Shortlists>,
-    /// The gap that is good enough, by the last certificate.
+    /// The absolute gap that is tolerated, from the last certificate.
     pub(super) tolerated: f64,
     epochs: usize,
-    /// Blocks that the last epoch solved, each as often as it was.
+    /// Block solutions of the last epoch, with repetitions.
     pub(super) solved: usize,
-    /// Whether instances may be visited among some of their labels.
+    /// Whether visits may be restricted to some of the labels.
     may_list: bool,
     /// Whether chains may solve their instances several times.
     may_repeat: bool,
-    /// Rows that a chain visits at most between two looks at the interruption.
+    /// Maximum number of rows that a chain visits between two polls.
     most_rows: usize,
 }
 
@@ -108,7 +108,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         engine
     }
 
-    /// Lets instances be visited among their hardest labels, where that pays: with a bias that no rule moves.
+    /// Allows visits restricted to the hardest labels, where that pays. Only for a bias that no rule moves.
     pub fn with_shortlists(self) -> Self {
         Self {
             may_list: true,
@@ -116,8 +116,8 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         }
     }
 
-    /// Lets chains solve their instances several times, or not: rows of `B` that have settled among themselves are long and
-    /// cancel each other, which misleads what moves all of them.
+    /// Sets whether chains may solve their instances several times: rows of `B` that have settled among themselves are long
+    /// and cancel each other, which misleads methods that move all rows at once.
     pub fn let_repeat(&mut self, may_repeat: bool) {
         self.may_repeat = may_repeat;
     }
@@ -127,12 +127,12 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         self.chains[0].loss()
     }
 
-    /// Number of instances that the next epoch visits.
+    /// Number of instances that the next epoch will visit.
     pub fn active(&self) -> usize {
         self.order.len()
     }
 
-    /// How many blocks the last epoch solved, counting each as often as it was.
+    /// Number of block solutions of the last epoch, with repetitions.
     pub fn solved(&self) -> usize {
         self.solved
     }
@@ -156,7 +156,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             self.epochs += 1;
             return outcome;
         }
-        // How far the chains' joint move goes is judged by dual terms.
+        // The step length of a joint move depends on dual terms.
         let chains = if self.iterate.is_known() {
             self.chains.len()
         } else {
@@ -178,7 +178,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
                 outcome = Epoch::Interrupted;
                 break;
             }
-            // The first epoch is made in any case.
+            // The first epoch is always completed.
             if self.epochs > 0 && poll.is_out_of_time() {
                 // The rest of the blocks might have moved.
                 outcome = Epoch::Moved;
@@ -201,17 +201,17 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         outcome
     }
 
-    /// Whether the next epoch solves each chain's instances several times: not in the first epochs, which suffice for
-    /// easy problems, and not where chains run at the same time.
+    /// Whether the next epoch solves each chain's instances several times: not in the first epochs, which suffice for easy
+    /// problems, and not if chains run in parallel.
     fn repeats(&self) -> bool {
         let tuning = &self.settings.tuning.passes;
         let free = tuning.enabled && self.may_repeat && self.settings.block_size == 0;
         free && T::PASSES > 1 && self.chains.len() == 1 && self.epochs >= tuning.single_epochs
     }
 
-    /// Makes chains of an instance each and those that it has the largest kernel values with: solved several times in a row,
-    /// they settle among themselves what they would else need epochs for. Every second order is left as it is, for what
-    /// such chains never settle.
+    /// Forms chains of an instance and those with the largest kernel values to it: solved several times in a row, they
+    /// settle among themselves what would otherwise take epochs. Every second order stays random, for instances that such
+    /// chains never bring together.
     fn join_neighbours(&mut self) {
         let length = self.chain_length();
         let mut rest = &mut *self.order;
@@ -235,9 +235,9 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         }
     }
 
-    /// How often a chain of so many instances may solve them.
+    /// How often a chain of `length` instances may solve them.
     pub(super) fn passes(&self, length: usize) -> usize {
-        // A single instance is solved at once.
+        // A single instance needs one solution.
         if self.repeats() && length > 1 {
             let labels = self.iterate.labels().count();
             (self.settings.tuning.passes.work / (length * length * labels)).clamp(1, T::PASSES)
@@ -246,14 +246,14 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         }
     }
 
-    /// Whether the instances have shortlists.
+    /// Whether instances have shortlists of labels.
     pub(super) fn has_shortlists(&self) -> bool {
         let tuning = &self.settings.tuning;
         let enabled = tuning.shortlists.enabled && tuning.shrinking.enabled;
         self.may_list && enabled && self.lists_labels()
     }
 
-    /// Computes every instance's gap term at the current scores; `None` when interrupted, where that takes long.
+    /// Computes every instance's gap term at the current scores; `None` when interrupted, if that takes long.
     pub fn certify(&mut self, monitor: &mut dyn Monitor) -> Option<Certificate> {
         self.shortlists = None;
         if self.has_shortlists()
@@ -265,7 +265,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         self.iterate.certify(loss, rows, monitor)
     }
 
-    /// How many rows a certificate takes between two questions to the monitor; `None` where it asks nobody.
+    /// Number of rows that a certificate processes between two polls of the monitor; `None` if it does not poll.
     pub(super) fn rows_between_questions(&self) -> Option<usize> {
         let labels = self.iterate.labels();
         certifies_slowly(labels).then(|| {
@@ -275,13 +275,13 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
         })
     }
 
-    /// Goes back to a point, of which no shortlists are known.
+    /// Goes back to a checkpoint, for which no shortlists are known.
     pub fn roll_back(&mut self, point: &Checkpoint<S>) {
         self.shortlists = None;
         self.iterate.roll_back(point);
     }
 
-    /// Chooses the instances of the next epoch: those whose gap terms matter for a gap of `tolerated`.
+    /// Selects the instances of the next epoch: those whose gap terms matter for a gap of `tolerated`.
     pub fn choose_active(&mut self, tolerated: f64) {
         let tuning = &self.settings.tuning.shrinking;
         if !tuning.enabled {
@@ -304,22 +304,22 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             .extend((0..labels.instances() as u32).filter(|&i| labels.has_pairs(i as usize)));
     }
 
-    /// What the rounding of the scores makes of the objectives.
+    /// A bound on the error of the objectives due to the rounding of the scores.
     pub fn rounding_of_scores(&self) -> f64 {
         let size = self.iterate.size();
         rounding_of(size * size, self.iterate.labels().count() + CHUNK)
     }
 
-    /// How far rounding may move the objective of a linear model past the bound of this point.
+    /// A bound on the rounding error of a linear model's objective relative to the bound of this point.
     pub fn rounding_of_model(&self, primal: f64) -> f64 {
-        // Its weights are no longer than the root of twice the objective.
+        // The norm of its weights is at most the root of twice the objective.
         let of_scores = (2.0 * primal).sqrt() * self.iterate.size();
         rounding_of(primal + of_scores, self.iterate.labels().count() + CHUNK)
     }
 
-    /// Whether a dual objective shows that the problem has no minimum; then the primal objective of `B = 0`. Only a box
-    /// keeps the dual of an indefinite kernel bounded. With any other kernel no dual objective exceeds a primal one. What
-    /// has overflowed compares with nothing.
+    /// The primal objective of `B = 0` if a dual objective shows that the problem has no minimum. With an indefinite kernel,
+    /// only box constraints keep the dual bounded; with any other kernel, no dual objective exceeds a primal one. NaN counts
+    /// as unbounded.
     pub fn diverged(&self, dual: f64) -> Option<f64> {
         if T::Loss::BOX {
             return None;
@@ -338,9 +338,9 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
             .sum()
     }
 
-    /// Forgets the way to the present point: it has been moved by something else than the block steps.
+    /// Resets the state of the visits after something other than block steps has moved the point.
     pub fn restart(&mut self) {
-        // A list has all labels with a dual variable of the point that it was noted at, and no other's.
+        // A list covers the nonzero dual variables of the point at which it was made, not those of others.
         self.shortlists = None;
         for chain in &mut self.chains {
             chain.restart();
@@ -349,7 +349,7 @@ impl<'a, S: Scores + ?Sized, T: Step> Engine<'a, S, T> {
     }
 }
 
-/// Brings the instances with the largest values in a row of the kernel, so many, to the front.
+/// Moves the `count` instances with the largest values in a kernel row to the front.
 fn choose_largest<T: Number>(row: &[T], instances: &mut [u32], count: usize) {
     let size = |i: &u32| row[*i as usize].into().abs();
     instances.select_nth_unstable_by(count - 1, |i, j| size(j).total_cmp(&size(i)));
@@ -365,7 +365,7 @@ mod tests {
     use crate::parallel::threads::Threads;
     use crate::report::Stops;
 
-    /// A certificate that takes long asks now and then, whatever the number of threads, and one that is quick never does.
+    /// A slow certificate polls from time to time, whatever the number of threads, and a quick one never does.
     #[test]
     fn long_certificates_are_asked_between() {
         const D: usize = 1000;
@@ -383,7 +383,7 @@ mod tests {
         }
     }
 
-    /// The first epochs solve each block once, later ones those of a chain several times.
+    /// The first epochs solve each block once, later ones solve the blocks of a chain several times.
     #[test]
     fn repeated_visits_are_counted() {
         const N: usize = 60;

@@ -1,8 +1,8 @@
 //! Certificates of problems with thousands of labels.
 //!
 //! A label that is below every relevant one by more than the margin, and has no dual variable, adds nothing to any sum of a
-//! certificate. So its score is computed, compared and forgotten: a panel of consecutive labels at a time, whose weights
-//! stay in the cache from one instance to the next. What is left, a few labels an instance, is summed, and listed for the
+//! certificate. So its score is computed, compared and discarded: a panel of consecutive labels at a time, whose weights
+//! stay in the cache from one instance to the next. The few remaining labels of each instance are summed, and listed for the
 //! passes that follow.
 
 use super::certificate::Certificate;
@@ -18,7 +18,7 @@ use crate::parallel::threads::CHUNK;
 use crate::report::Monitor;
 use crate::tuning::Shortlisting;
 
-/// What the scores are made of.
+/// The components of the scores.
 struct Point<'a> {
     labels: &'a Labels,
     few: &'a dyn Few,
@@ -41,7 +41,7 @@ impl Point<'_> {
         }
     }
 
-    /// The hard labels of some consecutive instances; `None` where they are not few, or scores are not numbers.
+    /// The hard labels of some consecutive instances; `None` if there are too many, or scores are NaN.
     fn hardest(&self, first: usize, count: usize) -> Option<Vec<Hardest>> {
         let q = self.labels.count();
         let mut scores = Vec::new();
@@ -64,7 +64,7 @@ impl Point<'_> {
             if !self.few.scan(from..to, instances, collect) {
                 return None;
             }
-            // The same groups whatever the number of threads.
+            // The groups do not depend on the number of threads.
             let mut groups = hardest.chunks(CHUNK);
             let short = |group: &[Hardest]| {
                 let all: usize = group.iter().map(Hardest::count).sum();
@@ -79,7 +79,7 @@ impl Point<'_> {
 }
 
 impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
-    /// The certificate and the shortlists by hard labels; `None` where these are not few, or when interrupted.
+    /// The certificate and the shortlists from the hard labels; `None` if there are too many, or when interrupted.
     pub(super) fn certify_hard_labels(&mut self, monitor: &mut dyn Monitor) -> Option<Certificate> {
         let labels = self.iterate.labels();
         let (q, bias) = (labels.count(), self.iterate.bias());

@@ -4,7 +4,7 @@ use crate::labels::Labels;
 use crate::memory;
 use std::cmp::Ordering;
 
-/// Labels beyond the `most` that are held before the easiest are dropped.
+/// Labels held beyond `most` before the easiest are dropped.
 const SLACK: usize = 64;
 
 /// The hardest labels of an instance, collected one by one.
@@ -14,14 +14,15 @@ pub(super) struct Hardest {
     most: usize,
     /// Labels below this score are easy.
     limit: f64,
-    /// Of labels with equal scores those from this one on are the hardest, all others following in a circle.
+    /// Among labels with equal scores, this one counts as the hardest, followed by the next ones cyclically.
     turn: u32,
     /// Labels and their scores.
     found: Vec<(u32, f64)>,
 }
 
 impl Hardest {
-    /// Of labels to be ranked below others, which have the scores `relevant`: those that are not below the margin by `close`.
+    /// For the labels to be ranked below those with the scores `relevant`: labels that are below the margin by `close` or
+    /// more are easy.
     pub fn new(relevant: impl Iterator<Item = f64>, close: f64, most: usize, turn: u32) -> Self {
         let lowest = relevant.fold(f64::INFINITY, f64::min);
         Self {
@@ -32,14 +33,14 @@ impl Hardest {
         }
     }
 
-    /// Whether some of the labels with these scores may be hard, or scores are not numbers.
+    /// Whether some of these scores may be those of hard labels, or are NaN.
     pub fn may_be_among(&self, scores: &[f64]) -> bool {
         let easy = scores.iter().map(|score| *score < self.limit);
         !easy.fold(true, |all, easy| all & easy)
     }
 
-    /// Collects what is hard among the labels from `first` on, but for the relevant and unknown ones of instance `i`.
-    /// Returns whether all scores of these are numbers.
+    /// Collects the hard labels among those from `first` on, except the relevant and unknown ones of instance `i`. Returns
+    /// whether none of their scores is NaN.
     pub fn collect(&mut self, labels: &Labels, i: usize, first: u32, scores: &[f64]) -> bool {
         let others = [labels.relevant(i), labels.unknown(i)];
         let mut numbers = true;
@@ -56,7 +57,7 @@ impl Hardest {
         numbers
     }
 
-    /// How many labels there are, at most `most`.
+    /// Number of labels, at most `most`.
     pub fn count(&self) -> usize {
         self.found.len().min(self.most)
     }
@@ -83,7 +84,7 @@ impl Hardest {
 
 /// Orders labels with scores by how hard they are, the hardest first.
 fn order(turn: u32, j: &(u32, f64), k: &(u32, f64)) -> Ordering {
-    // In a circle the labels before the turn come last.
+    // Cyclically, the labels before the turn come last.
     let place = |label: u32| label.wrapping_sub(turn);
     k.1.total_cmp(&j.1).then(place(j.0).cmp(&place(k.0)))
 }
@@ -92,8 +93,8 @@ fn order(turn: u32, j: &(u32, f64), k: &(u32, f64)) -> Ordering {
 mod tests {
     use super::*;
 
-    /// Labels whose scores all tie are taken from the turn on, whichever panels they come in, and none is lost that ties
-    /// with the lowest of the kept.
+    /// Labels with equal scores are taken from the turn on, however they are divided into panels, and none that ties with
+    /// the lowest kept one is lost.
     #[test]
     fn equal_scores_are_taken_in_turn() {
         const Q: usize = 300;

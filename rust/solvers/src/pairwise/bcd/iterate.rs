@@ -1,4 +1,4 @@
-//! The iterate: a dual matrix, and all that belongs to it.
+//! The iterate: a dual matrix and everything derived from it.
 
 use crate::labels::Labels;
 use crate::linalg::rows::{Rows, weighted_sum};
@@ -8,8 +8,8 @@ use crate::pairwise::scores::{self, Deflation, Moved, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
-/// A dual matrix `B`, its scores `F + v (b + sigma g)`, `g = sum_i v_i beta_i`, and the terms of the instances. What changes
-/// one of these changes all.
+/// A dual matrix `B`, its scores `F + v (b + sigma g)`, `g = sum_i v_i beta_i`, and the terms of the instances, which all
+/// change together.
 pub(crate) struct Iterate<'a, S: Scores + ?Sized> {
     labels: &'a Labels,
     threads: &'a Threads,
@@ -19,14 +19,14 @@ pub(crate) struct Iterate<'a, S: Scores + ?Sized> {
     sum: Vec<f64>,
     offset: Vec<f64>,
     sigma: f64,
-    /// `v`: 1 but where a direction that was taken from the kernel has a multiplier.
+    /// `v`: 1, unless a direction that was taken from the kernel has a multiplier.
     factors: Vec<f64>,
     dual_terms: Vec<f64>,
     known: bool,
     gaps: Vec<f64>,
 }
 
-/// What it takes to go back to a point.
+/// The state needed to return to a point.
 pub(crate) struct Checkpoint<S: Scores + ?Sized> {
     dual: S::Dual,
     dual_terms: Vec<f64>,
@@ -41,9 +41,9 @@ pub(crate) struct Checkpoint<S: Scores + ?Sized> {
 pub(super) struct Moves {
     /// The instances.
     pub instances: Vec<u32>,
-    /// Their rows, of `q` numbers each.
+    /// Their new rows, of `q` numbers each.
     pub rows: Vec<f64>,
-    /// What these change by.
+    /// The changes of these rows.
     pub changes: Vec<f64>,
 }
 
@@ -109,8 +109,8 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         }
     }
 
-    /// The rows of a part of the instances. Their scores are those of all: `b` has what the others, and these rows as they
-    /// are, add to the bias, so that `g` is what they change by. The dual terms may be unknown.
+    /// For a part of the rows, whose scores are those of the common model: `b` contains the contributions of the other
+    /// parts, and of these rows at the start, to the bias, so that `g` is their change only. The dual terms may be unknown.
     pub fn of_part(mut self, offset: &[f64], dual_terms: Option<Vec<f64>>) -> Self {
         self.offset.copy_from_slice(offset);
         self.sum.fill(0.0);
@@ -124,7 +124,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.labels
     }
 
-    /// Who does the work.
+    /// The threads.
     pub fn threads(&self) -> &'a Threads {
         self.threads
     }
@@ -159,17 +159,17 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         &self.factors
     }
 
-    /// `D_i` of every instance, where they are known.
+    /// `D_i` of every instance, if they are known.
     pub fn dual_terms(&self) -> &[f64] {
         &self.dual_terms
     }
 
-    /// Whether the dual terms are known: those of a given start are not, until each block has been visited.
+    /// Whether the dual terms are known: after a given start they are not, until each block has been visited.
     pub fn is_known(&self) -> bool {
         self.known
     }
 
-    /// Gap term of every instance, as last certified.
+    /// Gap term of every instance in the last certificate.
     pub fn gaps(&self) -> &[f64] {
         &self.gaps
     }
@@ -195,7 +195,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.offset[l] + self.sigma * self.sum[l]
     }
 
-    /// `sum_i ||beta_i|| sqrt(K_ii)`, by the kernel as it was given.
+    /// `sum_i ||beta_i|| sqrt(K_ii)`, for the original kernel.
     pub fn size(&self) -> f64 {
         scores::size(self.scores, self.deflation, &self.dual)
     }
@@ -216,12 +216,12 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.dual
     }
 
-    /// `B`, its dual terms where these are known, and `g`.
+    /// `B`, its dual terms if known, and `g`.
     pub fn into_parts(self) -> (S::Dual, Option<Vec<f64>>, Vec<f64>) {
         (self.dual, self.known.then_some(self.dual_terms), self.sum)
     }
 
-    /// Moves rows of `B` together, as far as `how_far` says when it has seen the scores at the end of all of the way.
+    /// Moves rows of `B` jointly, with the step length that `how_far` chooses given the scores after the full step.
     pub(super) fn move_rows(
         &mut self,
         moves: &mut Moves,
@@ -255,7 +255,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         length
     }
 
-    /// Notes the dual terms of blocks that have come so far on the way to these.
+    /// Stores dual terms for blocks that have moved by this step length.
     pub(super) fn move_terms(&mut self, instances: &[u32], terms: &[f64], length: f64) {
         for (&i, &term) in instances.iter().zip(terms) {
             let old = &mut self.dual_terms[i as usize];
@@ -267,12 +267,12 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         }
     }
 
-    /// Each block has been visited, and has its dual term.
+    /// Notes that each block has been visited, and has its dual term.
     pub(super) fn all_visited(&mut self) {
         self.known = true;
     }
 
-    /// Moves the row of instance `i`, whose nonzeros are `values` at `places` then, by a change that is made 0 afterwards.
+    /// Moves the row of instance `i` by a change, which is reset to 0 afterwards. Its new nonzeros are `values` at `places`.
     pub(super) fn move_row(
         &mut self,
         i: usize,
@@ -294,8 +294,8 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.dual.replace(i, q, places, values);
     }
 
-    /// Writes the gap terms of all instances, of so many together, and returns what else `certify` gives; `None` when
-    /// interrupted, of which the monitor is asked after so many rows, if at all.
+    /// Writes the gap terms of all instances, `together` at a time, and collects the results of `certify`. The monitor is
+    /// polled after every `rows` rows, if given; `None` when interrupted.
     pub(super) fn certify_each<R: Send>(
         &mut self,
         together: usize,
@@ -331,7 +331,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         axpy(-self.sigma, &self.sum, &mut self.offset);
     }
 
-    /// Computes the scores anew from the dual matrix; `false` (and no change but by rounding) when interrupted.
+    /// Recomputes the scores from the dual matrix; `false` (and no change beyond rounding) when interrupted.
     pub fn recompute(&mut self, monitor: &mut dyn Monitor) -> bool {
         let done = self.scores.recompute(&self.dual, self.threads, monitor);
         if done {
@@ -340,8 +340,8 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         done
     }
 
-    /// Moves to a dual matrix with its dual terms, and with what `bias` makes of its scores and their `g`; `false` when
-    /// interrupted, and the way on is back to a point.
+    /// Moves to a dual matrix with its dual terms, and the bias that `bias` computes from its scores and `g`. `false` when
+    /// interrupted: the caller must then roll back.
     pub fn replace(
         &mut self,
         dual: S::Dual,
@@ -359,8 +359,8 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         true
     }
 
-    /// Moves to a dual matrix of the hinge whose rows sum to 0 but for rounding, with this bias; `false` when interrupted, and
-    /// the way on is back to a point.
+    /// Moves to a dual matrix of the hinge whose rows sum to 0 up to rounding, with this bias. `false` when interrupted: the
+    /// caller must then roll back.
     pub fn replace_even(
         &mut self,
         dual: S::Dual,
@@ -373,7 +373,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.scores.recompute(&self.dual, self.threads, monitor)
     }
 
-    /// Moves to `B = 0`, without a bias. Its scores are computed for whoever asks for them, unless interrupted.
+    /// Moves to `B = 0`, without a bias. Its scores are recomputed unless interrupted.
     pub fn move_to_zero(&mut self, monitor: &mut dyn Monitor) {
         let (n, q) = (self.labels.instances(), self.labels.count());
         self.dual = S::Dual::zeros(n, q);
@@ -382,7 +382,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.scores.recompute(&self.dual, self.threads, monitor);
     }
 
-    /// The present point.
+    /// A checkpoint of the current point.
     pub fn checkpoint(&mut self) -> Checkpoint<S> {
         Checkpoint {
             dual: self.dual.copied(),
@@ -394,7 +394,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         }
     }
 
-    /// Goes back to a point.
+    /// Returns to a checkpoint.
     pub fn roll_back(&mut self, point: &Checkpoint<S>) {
         self.dual = point.dual.copied();
         self.dual_terms.copy_from_slice(&point.dual_terms);
@@ -404,8 +404,8 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         self.scores.state().copy_from_slice(&point.state);
     }
 
-    /// Gives linear scores the weights of another matrix, and the bias that `bias` makes of its scores: those of a model that
-    /// `B` bounds. What comes next goes back to a point, or ends the loop. `None` when interrupted.
+    /// Gives linear scores the weights of another matrix, and the bias that `bias` computes from its scores: a model that
+    /// `B` bounds. The caller must then roll back or end the loop. `None` when interrupted.
     pub fn lend_scores<R>(
         &mut self,
         rows: &S::Dual,
@@ -420,7 +420,7 @@ impl<'a, S: Scores + ?Sized> Iterate<'a, S> {
         Some(result)
     }
 
-    /// What `work` makes of the scores, which are as before afterwards, of `B`, and of `v`.
+    /// The result of `work` on the scores, `B` and `v`; the scores are restored afterwards.
     pub fn borrow_scores<R>(&mut self, work: impl FnOnce(&mut S, &S::Dual, &[f64]) -> R) -> R {
         let kept = memory::copied(self.scores.state());
         let result = work(self.scores, &self.dual, &self.factors);

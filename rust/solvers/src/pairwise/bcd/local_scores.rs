@@ -1,13 +1,13 @@
-//! The scores of a chain's instances while it solves them.
+//! The scores of a chain's instances while they are being solved.
 
 use crate::memory;
 use multiversion::multiversion;
 
-/// Instances whose scores are updated by a loop of fixed length.
+/// Number of instances whose scores are updated by a loop of fixed length.
 const WIDTH: usize = 64;
 
-/// Scores of a few instances, which rank-one updates keep current. They lie label by label: a vector operation over the
-/// instances does more at a time than one over a few labels, and skips the labels that stay as they are.
+/// Scores of a few instances, kept current by rank-one updates. They are stored label by label: vector operations over the
+/// instances are longer than over a few labels, and skip the labels that do not change.
 #[derive(Debug, Default)]
 pub(super) struct LocalScores {
     instances: usize,
@@ -15,7 +15,7 @@ pub(super) struct LocalScores {
 }
 
 impl LocalScores {
-    /// Takes scores that are row-major by instance.
+    /// Copies scores that are row-major by instance.
     pub fn set(&mut self, rows: &[f64], labels: usize) {
         self.instances = rows.len() / labels;
         memory::resize(&mut self.values, rows.len(), 0.0);

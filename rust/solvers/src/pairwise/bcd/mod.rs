@@ -1,21 +1,21 @@
-//! The engine of the pairwise family: block coordinate ascent in the dual, one exact proximal step an instance.
+//! The engine of the pairwise family: block coordinate ascent in the dual, with one exact proximal step per instance.
 //!
 //! ```text
 //! primal   min over W, b   1/2 sum_k ||w_k||^2 + sum_i phi_i(f(x_i)),   phi_i(s) = c_i sum_{m,n} loss(s_m - s_n)
 //! dual     max over B      sum_i D_i(beta_i) - 1/2 <B, K B>,            D_i(beta) = -phi_i^*(-beta)
 //! ```
 //!
-//! `B` (`n x q`) is all that the model needs of the dual variables of the pairs (Xu 2013, eq. (21)), so no pair is ever
-//! stored. With the other instances held, the block of instance `i` is solved exactly by one proximal map: with
-//! `kappa = K_ii`, current scores `s` and `v = s - kappa beta_i`,
+//! The model depends on the dual variables of the pairs only through `B` (`n x q`; Xu 2013, eq. (21)), so no pair is ever
+//! stored. With the other instances held, the block of instance `i` is solved exactly by one proximal map: with `kappa =
+//! K_ii`, current scores `s` and `v = s - kappa beta_i`,
 //!
 //! ```text
 //! s_new = argmin 1/(2 kappa) ||s - v||^2 + phi_i(s),    beta_i = (s_new - v) / kappa,    D_i = phi_i(s_new) + <beta_i, s_new>
 //! ```
 //!
-//! Every instance owns one term of the duality gap, `phi_i(s_i) - D_i + <beta_i, s_i> >= 0`. Their sum is the stop
-//! rule and the certificate; an instance whose term is negligible is skipped in the next epoch (all terms are
-//! computed anew with each certificate, so none is skipped for good).
+//! Every instance contributes one term to the duality gap, `phi_i(s_i) - D_i + <beta_i, s_i> >= 0`. Their sum is the stop
+//! rule and the certificate; an instance whose term is negligible is skipped in the next epoch (each certificate recomputes
+//! all terms, so no instance is skipped for good).
 //!
 //! A bias adds the curvature `sigma` and a constant `b` to the scores: `F + sigma g + b` with `g = sum_i beta_i`; see
 //! [`crate::pairwise::bias`]. The loop around the epochs is [`crate::pairwise::outer`].

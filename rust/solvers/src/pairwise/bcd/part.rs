@@ -1,4 +1,4 @@
-//! One part's share of a fit whose rows are dealt to many machines (CoCoA+, Smith et al. 2018).
+//! One part's share of a fit whose rows are divided among many machines (CoCoA+, Smith et al. 2018).
 //!
 //! All parts have the linear model `W = sum_p X_p^T B_p`; each keeps its rows and its dual rows `B_p`. A part improves
 //! its own rows by
@@ -7,9 +7,9 @@
 //! max over Delta   sum_i [ D_i(beta_i + delta_i) - <delta_i, W^T x_i + b> ] - growth/2 ( ||X_p^T Delta||^2 + sigma ||sum_i delta_i||^2 )
 //! ```
 //!
-//! where `growth` allows for the moves of the other parts: with as large a `growth` as there are parts, the sum of all
-//! moves gains what the parts expect at least. To the engine this is the kernel `growth (K + sigma)` and scores that
-//! start at those of `W` and `b`.
+//! where `growth` allows for the moves of the other parts: if `growth` is the number of parts, the sum of all moves gains at
+//! least as much as the parts expect. To the engine this is the kernel `growth (K + sigma)` with scores that start at those
+//! of `W` and `b`.
 
 use super::{Engine, Epoch, Iterate, Proximal};
 use crate::error::{SolverError, check_size, refused};
@@ -26,7 +26,7 @@ pub struct Common<'a> {
     pub weights: &'a [f64],
     /// The bias `b`, one a label.
     pub offset: &'a [f64],
-    /// Curvature `sigma` of the bias: 1 where it is penalized, 0 where there is none.
+    /// Curvature `sigma` of the bias: 1 if it is penalized, 0 without a bias.
     pub sigma: f64,
     /// Factor of the curvature.
     pub growth: f64,
@@ -73,16 +73,16 @@ impl PartPoint<'_> {
     }
 }
 
-/// A part's dual rows, and what they give.
+/// A part's dual rows and their dual terms.
 #[derive(Clone, Debug)]
 pub struct PartState {
     /// `B_p`, `n x q` row-major.
     pub dual: Vec<f64>,
-    /// `D_i` of every instance, or lower bounds; `None` where they are unknown, until the rows have been visited.
+    /// `D_i` of every instance, or lower bounds; `None` while unknown, until the rows have been visited.
     pub dual_terms: Option<Vec<f64>>,
 }
 
-/// What a part sends to the others.
+/// The data that a part sends to the others.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The part's rows after the epoch.
@@ -95,9 +95,9 @@ pub struct Answer {
     pub loss: f64,
     /// The sum of the instances' terms of the duality gap at the common point.
     pub gap: f64,
-    /// How far rounding may have moved these sums past each other.
+    /// A bound on the rounding error of the difference of these sums.
     pub rounding: f64,
-    /// `sum_i ||beta_i|| ||x_i||` at the common point: times `||W||`, the size of the terms of `<B, X W>` at most.
+    /// `sum_i ||beta_i|| ||x_i||` at the common point: times `||W||`, a bound on the terms of `<B, X W>`.
     pub size: f64,
     /// Instances that the epoch visited.
     pub active: usize,
@@ -110,9 +110,9 @@ pub struct PartTask<'a> {
     pub common: Common<'a>,
     /// The part's rows there.
     pub start: PartState,
-    /// Instances whose terms of the duality gap are below their share of this stay as they are.
+    /// Instances whose gap terms are below their share of this are skipped.
     pub tolerated: f64,
-    /// Epochs over the rows; with none they are certified alone.
+    /// Epochs over the rows; with 0 they are only certified.
     pub epochs: usize,
     /// Settings of the engine.
     pub settings: Settings,
@@ -121,7 +121,7 @@ pub struct PartTask<'a> {
 /// Certifies a part at the common point and improves its rows. `None` when interrupted.
 ///
 /// # Errors
-/// When the sizes do not fit together, or a factor is out of range.
+/// When the sizes do not match, or a factor is out of range.
 pub fn improve_part<'a, L: Loss>(
     labels: &Labels,
     scores: &'a mut DenseScores<'a>,

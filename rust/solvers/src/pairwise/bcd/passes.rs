@@ -1,9 +1,9 @@
-//! Passes over the hardest labels of each instance alone.
+//! Passes restricted to the hardest labels of each instance.
 //!
-//! With thousands of labels a visit spends its time on scores of labels that it leaves as they are. A certificate computes
-//! all scores, and notes for each instance which labels may move ([`super::shortlist`]). With the other dual variables at 0,
-//! a block step among the relevant labels and these is one of the whole problem, so that passes over shortlists improve the
-//! dual objective; what the other labels do meanwhile, the next certificate tells.
+//! With thousands of labels, a visit spends most of its time on scores of labels that do not change. A certificate computes
+//! all scores, and lists for each instance the labels that may change ([`super::shortlist`]). With the other dual variables
+//! at 0, a block step restricted to the relevant labels and these is one of the whole problem, so that passes over
+//! shortlists improve the dual objective; the next certificate checks the other labels.
 
 use super::hardest::Hardest;
 use super::shortlist::Shortlists;
@@ -15,7 +15,7 @@ use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
 use crate::report::{Monitor, Poll};
 
-/// What the visits of a pass over shortlists work on.
+/// Buffers of the visits of a pass over shortlists.
 #[derive(Default)]
 struct Buffers {
     places: Vec<u32>,
@@ -32,14 +32,14 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// The new dual variables and the scores of the labels that were listed, after `relevant` ones.
+    /// The new dual variables and the scores of the listed labels, which follow the `relevant` ones.
     fn of_listed(&self, relevant: usize) -> (&[f64], &[f64]) {
         (&self.new_dual[relevant..], &self.scores[relevant..])
     }
 }
 
 impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
-    /// Whether instances can be visited among some labels, and there are so many that this pays.
+    /// Whether visits can be restricted to some labels, and there are so many labels that this pays.
     pub(super) fn lists_labels(&self) -> bool {
         T::ANY_LABELS
             && T::Loss::TOP
@@ -48,8 +48,8 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
             && self.iterate.scores().few().is_some()
     }
 
-    /// Visits the instances among their hardest labels in place of an epoch; `None` where these are too many, or nothing
-    /// moves by them.
+    /// Visits the instances with their hardest labels only, in place of an epoch; `None` if these are too many, or nothing
+    /// moves.
     pub(super) fn visit_hardest(&mut self, monitor: &mut dyn Monitor) -> Option<Epoch> {
         let (labels, tuning) = (self.iterate.labels(), &self.settings.tuning.shortlists);
         let q = labels.count();
@@ -63,7 +63,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
         self.pass_over(&mut lists, monitor)
     }
 
-    /// Visits each instance once, among the labels that are the hardest at its visit.
+    /// Visits each instance once, with the labels that are hardest at that time.
     fn first_visits(&mut self, monitor: &mut dyn Monitor) -> Epoch {
         let (labels, tuning) = (self.iterate.labels(), &self.settings.tuning.shortlists);
         let (n, q) = (labels.instances(), labels.count());
@@ -86,7 +86,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
                 let relevant = labels.relevant(i).iter().map(|&m| scores[m as usize]);
                 let turn = (i * most) % q;
                 let mut hardest = Hardest::new(relevant, tuning.close, most, turn as u32);
-                // Scores that are not numbers spoil the step, and what certifies it says so.
+                // Scores that are NaN spoil the step, which the certificate will reveal.
                 let _numbers = hardest.collect(labels, i, 0, &scores);
                 let Buffers { active, beta, .. } = &mut buffers;
                 at.dual().nonzeros(i, q, active, beta);
@@ -99,7 +99,7 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
         Epoch::Moved
     }
 
-    /// Passes over shortlists; `None` where nothing moves.
+    /// Makes passes over shortlists; `None` if nothing moves.
     fn pass_over(&mut self, lists: &mut Shortlists, monitor: &mut dyn Monitor) -> Option<Epoch> {
         let tuning = &self.settings.tuning.shortlists;
         let mut buffers = Buffers::default();
@@ -140,8 +140,8 @@ impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
         moved.then_some(Epoch::Moved)
     }
 
-    /// Solves the block of instance `i` among its relevant and the `listed` labels. Returns the gap term before, and
-    /// whether the block moved.
+    /// Solves the block of instance `i` restricted to its relevant and the `listed` labels. Returns the gap term from
+    /// before, and whether the block moved.
     fn visit_listed(&mut self, i: usize, listed: &[u32], buffers: &mut Buffers) -> (f64, bool) {
         let at = &self.iterate;
         let labels = at.labels();
@@ -228,7 +228,7 @@ mod tests {
 
     const Q: usize = 400;
 
-    /// Passes raise the dual objective, and leave scores, sums and dual terms that are those of their dual matrix.
+    /// Passes increase the dual objective, and scores, sums and dual terms remain those of the dual matrix.
     #[test]
     fn passes_keep_everything_current() {
         let (n, d) = (400, 60);
@@ -290,18 +290,18 @@ mod tests {
         for (kept, anew) in engine.iterate.dual_terms().iter().zip(terms) {
             assert!((kept - anew).abs() < 1e-12);
         }
-        // The way back from another point has none of that point's lists.
+        // Rolling back drops the lists of the point that is left.
         let kept = engine.iterate.checkpoint();
         engine.certify(&mut ()).unwrap();
         assert!(engine.shortlists.is_some());
         engine.roll_back(&kept);
         assert_eq!(engine.visit_hardest(&mut ()), None);
         engine.certify(&mut ()).unwrap();
-        // Another dual matrix has dual variables at labels that no list has.
+        // Another dual matrix has nonzero dual variables at labels that are not listed.
         assert!(engine.shortlists.is_some());
         engine.restart();
         assert_eq!(engine.visit_hardest(&mut ()), None);
-        // Scores that are not numbers are no easy ones.
+        // Scores that are NaN do not count as easy.
         let mut bias = vec![0.0; Q];
         bias[17] = f64::NAN;
         engine.iterate.set_bias(bias, 1.0);

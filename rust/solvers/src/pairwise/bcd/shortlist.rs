@@ -1,5 +1,5 @@
-//! Shortlists: of each instance the irrelevant labels with a dual variable that is not 0, and those that violate a margin or
-//! come close to it, as a certificate has found them.
+//! Shortlists: for each instance, the irrelevant labels with a nonzero dual variable, and those that violate a margin or
+//! come close to it, as found by a certificate.
 
 use super::hardest::Hardest;
 use crate::labels::Labels;
@@ -11,7 +11,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortlists {
     pub labels: Vec<u32>,
-    /// Where the list of each instance is.
+    /// The range of each instance's list.
     places: Vec<Range<usize>>,
 }
 
@@ -30,8 +30,8 @@ impl Shortlists {
         self.places.push(self.labels.len()..self.labels.len());
     }
 
-    /// Adds the list of the next instance, `i`: the `active` labels with a dual variable, ascending, but for relevant ones,
-    /// and the hardest ones.
+    /// Adds the list of the next instance, `i`: the `active` labels, ascending, which have nonzero dual variables, except
+    /// relevant ones, and the hardest labels.
     pub fn list(&mut self, labels: &Labels, i: usize, active: &[u32], hardest: &mut Hardest) {
         let first = self.labels.len();
         let relevant = labels.relevant(i);
@@ -45,7 +45,8 @@ impl Shortlists {
         self.places.push(first..self.labels.len());
     }
 
-    /// Keeps of the list of instance `i` the labels with a dual variable and the highest others, so many or fewer.
+    /// Reduces the list of instance `i` to the labels with a nonzero dual variable and at most `others` of the others, the
+    /// highest ones.
     pub fn shorten(&mut self, i: usize, others: usize, dual: &[f64], scores: &[f64]) {
         let place = &mut self.places[i];
         let active = dual.iter().filter(|beta| **beta != 0.0).count();
@@ -111,7 +112,7 @@ mod tests {
         (scores[9], scores[20], scores[21]) = (1.0, -0.49, -0.61);
         (dual[3], dual[30]) = (0.1, -0.1);
         assert_eq!(listed(&labels(), &scores, &dual).of(0), [9, 20, 30]);
-        // Of many hard labels the hardest, but all with a dual variable.
+        // Of many hard labels only the hardest are listed, but all with a nonzero dual variable.
         let order = |l: usize| (l * 37 % Q) as f64;
         let scores: Vec<f64> = (0..Q).map(order).collect();
         let mut easy: Vec<u32> = (0..Q as u32).filter(|l| ![3, 5, 7].contains(l)).collect();
@@ -123,7 +124,7 @@ mod tests {
         expected.sort_unstable();
         let mut lists = listed(&top, &scores, &dual);
         assert_eq!(lists.of(0), expected);
-        // Shortened again, by the scores and dual variables of what it lists.
+        // Shortened again, given the scores and dual variables of the listed labels.
         let of_list = |of: &[f64]| expected.iter().map(|&l| of[l as usize]).collect::<Vec<_>>();
         lists.shorten(0, 8, &of_list(&dual), &of_list(&scores));
         let mut expected = [&easy[..50], &easy[easy.len() - 8..]].concat();

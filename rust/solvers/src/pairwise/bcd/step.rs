@@ -1,4 +1,4 @@
-//! What is done to one instance's block of the dual.
+//! Steps on one instance's block of the dual.
 
 use crate::pairwise::loss::{Loss, Pairs, dual_term, for_each_pair};
 
@@ -9,7 +9,7 @@ pub struct Block<'a> {
     pub instance: usize,
     /// Its pairs.
     pub pairs: Pairs<'a>,
-    /// Weight `c_i` of each pair, but for that of its relevant label.
+    /// Weight `c_i` of each pair, without that of its relevant label.
     pub weight: f64,
     /// Curvature `kappa = K_ii` (with the bias term).
     pub kappa: f64,
@@ -24,23 +24,23 @@ pub trait Step: Send + Sized {
     /// The loss of the problem.
     type Loss: Loss;
 
-    /// How often a chain may solve an instance in a row.
+    /// How many times in a row a chain may solve an instance.
     const PASSES: usize = 1;
 
-    /// Whether a step may see some of an instance's labels alone, other ones each time.
+    /// Whether a step can be restricted to varying subsets of an instance's labels.
     const ANY_LABELS: bool = false;
 
     /// The loss of the problem.
     fn loss(&self) -> &Self::Loss;
 
-    /// Another worker for the same problem, which solves other instances at the same time; `None` when a step depends
-    /// on the ones before it.
+    /// Another worker for the same problem, which solves other instances in parallel; `None` if a step depends on the
+    /// previous ones.
     fn fork(&self) -> Option<Self>;
 
     /// Writes the new block `beta_i` and returns its dual term `D_i`.
     fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64;
 
-    /// Called when the dual matrix is another one than the steps have led to.
+    /// Called after the dual matrix has been replaced.
     fn restart(&mut self) {}
 }
 
@@ -65,7 +65,7 @@ impl<L: Loss> Proximal<L> {
     }
 }
 
-/// The dual block of scores that the block cannot move (`kappa = 0`): a negative subgradient of `phi_i`.
+/// The dual block for scores that it cannot move (`kappa = 0`): a negative subgradient of `phi_i`.
 pub(crate) fn negative_gradient<L: Loss>(loss: &L, block: &Block<'_>, dual: &mut [f64]) {
     dual.fill(0.0);
     let Block { pairs, scores, .. } = *block;
@@ -79,18 +79,17 @@ pub(crate) fn negative_gradient<L: Loss>(loss: &L, block: &Block<'_>, dual: &mut
     });
 }
 
-/// Moves of scores by less than this are lost in the rounding of a proximal map, sooner or later.
+/// Changes of scores smaller than this are lost in the rounding of a proximal map.
 const SHORT: f64 = 1e-11;
 
-/// Whether a block of a loss of two straight pieces moves its scores by so little, with such a `lambda`, that every margin
-/// stays on the piece where it is: then the block is known, to as many digits as matter. Which of equal labels are the
-/// highest does not.
+/// Whether, for a loss with two linear pieces, a step with this `lambda` is so short that every margin stays on its piece:
+/// the block is then known to sufficient accuracy. Which of several tied labels are the highest does not matter.
 fn stays_on_pieces<L: Loss>(pairs: Pairs<'_>, scores: &[f64], lambda: f64) -> bool {
     if !L::BOX || lambda >= SHORT {
         return false;
     }
     let weights: f64 = (0..pairs.relevant).map(|m| pairs.weight(m)).sum();
-    // Two scores of a margin move, there and back.
+    // Both scores of a margin may move, in either direction.
     let reach = 4.0 * lambda * (weights + 1.0) * (scores.len() - pairs.relevant + 1) as f64;
     let mut stays = reach < SHORT;
     for_each_pair::<L>(pairs, scores.len(), |m, n, _| {
@@ -186,7 +185,7 @@ mod tests {
     use crate::pairwise::loss::{OptimalMargin, SquaredHinge};
     use crate::pairwise::published::PairLoss;
 
-    /// At the optimum of a block whose pairs' dual variables are known, the dual term is theirs.
+    /// At the optimum of a block with known dual variables of pairs, the dual term is the one computed from them.
     fn dual_term_is_that_of_the_pairs<L: PairLoss>(loss: &L) {
         let weight = 3.0;
         for relevant in 1..=2 {
@@ -219,7 +218,8 @@ mod tests {
         }
     }
 
-    /// Labels of little weight hide behind those of much: a dual term may miss something, but never exceeds that of the pairs.
+    /// Labels of small weight are dominated by those of large weight: a dual term may be too low, but never exceeds that of
+    /// the pairs.
     #[test]
     fn dual_terms_of_weights_over_twelve_orders_are_lower_bounds() {
         let mut random = fastrand::Rng::with_seed(3);
@@ -246,7 +246,7 @@ mod tests {
             });
             for kappa in (-2..=14).map(|power| 10.0_f64.powi(power)) {
                 let mut at: Vec<f64> = scores.clone();
-                // What a long centre leaves of the scores.
+                // The error that a large centre leaves in the scores.
                 let rounding = f64::EPSILON * kappa * weight * pairs.range_of_weights().1;
                 at.iter_mut()
                     .for_each(|score| *score += rounding.min(10.0) * random.f64());
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// Where a block can hardly move its scores, its variables are at their bounds, with no digit lost.
+    /// If a block can hardly move its scores, its variables are at their bounds, exactly.
     #[test]
     fn blocks_of_next_to_nothing_are_exact() {
         let pairs = Pairs {

@@ -1,4 +1,4 @@
-//! The visit of a block, from its scores to its rows of `B`: its instances are dealt to chains.
+//! The visit of a block of instances, from their scores to their rows of `B`: the instances are divided among chains.
 
 use super::chain::{Surroundings, joint_step};
 use super::engine::Engine;
@@ -6,8 +6,8 @@ use super::step::Step;
 use crate::pairwise::scores::Scores;
 
 impl<S: Scores + ?Sized, T: Step> Engine<'_, S, T> {
-    /// Solves the instances of a block in chains of a given length. Returns how far they went along their joint move,
-    /// if there was any.
+    /// Solves the instances of a block in chains of a given length. Returns the step length along their joint move, if
+    /// anything moved.
     pub(super) fn visit(&mut self, block: &[u32], length: usize) -> Option<f64> {
         let count = block.len().div_ceil(length);
         let around = Surroundings {

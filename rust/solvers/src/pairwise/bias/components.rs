@@ -1,7 +1,8 @@
-//! A free bias where the labels' network has several strongly connected components.
+//! A free bias when the labels' network has several strongly connected components.
 //!
 //! Pairs of labels in different components carry no circulation: they are zero at every feasible point. So the loop sees
-//! the pairs inside components alone, and the biases then lift the components apart, so that the pairs across cost nothing.
+//! only the pairs inside components; afterwards the biases move the components apart until the pairs across them have no
+//! loss.
 
 use super::repair::centred;
 use crate::memory;
@@ -10,12 +11,12 @@ use crate::memory;
 pub(super) struct Components {
     /// By label: the first label of its component.
     pub of: Vec<usize>,
-    /// By label: how many labels its pairs lead to, over others. Pairs across components lead to fewer.
+    /// By label: the number of labels reachable through pairs. Pairs across components lead to labels that reach fewer.
     reach: Vec<usize>,
 }
 
 impl Components {
-    /// Of the network with the capacities `C_ml`, `q x q` row-major.
+    /// The components of the network with the capacities `C_ml`, `q x q` row-major.
     pub fn new(capacity: &[f64], q: usize) -> Self {
         let sets = strongly_connected(capacity, q);
         let (mut of, mut set_of) = (vec![0; q], vec![0; q]);
@@ -25,7 +26,7 @@ impl Components {
                 (of[label], set_of[label]) = (first, index);
             }
         }
-        // A set comes after those that it leads to, of which all is known then.
+        // A set comes after those that it leads to, which are complete by then.
         let words = sets.len().div_ceil(64);
         let (mut reached, mut reach) = (memory::filled(0_u64, sets.len() * words), vec![0; q]);
         for (index, set) in sets.iter().enumerate() {
@@ -60,7 +61,7 @@ impl Components {
         self.of.iter().any(|&component| component != 0)
     }
 
-    /// Numbers less the mean of their components.
+    /// Numbers minus the mean of their components.
     pub fn centred(&self, values: &[f64]) -> Vec<f64> {
         let (mut sums, mut counts) = (vec![0.0; values.len()], vec![0.0; values.len()]);
         for (value, &component) in values.iter().zip(&self.of) {
@@ -73,8 +74,8 @@ impl Components {
             .collect()
     }
 
-    /// Moves the biases of whole components apart until no pair across components suffers any loss at the scores of the
-    /// training rows.
+    /// Moves the biases of whole components apart until no pair across components has a loss at the scores of the training
+    /// rows.
     pub fn lift(&self, scores: &[f64], bias: &mut Vec<f64>) {
         *bias = self.centred(bias);
         let mut widest: f64 = 0.0;
@@ -96,7 +97,7 @@ impl Components {
     }
 }
 
-/// The sets of labels that reach each other, each after those that it leads to (Tarjan 1972, without recursion).
+/// The sets of mutually reachable labels, each after those that it leads to (Tarjan 1972, without recursion).
 fn strongly_connected(capacity: &[f64], q: usize) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let (mut number, mut lowest, mut placed) = (vec![UNSEEN; q], vec![0; q], vec![false; q]);

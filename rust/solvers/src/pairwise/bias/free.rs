@@ -1,12 +1,12 @@
 //! The free bias of Elisseeff and Weston, equality constraints `sum_i beta_i = 0` (Xu 2013, eq. (19)), by the augmented
 //! Lagrangian.
 //!
-//! The engine sees the scores `F + sigma g + b` with `g = sum_i beta_i`, which is the kernel `K + sigma` and a constant `b`;
-//! after each epoch the multiplier moves to `b + sigma g`, at first from the best bias without features.
-//! The dual value at such a point bounds the problem with the bias held, not the problem itself, unless `g = 0`. So before
-//! stopping, the point is repaired by mixing it with another one whose sum is a multiple of `-g`: a good one near by
-//! ([`super::oracle`]), or where that fails a routing of `-g` ([`super::repair`]). The first one comes with the best biases for
-//! the scores, which are the next multiplier at some points before.
+//! The engine sees the scores `F + sigma g + b` with `g = sum_i beta_i`, that is, the kernel `K + sigma` and a constant `b`.
+//! After each epoch the multiplier moves to `b + sigma g`; it starts at the best bias without features. The dual value at
+//! such a point bounds the problem with the bias held, not the problem itself, unless `g = 0`. So before stopping, the point
+//! is repaired by mixing it with another one whose sum is a multiple of `-g`: a good one near by ([`super::oracle`]), or if
+//! that fails a routing of `-g` ([`super::repair`]). The former comes with the best biases for the scores, which also serve
+//! as the next multiplier at some earlier points.
 
 use super::components::Components;
 use super::oracle::{self, Flow, best_without_features};
@@ -27,10 +27,10 @@ use crate::report::{Monitor, Status, relative, relative_gap};
 use crate::tuning::Oracle;
 use std::borrow::Cow;
 
-/// The least augmentation for scores with the diagonal `K_ii`.
+/// The smallest augmentation for scores with the diagonal `K_ii`.
 pub(super) fn augmentation(labels: &Labels, diagonal: &[f64]) -> f64 {
-    // A label's share of g changes by a share of its pairs' weight when its bias changes by 1: the second term is the
-    // inverse of that, and lets even a tiny C move the biases.
+    // If a label's bias changes by 1, its entry of g changes by a share of the weight of its pairs: the second term is the
+    // inverse of that, and lets the biases move even for a tiny C.
     let pairs = labels.weight_of_pairs();
     let per_label = if pairs > 0.0 {
         AUGMENTATION.per_label * labels.count() as f64 / pairs
@@ -40,7 +40,7 @@ pub(super) fn augmentation(labels: &Labels, diagonal: &[f64]) -> f64 {
     AUGMENTATION.of_diagonal * mean(diagonal).max(0.0) + per_label
 }
 
-/// By how little the biases of a point that is there may move.
+/// Largest change of the biases that counts as none.
 pub(super) fn negligible(bias: &[f64]) -> f64 {
     let largest = bias
         .iter()
@@ -51,7 +51,7 @@ pub(super) fn negligible(bias: &[f64]) -> f64 {
 /// Solves a pairwise hinge problem with a free bias.
 ///
 /// # Errors
-/// When the loss is not the hinge, or settings, labels and scores do not fit together.
+/// When the loss is not the hinge, or settings, labels and scores do not match.
 pub(crate) fn solve<T: Step>(
     labels: &Labels,
     scores: &mut DenseScores<'_>,
@@ -88,7 +88,7 @@ pub(crate) fn solve<T: Step>(
     let mut within = Cow::Borrowed(labels);
     if components.several() {
         within = Cow::Owned(labels.within(&components.of));
-        // Of the labels of a component alone: how much each pair may have at once depends on how many there are.
+        // Recomputed for the components: how much each pair can have at once depends on the number of pairs.
         drop(std::mem::take(&mut capacity));
         let Some(found) = capacities(&within, monitor) else {
             return Ok(Solution::interrupted(labels));
@@ -126,7 +126,7 @@ pub(crate) fn solve<T: Step>(
     let ended = outer::run(&mut engine, &mut rule, &settings, monitor);
     let mut solution = ended.solution(engine.iterate.into_dual());
     if components.several() {
-        // Pairs inside the components have the same loss as before, and those across none, but for rounding.
+        // Pairs inside the components have the same loss as before, and those across have none, up to rounding.
         let image = scores::all(scores, &threads);
         let (report, bias) = (&mut solution.report, &mut solution.bias);
         let before = sum_of_losses(&loss, &within, &image, bias);
@@ -152,20 +152,20 @@ struct Free<'a> {
     components: &'a Components,
     tolerance: f64,
     tuning: &'a Oracle,
-    /// The least augmentation.
+    /// The smallest augmentation.
     sigma: f64,
-    /// The epoch from which on another repair may be tried.
+    /// The epoch from which another repair may be tried.
     next_attempt: usize,
     /// The gap at which to look for better biases.
     next_gap: f64,
-    /// What was found.
+    /// The biases found.
     better_bias: Option<Vec<f64>>,
     /// The best bound of the repairs so far; at first that of `B = 0`.
     bound: f64,
 }
 
 impl Free<'_> {
-    /// What the oracle answers at the scores `F + b` of the engine, and these; `None` when it has no answer.
+    /// The oracle's answer at the engine's scores `F + b`, and these scores; `None` if it has no answer.
     fn ask<T: Step>(
         &self,
         engine: &Engine<'_, DenseScores<'_>, T>,
@@ -196,7 +196,7 @@ impl Free<'_> {
         Some((flow, scores))
     }
 
-    /// The best biases at the engine's scores, or the engine's where these are better.
+    /// The best biases at the engine's scores, or the engine's own if they are better.
     fn best_bias<T: Step>(
         &self,
         engine: &Engine<'_, DenseScores<'_>, T>,
@@ -217,7 +217,7 @@ impl Free<'_> {
         }
     }
 
-    /// The engine's dual matrix mixed with the oracle's, with the best biases; `None` when there is none.
+    /// The engine's dual matrix mixed with the oracle's, with the best biases; `None` if there is none.
     fn rerouted<T: Step>(
         &self,
         engine: &Engine<'_, DenseScores<'_>, T>,
@@ -232,8 +232,8 @@ impl Free<'_> {
         Some((dual, bias))
     }
 
-    /// The engine's dual matrix mixed with a routing of `-g`, with its bias; `None` when there is none, or none that may lose
-    /// no more than the tolerance where this is not the `last` point.
+    /// The engine's dual matrix mixed with a routing of `-g`, with its bias; `None` if there is none, or, unless this is the
+    /// `last` point, if the mixture loses more than the tolerance.
     fn mixed<T: Step>(
         &self,
         engine: &Engine<'_, DenseScores<'_>, T>,
@@ -254,8 +254,8 @@ impl Free<'_> {
         Some((dual, iterate.bias()))
     }
 
-    /// Moves the engine to the first of both repairs that is `good`, else to the better one; `None` when there is none, and the
-    /// engine is where it was, at the point that is `kept`.
+    /// Moves the engine to the first of the two repairs that is `good`, otherwise to the better one. `None` if there is
+    /// none: the engine is then back at the `kept` point.
     fn repair<'s, T: Step>(
         &mut self,
         engine: &mut Engine<'_, DenseScores<'s>, T>,
@@ -281,7 +281,7 @@ impl Free<'_> {
                 && let Some(sums) = engine.certify(monitor)
             {
                 let found = Point::certified(&sums, sums.quadratic);
-                // A bound above the objective is rounding, or that of an indefinite kernel.
+                // A bound above the objective comes from rounding or an indefinite kernel.
                 if found.dual <= found.primal {
                     self.bound = self.bound.max(found.dual);
                 }
@@ -374,7 +374,7 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
             Moment::Moved => false,
             Moment::Unmoved => true,
         };
-        // In the first epochs, a bias that has little to go waits for the blocks.
+        // In the first epochs, a bias that is close to its goal waits for the blocks.
         let early = engine.epochs() <= AUGMENTATION.early;
         let iterate = &mut engine.iterate;
         let (sigma, squares) = (
@@ -389,7 +389,7 @@ impl<'s, T: Step> Rule<DenseScores<'s>, T> for Free<'_> {
             iterate.offset().to_vec()
         };
         let sigma = if unmoved {
-            // Nothing moves at these biases: take larger steps until something does.
+            // Nothing moves at these biases: increase the augmentation until something does.
             (sigma * AUGMENTATION.still_factor).min(AUGMENTATION.largest_growth * self.sigma)
         } else {
             self.sigma.max(sigma / AUGMENTATION.still_factor)

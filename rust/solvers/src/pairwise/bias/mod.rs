@@ -1,9 +1,8 @@
 //! The bias of the model: none, penalized as a further weight, or free.
 //!
-//! To the engine ([`crate::pairwise::bcd`]) a bias is a curvature `sigma` and a constant `b` in the scores
-//! `F + sigma g + b`, with `g = sum_i beta_i`. What the outer loop has to know besides is a
-//! [`super::rule::Rule`]: the objectives at such a point, how it becomes one that certifies the problem, and where
-//! `sigma` and `b` go after an epoch.
+//! To the engine ([`crate::pairwise::bcd`]) a bias is a curvature `sigma` and a constant `b` in the scores `F + sigma g +
+//! b`, with `g = sum_i beta_i`. The outer loop also needs a [`super::rule::Rule`]: the objectives at such a point, how to
+//! turn it into one that certifies the problem, and how `sigma` and `b` change after an epoch.
 //!
 //! | bias | `sigma` | `b` | certificate |
 //! |---|---|---|---|

@@ -7,9 +7,9 @@
 //! max over B, z   sum_i D_i(beta_i) - 1/2 <B, K B> - tau/2 ||z||^2 - <b, g - z> - sigma/2 ||g - z||^2
 //! ```
 //!
-//! To the engine this is the curvature `tau sigma / (tau + sigma)` and the constant `tau b / (tau + sigma)`. After an epoch `b`
-//! moves to the bias in the scores, which is `tau g` in the end. A block step is as long as the rest of the kernel allows.
-//! Certified is the problem itself: the scores with the bias `tau g`.
+//! To the engine this is the curvature `tau sigma / (tau + sigma)` and the constant `tau b / (tau + sigma)`. After an epoch
+//! `b` moves to the bias in the scores, which converges to `tau g`. A block step is as long as the rest of the kernel
+//! allows. The certificate is that of the problem itself: of the scores with the bias `tau g`.
 
 use super::free::{augmentation, negligible};
 use crate::labels::Labels;
@@ -19,7 +19,7 @@ use crate::pairwise::rule::{Moment, Point, Rule};
 use crate::pairwise::scores::Scores;
 use crate::pairwise::tuning::AUGMENTATION;
 
-/// The rule of such a bias.
+/// The rule for such a bias.
 pub(crate) struct Multiplier {
     /// `tau`, and the part of it that is the bias of the model.
     weight: f64,
@@ -31,8 +31,8 @@ pub(crate) struct Multiplier {
 }
 
 impl Multiplier {
-    /// The rule for scores with the diagonal `K_ii` that leave out a direction of that weight. `penalized` is the weight of
-    /// the bias of the model, 0 for none.
+    /// The rule for scores with the diagonal `K_ii` that leave out a direction of the given weight. `penalized` is the
+    /// weight of the model's bias, 0 for none.
     pub fn new(labels: &Labels, diagonal: &[f64], weight: f64, penalized: f64) -> Self {
         let sigma = AUGMENTATION.of_direction * augmentation(labels, diagonal);
         Self {
@@ -55,7 +55,7 @@ impl Multiplier {
         engine.iterate.set_bias(offset, sigma);
     }
 
-    /// Gives the engine the multiplier.
+    /// Passes the multiplier to the engine.
     fn give<S: Scores + ?Sized, T: Step>(&self, engine: &mut Engine<'_, S, T>) {
         let share = self.weight / (self.weight + self.sigma);
         let offset = self.multiplier.iter().map(|b| share * b).collect();

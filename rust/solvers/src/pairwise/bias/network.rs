@@ -1,8 +1,8 @@
-//! The prices at which a small network carries a demand.
+//! Prices at which a small network carries a demand.
 //!
-//! What an arc carries rises with the difference of the prices at its ends: nothing below 0. The prices maximize a concave
-//! function, whose gradient is what is left of the demand: Newton steps, each solved by conjugate gradients on the
-//! Laplacian of the arcs' slopes, are exact to rounding after a few, for the gradient is linear in pieces.
+//! The flow on an arc increases with the difference of the prices at its ends, from 0 at a difference of 0. The prices
+//! maximize a concave function whose gradient is the unmet demand. As the gradient is piecewise linear, a few Newton steps,
+//! each solved by conjugate gradients on the Laplacian of the arcs' slopes, are exact up to rounding.
 
 use super::tuning::PRICES;
 use crate::linalg::vector::{axpy, dot};
@@ -10,27 +10,27 @@ use crate::memory::{self, Purpose};
 use multiversion::multiversion;
 use std::borrow::Cow;
 
-/// How many steps of costs there are.
+/// Number of cost steps.
 pub const STEPS: usize = 16;
 
-/// The end of the first one.
+/// End of the first step.
 const FIRST_END: f64 = 1.0 / 1024.0;
 
-/// The share of each capacity that opens evenly from a price of 0 to the last end, whatever its cost: slopes are nowhere 0
-/// then.
+/// The share of each capacity that opens evenly from a price of 0 to the end of the last step, whatever its cost, so that
+/// slopes are never 0.
 const SPREAD: f64 = 0.05;
 
 /// Columns of the lower triangle of slopes that are computed together.
 const TOGETHER: usize = 32;
 
-/// Steps of costs, by which arcs open as the difference of prices rises: a geometric sequence.
+/// Cost steps at which arcs open as the price difference increases: a geometric sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     ends: [f64; STEPS],
 }
 
 impl Steps {
-    /// The steps up to the dearest cost.
+    /// The steps up to the highest cost.
     pub fn up_to(dearest: f64) -> Self {
         let growth = (dearest / FIRST_END)
             .max(1.0)
@@ -50,7 +50,7 @@ impl Steps {
         self.ends.iter().map(|&end| usize::from(end < cost)).sum()
     }
 
-    /// Where capacities of that cost are held for an arc, by tail and head among so many nodes, and step.
+    /// Index of the capacity for a cost on an arc from `tail` to `head`.
     #[inline]
     pub fn place(&self, nodes: usize, tail: usize, head: usize, cost: f64) -> usize {
         (tail * nodes + head) * STEPS + self.of(cost)
@@ -62,7 +62,7 @@ impl Steps {
         if step == 0 { 0.0 } else { self.ends[step - 1] }
     }
 
-    /// The share of a capacity of that cost that is carried at a difference of prices.
+    /// The share of a capacity of this cost that is carried at a price difference.
     #[inline]
     pub fn share(&self, cost: f64, difference: f64) -> f64 {
         let step = self.of(cost);
@@ -73,13 +73,13 @@ impl Steps {
     }
 }
 
-/// Arcs between any two nodes, in steps of costs: the last `HELD` of them, where the others are empty.
+/// Arcs between any two nodes, by cost step. Only the last `HELD` steps are stored; the others are empty.
 pub struct Network<'a, const HELD: usize = STEPS> {
     nodes: usize,
     steps: Steps,
-    /// By tail, head and step, with those of the steps before.
+    /// By tail, head and step, cumulated over the steps.
     capacities: Cow<'a, [f64]>,
-    /// What all arcs of each node can carry, out of it and into it.
+    /// The total capacity of the arcs out of and into each node.
     out: Vec<f64>,
     into: Vec<f64>,
 }
@@ -99,14 +99,14 @@ impl Network<'static> {
 }
 
 impl<'a> Network<'a, 1> {
-    /// The network of arcs with the dearest cost alone, by tail and head.
+    /// The network of arcs that all have the highest cost, by tail and head.
     pub fn of_dearest(nodes: usize, steps: Steps, capacities: &'a [f64]) -> Self {
         Self::of_sums(nodes, steps, Cow::Borrowed(capacities))
     }
 }
 
 impl<'a, const HELD: usize> Network<'a, HELD> {
-    /// The network with the capacities up to each step that is held.
+    /// The network with the cumulated capacities of the stored steps.
     fn of_sums(nodes: usize, steps: Steps, capacities: Cow<'a, [f64]>) -> Self {
         let (mut out, mut into) = (vec![0.0; nodes], vec![0.0; nodes]);
         let rows = capacities.chunks_exact((nodes * HELD).max(1));
@@ -125,14 +125,13 @@ impl<'a, const HELD: usize> Network<'a, HELD> {
         }
     }
 
-    /// What flows out of each node more than into it when all arcs are full.
+    /// The net outflow of each node when all arcs are full.
     pub fn outflow(&self) -> Vec<f64> {
         let both = self.out.iter().zip(&self.into);
         both.map(|(out, into)| out - into).collect()
     }
 
-    /// The prices at which every node `k` has the net outflow `demand[k]`, from those of a `start`; `None` when
-    /// `interrupted`.
+    /// The prices at which every node `k` has the net outflow `demand[k]`, searched from `start`; `None` when `interrupted`.
     pub fn priced(
         &self,
         demand: &[f64],
@@ -150,7 +149,7 @@ impl<'a, const HELD: usize> Network<'a, HELD> {
         priced(demand, &scale, start, &carried, interrupted)
     }
 
-    /// What the arcs of a node lack to carry its demand, whatever the other nodes do.
+    /// The part of each node's demand that exceeds the capacity of its arcs.
     fn shortages(&self, demand: &[f64]) -> Vec<f64> {
         let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
         let rounding = demand.len() as f64 * f64::EPSILON * total;
@@ -162,7 +161,7 @@ impl<'a, const HELD: usize> Network<'a, HELD> {
         lacking.collect()
     }
 
-    /// What an arc carries at a difference of prices, and its slope there.
+    /// The flow on an arc at a price difference, and its slope there.
     #[inline(always)]
     fn carried(&self, pair: usize, difference: f64) -> (f64, f64) {
         let before = &self.capacities[pair * HELD..(pair + 1) * HELD];
@@ -174,7 +173,7 @@ impl<'a, const HELD: usize> Network<'a, HELD> {
         if step == STEPS {
             return (before[HELD - 1], 0.0);
         }
-        // Up to a step there are as many of those that are held.
+        // Number of stored steps among the first `steps`.
         let up_to = |steps: usize| match (steps + HELD).checked_sub(STEPS) {
             None | Some(0) => 0.0,
             Some(held) => before[held - 1],
@@ -190,13 +189,13 @@ impl<'a, const HELD: usize> Network<'a, HELD> {
     }
 }
 
-/// The prices at which a network carries a demand, one a node, up to a constant; or what it cannot carry of each node's
-/// demand, without its sign.
+/// The prices at which a network carries a demand, one per node, up to a constant; or the absolute value of each node's
+/// demand that it cannot carry.
 pub type Priced = Result<Vec<f64>, Vec<f64>>;
 
-/// The prices at which every node `k` has the net outflow `demand[k]`, for arcs between any two nodes: what they carry at
-/// a difference of prices that is not negative, and its slope there. `scale` is about the slope of all arcs of a node.
-/// `None` when `interrupted`.
+/// The prices at which every node `k` has the net outflow `demand[k]`, for arcs between any two nodes, given by their flow
+/// and its slope at a nonnegative price difference. `scale` is the approximate total slope of a node's arcs. `None` when
+/// `interrupted`.
 pub fn priced(
     demand: &[f64],
     scale: &[f64],
@@ -218,14 +217,14 @@ pub fn priced(
     .solve(interrupted)
 }
 
-/// How many pairs there are of two among so many: where the row of that number begins in a lower triangle without diagonal.
+/// Number of pairs of `nodes` nodes, which is also the start of that row in a lower triangle without diagonal.
 fn triangle(nodes: usize) -> usize {
     nodes.saturating_mul(nodes.saturating_sub(1)) / 2
 }
 
-/// Takes what the arcs carry at some prices from what is `left` of a demand, and writes the slopes between any two nodes.
+/// Subtracts the flows at some prices from the demand that is `left`, and writes the slopes between any two nodes.
 ///
-/// Of two nodes only the arc that leads down has any; where their prices are equal, both have a slope.
+/// Between two nodes, only the arc towards the lower price carries flow; if the prices are equal, both arcs have a slope.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn subtract_flows<F: Fn(usize, usize, f64) -> (f64, f64)>(
     prices: &[f64],
@@ -234,7 +233,7 @@ fn subtract_flows<F: Fn(usize, usize, f64) -> (f64, f64)>(
     (left, diagonal): (&mut [f64], &mut [f64]),
 ) {
     let nodes = prices.len();
-    // Some columns at a time: the arcs up are then read in lines, too.
+    // A block of columns at a time, so that the upward arcs are read in cache lines, too.
     for first in (0..nodes).step_by(TOGETHER) {
         for row in first + 1..nodes {
             for column in first..row.min(first + TOGETHER) {
@@ -265,9 +264,9 @@ struct Newton<'a, F> {
     carried: &'a F,
     damping: f64,
     prices: Vec<f64>,
-    /// What is left of the demand.
+    /// The unmet demand.
     left: Vec<f64>,
-    /// Between any two nodes, as a lower triangle, and the diagonal of the Laplacian.
+    /// Slopes between any two nodes, as a lower triangle, and the diagonal of the Laplacian.
     slopes: Vec<f64>,
     diagonal: Vec<f64>,
 }
@@ -307,7 +306,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         if most <= rounding {
             return Some(Ok(self.prices));
         }
-        // What is left elsewhere would have gone to where most is left.
+        // Small remainders elsewhere belong to the node with the largest one.
         let kept = |left: &f64| {
             if left.abs() > PRICES.much * most {
                 left.abs()
@@ -318,7 +317,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         Some(Err(self.left.iter().map(kept).collect()))
     }
 
-    /// What is left of the demand at the prices, and the slopes.
+    /// Computes the unmet demand at the prices, and the slopes.
     fn evaluate(&mut self) {
         self.left.copy_from_slice(self.demand);
         self.diagonal.fill(0.0);
@@ -326,7 +325,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         subtract_flows(&self.prices, self.carried, &mut self.slopes, sums);
     }
 
-    /// The Newton direction, to a share of what is left, by conjugate gradients; `None` when `interrupted`.
+    /// The Newton direction, to a relative residual of `share`, by conjugate gradients; `None` when `interrupted`.
     fn direction(&self, share: f64, interrupted: &mut dyn FnMut() -> bool) -> Option<Vec<f64>> {
         let nodes = self.demand.len();
         let mut direction = vec![0.0; nodes];
@@ -378,7 +377,7 @@ impl<F: Fn(usize, usize, f64) -> (f64, f64)> Newton<'_, F> {
         product
     }
 
-    /// Goes along a direction to where the gain is nearly exhausted, and returns how far; `None` when `interrupted`.
+    /// Line search along a direction until the gain is nearly exhausted; returns the step length, `None` when `interrupted`.
     fn search(&mut self, direction: &[f64], interrupted: &mut dyn FnMut() -> bool) -> Option<f64> {
         let first = dot(&self.left, direction);
         let start = self.prices.clone();
@@ -429,7 +428,7 @@ mod tests {
         Network::new(nodes, steps, capacities)
     }
 
-    /// Of what some prices make of the arcs, by the shares of their costs.
+    /// The demand is the net outflow at random prices.
     #[test]
     fn random_networks_carry_their_demand() {
         let mut random = fastrand::Rng::with_seed(7);
@@ -470,7 +469,7 @@ mod tests {
         let arcs = [(0, 1, 0.5, 4.0), (1, 0, 0.5, 4.0), (1, 2, 0.5, 1.0)];
         let found = net(&arcs, 3).priced(&[1.0, 1.0, -2.0], &[0.0; 3], &mut || false);
         assert_eq!(found, Some(Err(vec![0.0, 0.0, 1.0])));
-        // Each node by itself could.
+        // Each node on its own could carry its demand.
         let arcs = [
             (0, 1, 0.5, 4.0),
             (2, 1, 0.5, 4.0),

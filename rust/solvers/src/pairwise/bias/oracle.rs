@@ -1,21 +1,22 @@
-//! The cheap repair of a point with a free bias: it is mixed with what the linear oracle of Frank-Wolfe answers.
+//! The cheap repair of a point with a free bias: it is mixed with the answer of Frank-Wolfe's linear oracle.
 //!
-//! Of all feasible dual matrices whose rows sum to `-t g`, the oracle asks for the one with the largest
+//! Among all feasible dual matrices whose rows sum to `-t g`, the oracle finds the one with the largest
 //!
 //! ```text
 //! sum_i D_i(beta_i) - <B_0, F + b>
 //! ```
 //!
-//! That is a flow at least cost through the network of the labels: at `b` pairs below the margin have their weight and the
-//! others 0, and each unit that a pair's variable differs from that costs how far the pair is from the margin. The prices
-//! of the flow ([`super::network`]) are what the biases are lower by at which it is the best matrix. Rows' costs are
-//! known by two labels in a few steps, and each step is shared among its pairs in proportion to their weights. Pairs within
-//! a band around the margin take part; labels that find too little capacity there get a wider band.
+//! This is a minimum-cost flow through the network of the labels: at `b`, pairs below the margin have their full weight and
+//! the others 0, and each unit by which a pair's variable differs from that costs the distance of the pair from the margin.
+//! The prices of the flow ([`super::network`]) are the amounts by which to lower the biases so that it is the best matrix.
+//! Costs are rounded to a few steps for each pair of labels, and the flow of each step is shared among its pairs in
+//! proportion to their weights. Only pairs within a band around the margin take part; labels that find too little capacity
+//! there get a wider band.
 //!
-//! With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` sums to 0. Few pairs of `B` and `B_0` differ, so that it is nearly as
-//! good as `B`: what flows costs about `a/eps` (at prices in proportion to `t g`), and the rows lose about `eps^2/2 sum_i
-//! K_ii |beta_0i - beta_i|^2`, which is least at the cube root of `a` over that sum. With `t = 0` the prices give the best
-//! biases for the scores `F`.
+//! With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` sums to 0. Few pairs of `B` and `B_0` differ, so that it is nearly
+//! as good as `B`: the flow costs about `a/eps` (at prices proportional to `t g`), and the rows lose about `eps^2/2 sum_i
+//! K_ii |beta_0i - beta_i|^2`; together this is smallest at the cube root of `a` over that sum. With `t = 0` the prices give
+//! the best biases for the scores `F`.
 
 use super::network::{Network, STEPS, Steps};
 use super::repair::centred;
@@ -27,32 +28,32 @@ use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use multiversion::multiversion;
 
-/// Pairs so near the margin may have any share of their weight at no cost worth mentioning: they have the less the farther up
-/// they are, so that rounding makes no difference where their margin is 1.
+/// Pairs this close to the margin may have any share of their weight at negligible cost: the share decreases with the
+/// margin, so that rounding makes no difference at a margin of exactly 1.
 const FINEST: f64 = 1.0 / 1024.0;
 
-/// Most rows, and labels of them, of one chunk of work; chunks for each thread between two looks at the interruption.
+/// Maximum number of rows, and of their labels, in one chunk of work; chunks per thread between two polls of the monitor.
 const ROWS_TOGETHER: usize = 16;
 const LABELS_TOGETHER: usize = 16_000;
 const CHUNKS_BETWEEN_POLLS: usize = 4;
 
-/// The oracle's answer, by numbers of one a label.
+/// The oracle's answer; each vector has one number per label.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// How far from the margin the pairs of each label may be.
+    /// The band of each label around the margin.
     pub bands: Vec<f64>,
-    /// The biases at which it is the best matrix are lower by as much.
+    /// The amounts by which to lower the biases so that it is the best matrix.
     pub prices: Vec<f64>,
     /// The share `eps` of the mixture.
     pub share: f64,
-    /// The best biases for the scores are lower by as much.
+    /// The amounts by which to lower the biases to make them best for the scores.
     pub best: Vec<f64>,
 }
 
-/// What is known of the pairs within some bands; of the rows of many machines, it adds up.
+/// A summary of the pairs within some bands; the summaries of several parts of the rows are added up.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What they can carry between any two labels, by tail, head and step of costs.
+    /// Their capacity between any two labels, by tail, head and cost step.
     pub capacities: Vec<f64>,
     /// The sum of the best dual rows.
     pub sum: Vec<f64>,
@@ -60,11 +61,11 @@ pub struct Summary {
     pub distance: f64,
 }
 
-/// Finds what is known of the pairs within some bands; `None` when interrupted.
+/// Computes the summary of the pairs within some bands; `None` when interrupted.
 pub type Look<'a> = dyn FnMut(&[f64], &mut dyn Monitor) -> Option<Summary> + 'a;
 
-/// The oracle's answer where the dual rows sum to `sum`, by what `look` finds within bands: it may lose a part of what is
-/// `tolerated`. `None` when interrupted, or when no pairs can carry it.
+/// The oracle's answer for dual rows that sum to `sum`, from the summaries of `look`; it may lose a part of the `tolerated`
+/// gap. `None` when interrupted, or if no pairs can carry the flow.
 pub fn flow(
     sum: &[f64],
     weight_of_pairs: f64,
@@ -99,8 +100,8 @@ pub fn flow(
     None
 }
 
-/// The flow at the best share of the mixture for the rows' sum `g`, or at 1 where this loses no more than what is
-/// `negligible`; or what could not be carried. `None` when interrupted.
+/// The flow at the best share of the mixture for the rows' sum `g`, or at a share of 1 if that loses no more than
+/// `negligible`; or the demand that could not be carried. `None` when interrupted.
 fn carried(
     sum: &[f64],
     near: Summary,
@@ -161,27 +162,27 @@ fn carried(
     Some(Ok(flow))
 }
 
-/// Whether the band of a label is not the widest yet whose demand is not met.
+/// Whether the band of some label with unmet demand can still be widened.
 fn may_widen(bands: &[f64], unmet: &[f64]) -> bool {
     let mut labels = bands.iter().zip(unmet);
     labels.any(|(&band, &amount)| amount > 0.0 && band < REPAIR.widest_band)
 }
 
-/// The steps of costs within some bands.
+/// The cost steps within some bands.
 fn steps(bands: &[f64]) -> Steps {
     Steps::up_to(bands.iter().copied().fold(FINEST, f64::max))
 }
 
-/// What a pair near the margin can do: its variable may rise, or fall; then the arc leads back.
+/// A possible change of a pair near the margin: its variable may increase, or decrease, in which case the arc is reversed.
 struct Arc {
     tail: usize,
     head: usize,
-    /// What the dual value loses to first order, by the unit: how far the pair is from the margin.
+    /// First-order loss of the dual value per unit: the pair's distance from the margin.
     cost: f64,
     capacity: f64,
 }
 
-/// The pairs of a row at its scores, those with the bias.
+/// The pairs of a row at its scores, bias included.
 struct Row<'a> {
     labels: &'a Labels,
     i: usize,
@@ -193,8 +194,8 @@ struct Row<'a> {
 const LANES: usize = 8;
 
 impl Row<'_> {
-    /// Writes the best dual row: pairs below the margin have their weight, those above it 0. Calls `visit` for its pairs that
-    /// are within the band of either label around the margin. `known` is memory for [`known_of`] numbers.
+    /// Writes the best dual row: pairs below the margin have their weight, those above it 0. Calls `visit` for its pairs
+    /// that are within the band of either label around the margin. `known` is a buffer of [`known_of`] numbers.
     fn best(&self, best: &mut [f64], known: &mut [f64], mut visit: impl FnMut(Arc)) {
         best.fill(0.0);
         let (labels, i) = (self.labels, self.i);
@@ -239,7 +240,7 @@ impl Row<'_> {
         }
     }
 
-    /// Calls `visit` with the pair, whose margin exceeds 1 by so much, if it is within the band of either label.
+    /// Calls `visit` with the pair, whose margin exceeds 1 by `excess`, if it is within the band of either label.
     #[inline(always)]
     fn visit_near(
         &self,
@@ -266,20 +267,20 @@ impl Row<'_> {
     }
 }
 
-/// Numbers that [`Row::best`] needs to know of a row: two for each label, in whole lanes.
+/// Size of the buffer of [`Row::best`]: two numbers for each label, in whole lanes.
 fn known_of(labels: usize) -> usize {
     2 * (labels + LANES)
 }
 
-/// The share of its weight that a pair has whose margin exceeds 1 by so much.
+/// The share of its weight for a pair whose margin exceeds 1 by `excess`.
 #[inline(always)]
 fn share(excess: f64) -> f64 {
     (0.5 - 0.5 * excess / FINEST).clamp(0.0, 1.0)
 }
 
-/// Adds `weight` times the shares of the pairs of a label with the given score, and irrelevant ones, to those of the others.
-/// Where some of consecutive labels may be within the band, calls `near` with the first, by how much their margins exceed 1, and
-/// which of them are, by bits. Returns the sum of the shares.
+/// Adds `weight` times the shares of the pairs of a relevant label with the given score to the sums of the irrelevant
+/// labels. If some of several consecutive labels may be within the band, calls `near` with the first of them, the amounts by
+/// which their margins exceed 1, and a bit mask of those within. Returns the sum of the shares.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn add_shares(
     score: f64,
@@ -309,7 +310,7 @@ fn add_shares(
     sums.iter().sum()
 }
 
-/// What is known of the pairs within the bands at the scores, those with the bias, for the diagonal `K_ii`; `None` when
+/// The summary of the pairs within the bands at these scores, bias included, for the diagonal `K_ii`; `None` when
 /// interrupted.
 pub(crate) fn summary(
     labels: &Labels,
@@ -401,20 +402,19 @@ pub(crate) fn mix(
     });
 }
 
-/// The biases that are best without features, for the capacities `C_ml`, `q x q` row-major; 0 when interrupted or on
-/// overflow:
+/// The best biases without features, for the capacities `C_ml`, `q x q` row-major; 0 when interrupted or on overflow:
 ///
 /// ```text
 /// min over b   sum over labels m, l   C_ml max(0, 1 - (b_m - b_l))
 /// ```
 ///
-/// At `b = 0` all dual variables are at their bounds, and they balance once what each label has too much of flows back
-/// through pairs, at a loss of 1 for each unit: the prices of that flow are the biases, with their signs changed.
+/// At `b = 0` all dual variables are at their bounds. They balance once the surplus of each label has flowed back through
+/// pairs, at a loss of 1 per unit: the prices of that flow are the biases with opposite signs.
 pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64> {
     let q = capacity.len().isqrt();
-    // All arcs turned around, their prices are the biases themselves.
+    // With all arcs reversed, their prices are the biases themselves.
     let network = Network::of_dearest(q, Steps::up_to(1.0), capacity);
-    // At b = 0 label m has more of the dual variables than it should by what its pairs outweigh the others'.
+    // At b = 0, the surplus of label m is the weight of the pairs in which it is relevant minus that of the others.
     let demand = centred(network.outflow());
     let found = network.priced(&demand, &vec![0.0; q], &mut || {
         monitor.poll().is_interrupted()
@@ -423,7 +423,7 @@ pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec
         return vec![0.0; q];
     };
     let bias = centred(prices);
-    // In ascending order best biases are 1 apart at most: larger ones are what overflow has left.
+    // Sorted, the best biases differ by at most 1 from one to the next: larger ones result from overflow.
     if bias.iter().all(|b| b.abs() <= q as f64) {
         bias
     } else {
@@ -445,7 +445,7 @@ mod tests {
         terms - dot(dual, scores)
     }
 
-    /// Of dual variables that are at their weight below the margin and 0 above it, but anything near it.
+    /// For dual variables that are at their weight below the margin, 0 above it, and arbitrary near it.
     #[test]
     fn mixtures_are_feasible_sum_to_zero_and_lose_less_than_with_a_routing() {
         let mut random = fastrand::Rng::with_seed(1);
@@ -499,7 +499,7 @@ mod tests {
         assert!(mixtures > 20, "{mixtures}");
     }
 
-    /// Many labels at a time or one pair after the other: the same row, and the same pairs within the bands.
+    /// Computed for many labels at a time or pair by pair: the same row, and the same pairs within the bands.
     #[test]
     fn best_rows_are_those_of_their_pairs() {
         let mut random = fastrand::Rng::with_seed(2);

@@ -1,4 +1,4 @@
-//! The repair of a point with a free bias: a feasible dual matrix near by whose rows sum to zero, so that its dual value
+//! The repair of a point with a free bias: a nearby feasible dual matrix whose rows sum to zero, so that its dual value
 //! bounds the problem.
 //!
 //! * Let `C_ml = sum of c_i` over the instances with `m` relevant and `l` irrelevant (`c_i w_m` where labels have weights,
@@ -15,7 +15,7 @@ use crate::memory::{self, Purpose};
 use crate::pairwise::loss::{Hinge, HingeWorkspace, Loss};
 use crate::report::Monitor;
 
-/// What may be left of the sum of the rows, as a share of the sum of their sizes: rounding.
+/// The sum of the rows relative to the sum of their sizes, up to which it is rounding.
 const UNEVEN: f64 = 1e-9;
 
 /// `C_ml`, the capacities of the labels' network, `q x q` row-major; `None` when interrupted.
@@ -32,17 +32,17 @@ pub(super) fn capacities(labels: &Labels, monitor: &mut dyn Monitor) -> Option<V
     Some(capacities)
 }
 
-/// A routing of a multiple of the rows' sum, by the prices at which it flows.
+/// A routing of a multiple of the rows' sum, given by its prices.
 #[derive(Clone, Debug)]
 pub struct Routing {
     /// The share `eps` of the mixture.
     pub share: f64,
-    /// In the mixture a pair has as much more of its weight as the price of its first label is above that of the second.
+    /// In the mixture, the share of its weight that a pair gains is the difference of its labels' prices.
     pub prices: Vec<f64>,
 }
 
 /// A routing of a multiple of `-g`, for `g = sum_i beta_i` and the capacities `C_ml`, `q x q` row-major; `None` when
-/// interrupted or when `g` cannot be routed.
+/// interrupted or if `g` cannot be routed.
 pub fn routing_of(sum: &[f64], capacity: &[f64], monitor: &mut dyn Monitor) -> Option<Routing> {
     let q = sum.len();
     let arcs = || (0..q * q).map(|arc| (arc / q, arc % q, capacity[arc]));
@@ -72,7 +72,7 @@ pub fn routing_of(sum: &[f64], capacity: &[f64], monitor: &mut dyn Monitor) -> O
     })
 }
 
-/// The dual matrix moved to `sum_i beta_i = 0`; `None` when interrupted, or when `g` cannot be routed with a share of the
+/// The dual matrix moved to `sum_i beta_i = 0`; `None` when interrupted, or if `g` cannot be routed with a share of the
 /// mixture of at most `most`.
 pub(super) fn repaired(
     labels: &Labels,
@@ -99,7 +99,7 @@ pub(super) fn repaired(
     Some(repaired)
 }
 
-/// Whether the rows sum to 0 but for rounding: without that the dual value is no bound.
+/// Whether the rows sum to 0 up to rounding: otherwise the dual value is no bound.
 pub(crate) fn comes_out_even(dual: &[f64], q: usize) -> bool {
     let (mut sum, mut size) = (vec![0.0; q], 0.0);
     for row in dual.chunks_exact(q) {
@@ -111,7 +111,7 @@ pub(crate) fn comes_out_even(dual: &[f64], q: usize) -> bool {
     sum.iter().map(|g| g.abs()).sum::<f64>() <= UNEVEN * size
 }
 
-/// A start for a hinge problem, moved into its feasible set: rows become what is nearest.
+/// A start for a hinge problem, with each row projected onto the feasible set.
 pub(crate) fn feasible(labels: &Labels, mut start: Vec<f64>) -> Vec<f64> {
     let q = labels.count();
     if start.len() != labels.instances() * q {
@@ -123,7 +123,7 @@ pub(crate) fn feasible(labels: &Labels, mut start: Vec<f64>) -> Vec<f64> {
         if !labels.has_pairs(i) {
             continue;
         }
-        // With the margin taken out, the proximal map projects (Moreau); here onto the set for a weight of 1.
+        // Without the margin, the proximal map is a projection (Moreau), here onto the set for a weight of 1.
         let (pairs, weight) = (labels.pairs_of(i), labels.weight(i));
         let centre = labels.gather(i, row, &mut gathered);
         centre.iter_mut().for_each(|beta| *beta /= -weight);

@@ -13,24 +13,24 @@ numbers! {
         trials: usize = 30,
         /// A line search ends where the slope is this share of the first one.
         flat: f64 = 0.5,
-        /// Conjugate gradients stop at this share of what is left, at first; later at the square of the share of the demand,
-        /// and before there is nothing but rounding.
+        /// Conjugate gradients stop at first at this share of the unmet demand; later at the square of its share of the
+        /// demand, but not below rounding.
         forcing: f64 = 0.1,
-        /// What is left at this share of the demand is rounding.
+        /// An unmet demand of this share is rounding.
         exact: f64 = 1e-12,
-        /// Damping, by a slope for each node, as a share of its capacity over the dearest cost: the first one,
+        /// Damping of each node, as a share of its capacity over the highest cost: the first one,
         first_damping: f64 = 0.1,
-        /// the least, which nodes all of whose arcs are full or empty need,
+        /// the least, needed by nodes whose arcs are all full or empty,
         least_damping: f64 = 1e-9,
         /// and the most.
         most_damping: f64 = 1e4,
-        /// By what it changes after a step that is shorter than `short`,
+        /// Its factor after a step that is shorter than `short`,
         more_damping: f64 = 100.0,
         /// and after others.
         less_damping: f64 = 0.1,
         /// See `more_damping`.
         short: f64 = 0.25,
-        /// Nodes with less than this share of what is left at another are no reason for it.
+        /// Nodes with less than this share of another node's unmet demand count as met.
         much: f64 = 1e-2,
     }
 }

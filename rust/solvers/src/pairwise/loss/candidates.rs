@@ -1,17 +1,17 @@
-//! The labels of an instance that can be part of an active pair.
+//! The labels of an instance that can be in an active pair.
 
 use super::Pairs;
 use crate::linalg::vector::range;
 
-/// A relevant label that can be part of an active pair.
+/// A relevant label that can be in an active pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relevant {
-    /// Score less the margin.
+    /// Score minus the margin.
     pub score: f64,
     /// The weight `w_m` of its pairs.
     pub weight: f64,
     pub position: usize,
-    /// Where the hinge orders them: by what, and the weight of those after it.
+    /// If the hinge orders them: the sort key, and the weight of those after it.
     pub order: f64,
     pub below: f64,
 }
@@ -19,7 +19,7 @@ pub(super) struct Relevant {
 /// The score and the position of an irrelevant label.
 pub(super) type Irrelevant = (f64, usize);
 
-/// The labels, by the distances of their scores to the highest irrelevant one: far from 0 sums would lose digits.
+/// The labels, with scores relative to the highest irrelevant one: far from 0, sums would lose digits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Candidates {
     pub relevant: Vec<Relevant>,
@@ -29,8 +29,8 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Finds the irrelevant labels above a floor, and the relevant ones that are not above all irrelevant ones by the margin;
-    /// all labels where the floor is minus infinity.
+    /// Finds the irrelevant labels above a floor, and the relevant ones that are not above all irrelevant ones by the
+    /// margin; all labels if the floor is minus infinity.
     pub fn find(&mut self, scores: &[f64], pairs: Pairs<'_>, floor: f64) {
         let (positive, negative) = scores.split_at(pairs.relevant);
         let (base, all) = (range(negative).1, floor == f64::NEG_INFINITY);
@@ -48,7 +48,7 @@ impl Candidates {
         self.irrelevant.resize(negative.len(), (0.0, 0));
         let mut kept = 0;
         for (&score, position) in negative.iter().zip(pairs.relevant..) {
-            // Written in any case: no branch to mispredict.
+            // Written unconditionally, so that there is no branch to mispredict.
             self.irrelevant[kept] = (score - base, position);
             kept += usize::from(all || score > floor);
         }

@@ -16,15 +16,15 @@
 //! u_m + lambda w_m min(k, j)    and    v_n - lambda w(P - I)   (v_n for j >= k)
 //! ```
 //!
-//! are what pairs with the labels before and after it make of the next label. Regression pools adjacent labels that are in
-//! ascending order at their mean.
+//! are the values to which the pairs with the labels before and after it pull the next label. The regression pools adjacent
+//! labels in ascending order at their mean.
 //!
-//! With equal weights, each side keeps its order. The higher one of the two next labels comes first: for any level
-//! `t` that separates the minimiser's scores, the labels above `t` are taken before those below. An irrelevant label comes
-//! as early as the highest mean of those from it on, as labels next to the `k`-th may share what one of them pays.
+//! With equal weights, each side keeps its order. The higher one of the two next labels comes first: for any level `t` that
+//! separates the minimiser's scores, the labels above `t` are taken before those below. An irrelevant label comes as early
+//! as the highest mean of those from it on, as labels next to the `k`-th may share the penalty of one.
 //!
-//! With other weights, those above `t` have the lowest `(t - u_m) / w_m`. This order depends on the level, so all labels are
-//! first divided at their mean, and then both parts in the same way, until no part changes.
+//! With unequal weights, those above `t` have the lowest `(t - u_m) / w_m`. This order depends on the level, so all labels
+//! are first divided at their mean, and then both parts in the same way, until no part changes.
 
 use super::candidates::{Candidates, Irrelevant, Relevant};
 use super::zero_label::prox_of_star;
@@ -42,19 +42,19 @@ pub struct HingeWorkspace {
     spreads: Vec<f64>,
 }
 
-/// Labels that are adjacent in the order: ranges of both sides.
+/// Adjacent labels in the order: a range of either side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     u: (usize, usize),
     v: (usize, usize),
-    /// Of the scores, with what pairs with labels before and after each make of it.
+    /// Sum of the scores, each with the pull of pairs with the labels before and after it.
     sum: f64,
     count: f64,
     /// Weight of the relevant labels below the group.
     below: f64,
 }
 
-/// The strength of the pairs, and how many irrelevant labels form some.
+/// The strength of the pairs, and the number of irrelevant labels that form pairs.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
     lambda: f64,
@@ -62,12 +62,12 @@ struct Pull {
 }
 
 impl Pull {
-    /// On a relevant label of weight 1 below so many irrelevant ones.
+    /// The pull on a relevant label of weight 1 below this many irrelevant ones.
     fn by(&self, above: usize) -> f64 {
         self.lambda * above.min(self.top) as f64
     }
 
-    /// What pairs with relevant labels of weight `below` make of the score of the `j`-th irrelevant label.
+    /// The score of the `j`-th irrelevant label, lowered by pairs with relevant labels of weight `below`.
     fn pushed(&self, v: &[Irrelevant], j: usize, below: f64) -> f64 {
         if j < self.top {
             v[j].0 - self.lambda * below
@@ -90,11 +90,12 @@ impl Pull {
         }
         let distance = score - self.pushed(v, j, below);
         let above = distance >= 0.0;
-        // None of those that pay is above the first one.
+        // No label with a penalty is above the first one.
         if !above || j >= self.top || self.top >= v.len() {
             return above;
         }
-        // What they are below the score in all, and what those are above it that pay nothing: without a difference of sums.
+        // The total by which they are below the score, and by which those without a penalty are above it, computed without
+        // differences of sums.
         let lacking = (self.top - j) as f64 * distance + spreads[j];
         let free = &v[self.top..];
         let count = free.partition_point(|&(v, _)| v > score);
@@ -105,8 +106,8 @@ impl Pull {
     }
 }
 
-/// Of the irrelevant labels, in descending order: by how much those from each one on that may pay are below it in all, and by
-/// how much those that pay nothing are above each one, from the highest of them on.
+/// For the irrelevant labels, in descending order: the total by which those from each one on that may have a penalty are
+/// below it, and the total by which those without a penalty are above each one.
 fn find_spreads(v: &[Irrelevant], top: usize, spreads: &mut Vec<f64>) {
     spreads.clear();
     spreads.resize(v.len(), 0.0);
@@ -123,7 +124,7 @@ fn find_spreads(v: &[Irrelevant], top: usize, spreads: &mut Vec<f64>) {
 }
 
 impl Group {
-    /// The group of this one's labels and the next one's.
+    /// The union with the next group.
     fn and(self, next: &Self) -> Self {
         Self {
             u: (self.u.0, next.u.1),
@@ -134,22 +135,22 @@ impl Group {
         }
     }
 
-    /// What pairs with labels of other groups add to the sum of the scores.
+    /// The contribution of pairs with labels of other groups to the sum of the scores.
     fn pulled(&self, u: &[Relevant], pull: Pull) -> f64 {
         let (above, end) = (pull.by(self.v.0), pull.by(self.v.1));
         let weight: f64 = u[self.u.0..self.u.1].iter().map(|u| u.weight).sum();
         weight * above - self.below * (end - above)
     }
 
-    /// The mean score, with what pairs with labels of other groups make of it.
+    /// The mean score, including the pull of pairs with labels of other groups.
     fn level(&self, (u, v): (&[Relevant], &[Irrelevant]), pull: Pull) -> f64 {
         let relevant = u[self.u.0..self.u.1].iter().map(|u| u.score);
         let irrelevant = v[self.v.0..self.v.1].iter().map(|v| v.0);
         (relevant.chain(irrelevant).sum::<f64>() + self.pulled(u, pull)) / self.count
     }
 
-    /// Appends the groups of its labels, in descending order: those of the minimiser where the weights are equal, else those
-    /// above its level and those below.
+    /// Appends the groups of its labels, in descending order: those of the minimiser if the weights are equal, otherwise
+    /// those above its level and those below.
     fn divide(
         &self,
         (u, v): (&mut [Relevant], &[Irrelevant]),
@@ -213,7 +214,7 @@ impl Group {
 
     /// Writes the displacements of its labels.
     fn displace(&self, (u, v): (&[Relevant], &[Irrelevant]), pull: Pull, displacement: &mut [f64]) {
-        // What the pairs do to a label alone is exact.
+        // The pull on a single label is exact.
         let alone = (self.count == 1.0).then(|| self.pulled(u, pull));
         let level = self.level((u, v), pull);
         let moved = |score: f64| alone.unwrap_or(level - score);
@@ -292,7 +293,7 @@ impl Loss for Hinge {
             return;
         }
         let lowest = |scores: &[f64]| scores.iter().copied().fold(f64::INFINITY, f64::min) - 1.0;
-        // Irrelevant labels below all relevant ones do not move. Where the guess was too high, some are found to be above.
+        // Irrelevant labels below all relevant ones do not move. If the guess was too high, some turn out to be above.
         let mut floor = lowest(&guess[..pairs.relevant]);
         loop {
             displacement.fill(0.0);
@@ -307,7 +308,7 @@ impl Loss for Hinge {
         }
     }
 
-    /// For the hinge `D_i` is the sum of the pairs' dual variables, which is the sum of `beta_im` over `P_i`.
+    /// For the hinge, `D_i` is the sum of the pairs' dual variables, that is, the sum of `beta_im` over `P_i`.
     fn dual_value(&self, dual: &[f64], _scores: &[f64], pairs: Pairs<'_>, _weight: f64) -> f64 {
         dual[..pairs.relevant].iter().sum()
     }
@@ -321,7 +322,7 @@ impl Loss for Hinge {
 mod tests {
     use super::*;
 
-    /// Integers of any size, whose sums of means are exact.
+    /// Integers of any size, for which the comparison is exact.
     #[test]
     fn a_relevant_label_leads_where_no_mean_of_the_irrelevant_ones_is_above_it() {
         let mut random = fastrand::Rng::with_seed(6);

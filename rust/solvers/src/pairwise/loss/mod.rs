@@ -6,11 +6,11 @@
 //! phi_i(s) = c_i * sum over m in P, n in N of loss(s_m - s_n)
 //! ```
 //!
-//! or, where [`Pairs`] say so, with a weight `w_m` of each relevant label, and the sum over the highest of `N` alone. The
-//! engine ([`crate::pairwise::bcd`]) needs three things of a loss: its value and its slope at one margin, and the proximal
-//! map of that sum. Scores of one instance are always passed as one slice with the relevant labels first: `scores[..relevant]` are the
-//! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted. A loss with a zero label ([`Loss::ZERO_LABEL`]) has
-//! other pairs: the zero label's score is the last one.
+//! or, if [`Pairs`] says so, with a weight `w_m` for each relevant label, and with the sum over the highest labels of `N`
+//! only. The engine ([`crate::pairwise::bcd`]) needs three things of a loss: its value and its slope at one margin, and the
+//! proximal map of that sum. Scores of one instance are always passed as one slice with the relevant labels first:
+//! `scores[..relevant]` are the `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted. A loss with a zero label
+//! ([`Loss::ZERO_LABEL`]) has different pairs; the zero label's score is the last one.
 
 mod candidates;
 mod hinge;
@@ -36,7 +36,7 @@ use multiversion::multiversion;
 
 /// A convex loss of the margin `z = s_m - s_n` of a label pair, summed over all pairs of one instance.
 pub trait Loss: Clone + Send + Sync {
-    /// Buffers that a loss reuses from one instance to the next.
+    /// Buffers that are reused from one instance to the next.
     type Workspace: Default + Send;
 
     /// Whether the dual variables of the pairs fill the box `[0, c_i]` and their sum is the dual term (the hinge).
@@ -49,10 +49,10 @@ pub trait Loss: Clone + Send + Sync {
     /// Whether the relevant labels may have weights.
     const WEIGHTS: bool = false;
 
-    /// Whether a linear model may have other weights than those of the dual matrix: its value is that of the weights.
+    /// Whether a linear model may have weights other than those of the dual matrix, with the objective of these weights.
     const FREE_WEIGHTS: bool = true;
 
-    /// Whether the pairs may be those with the highest irrelevant labels alone; only of a loss that falls.
+    /// Whether pairs may be restricted to the highest irrelevant labels; only for a decreasing loss.
     const TOP: bool = false;
 
     /// The loss of a pair with the margin `z`.
@@ -81,9 +81,10 @@ pub trait Loss: Clone + Send + Sync {
     /// s = argmin over s of 1/2 ||s - centre||^2 + lambda * sum over pairs of w_m loss(s_m - s_n)
     /// ```
     ///
-    /// The displacement is `kappa` times the block of dual variables, and is computed without the cancellation
-    /// that subtracting two close scores would bring. `guess` holds the current scores, from which iterative losses
-    /// start; what exact ones return does not depend on it beyond rounding. A label in no active pair gets a displacement of exactly zero.
+    /// The displacement is `kappa` times the block of dual variables, and is computed without the cancellation that
+    /// subtracting two close scores would bring. `guess` holds the current scores, from which iterative losses start; the
+    /// result of exact ones does not depend on it beyond rounding. A label in no active pair gets a displacement of exactly
+    /// zero.
     fn prox(
         &self,
         centre: &[f64],
@@ -94,7 +95,7 @@ pub trait Loss: Clone + Send + Sync {
         workspace: &mut Self::Workspace,
     );
 
-    /// About how many operations a step of the proximal map takes with so many labels.
+    /// Approximate number of operations of a step of the proximal map with this many labels.
     fn work(&self, _pairs: Pairs<'_>, labels: usize) -> usize {
         labels
     }
@@ -105,30 +106,29 @@ pub trait Loss: Clone + Send + Sync {
         weight * self.value(scores, pairs) + dot(dual, scores)
     }
 
-    /// `-loss'(z)`: the dual variable of a pair, divided by `c_i`, that belongs to the margin `z` (a subgradient
-    /// where the loss has a kink).
+    /// `-loss'(z)`: the dual variable of a pair, divided by `c_i`, that belongs to the margin `z` (a subgradient at a kink).
     fn negative_slope(&self, margin: f64) -> f64;
 }
 
-/// Operations of one step of each proximal map between two looks at the interruption: a map takes tens of steps, and where
-/// labels are thousands a second by itself.
+/// Operations of single steps of the proximal maps between two polls of the monitor: a map takes tens of steps, and with
+/// thousands of labels a second by itself.
 const PROMPT_WORK: usize = 50_000_000;
 
-/// How many rows a thread may visit between two looks at the interruption.
+/// Number of rows that a thread may visit between two polls of the monitor.
 pub(crate) fn prompt_rows<L: Loss>(loss: &L, labels: &Labels) -> usize {
     let work = |i| loss.work(labels.pairs_of(i), labels.known(i));
     let hardest = (0..labels.instances()).map(work).max().unwrap_or(0);
     (PROMPT_WORK / hardest.max(1)).max(1)
 }
 
-/// The dual term of a block of the proximal map with `lambda`, whose scores `centre + displacement` are moved to where they
-/// are exact enough for it.
+/// The dual term of a block computed by the proximal map with `lambda`. Its scores `centre + displacement` are refined until
+/// they are accurate enough for that.
 ///
-/// The block is exact, but its scores have the rounding of a centre that is some `lambda` long, and whatever is wrong with
-/// them makes [`Loss::dual_value`] too large: it is `phi_i(s) + <beta_i, s>`, of which the dual term is the minimum. The
-/// proximal point method finds that: its first, long steps reach labels of little weight, the last, short ones mend the
-/// rounding of the others. This is repeated while it changes anything, and the last change taken off, which is more than what
-/// is left; minus infinity where there is no end to it. A dual term that is a sum needs no scores.
+/// The block is exact, but its scores have the rounding of a centre of size `lambda`, and any error in them makes
+/// [`Loss::dual_value`] too large: it is `phi_i(s) + <beta_i, s>`, whose minimum is the dual term. The proximal point method
+/// finds the minimum: its first, long steps reach labels of small weight, the last, short ones correct the rounding of the
+/// others. This is repeated until nothing changes, and the last change, which exceeds the remaining error, is subtracted;
+/// minus infinity if it does not end. A dual term that is a sum needs no scores.
 pub(crate) fn dual_term<L: Loss>(
     loss: &L,
     dual: &[f64],
@@ -139,7 +139,7 @@ pub(crate) fn dual_term<L: Loss>(
     workspace: &mut L::Workspace,
 ) -> f64 {
     let (weakest, strongest) = pairs.range_of_weights();
-    // Longer steps would lead no farther, and where `lambda` has overflowed there are none.
+    // Longer steps would gain nothing; if `lambda` has overflowed, there are none.
     let longest = (DUAL_TERM.soft * strongest / weakest).clamp(DUAL_TERM.long, DUAL_TERM.longest);
     let stiffness = (lambda * strongest).min(DUAL_TERM.soft * longest);
     if L::BOX || stiffness <= DUAL_TERM.stiff {
@@ -161,7 +161,7 @@ pub(crate) fn dual_term<L: Loss>(
         }
         let found = loss.dual_value(dual, scores, pairs, weight);
         let change = least - found;
-        // What has overflowed compares with nothing.
+        // NaN, after an overflow, ends the loop as well.
         let terms = dual.iter().zip(&*scores);
         let size = found.abs() + terms.map(|(beta, score)| (beta * score).abs()).sum::<f64>();
         let goes_on = change > DUAL_TERM.same * size;
@@ -173,10 +173,10 @@ pub(crate) fn dual_term<L: Loss>(
     f64::NEG_INFINITY
 }
 
-/// Checks that the labels have the pairs of the loss.
+/// Checks that the labels have the kind of pairs that the loss needs.
 ///
 /// # Errors
-/// When they have not.
+/// When they do not.
 pub fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
     if L::ZERO_LABEL != labels.has_zero_label() {
         return Err(SolverError::Unsupported(
@@ -199,7 +199,7 @@ pub fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
 /// `sum_i phi_i(s_i)` at the scores of all instances, `n x q`.
 ///
 /// # Errors
-/// When the labels have other pairs than the loss, or the scores are not `n x q`.
+/// When the labels do not have the pairs of the loss, or the scores are not `n x q`.
 pub fn total_loss<L: Loss>(loss: &L, labels: &Labels, scores: &[f64]) -> Result<f64, SolverError> {
     check_pairs::<L>(labels)?;
     if scores.len() != labels.instances() * labels.count() {
@@ -236,7 +236,7 @@ pub(crate) fn sum_of_losses<L: Loss>(
     total
 }
 
-/// The sum over the pairs of two sets of labels, the first with weights, which are empty where all are 1.
+/// The sum over the pairs of two sets of labels; `weights` are those of the first set, empty if all are 1.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn sum_of_pairs<L: Loss>(loss: &L, preferred: &[f64], others: &[f64], weights: &[f64]) -> f64 {
     let (blocks, rest) = others.as_chunks::<8>();
@@ -255,8 +255,7 @@ fn sum_of_pairs<L: Loss>(loss: &L, preferred: &[f64], others: &[f64], weights: &
     total
 }
 
-/// Calls `visit(m, n, w)` for the positions of all pairs of one instance with so many labels and their weights `w`, the
-/// preferred label first.
+/// Calls `visit(m, n, w)` with the positions and the weight of every pair of an instance, the preferred label first.
 pub(crate) fn for_each_pair<L: Loss>(
     pairs: Pairs<'_>,
     labels: usize,

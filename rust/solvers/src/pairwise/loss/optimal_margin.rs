@@ -4,8 +4,8 @@ use super::newton::NewtonWorkspace;
 use super::{Loss, Pairs};
 use crate::error::{SolverError, refused};
 
-/// The loss `1/2 [max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2]`: margins are drawn to 1, from above with the
-/// weight `mu` only, and not at all within `theta`. The default, `theta = mu = 0`, is the squared hinge.
+/// The loss `1/2 [max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2]`: margins are pulled towards 1, from above only with
+/// the weight `mu`, and not at all within `theta`. The default, `theta = mu = 0`, is the squared hinge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OptimalMargin {
     theta: f64,
@@ -16,7 +16,7 @@ impl OptimalMargin {
     /// The loss with tolerance `0 <= theta < 1` and weight `0 < mu <= 1`.
     ///
     /// # Errors
-    /// When one of them is out of its range.
+    /// When one of them is out of range.
     pub fn new(theta: f64, mu: f64) -> Result<Self, SolverError> {
         if !(0.0..1.0).contains(&theta) {
             return Err(refused("theta", theta, "0 <= theta < 1"));

@@ -1,5 +1,5 @@
-//! The squared hinge `1/2 max(0, 1 - z)^2` of Rank-CVM (Xu 2013, eq. (30)) and Rank-LSVM, with weights of the relevant labels
-//! and pairs with the highest irrelevant labels alone where these are asked for.
+//! The squared hinge `1/2 max(0, 1 - z)^2` of Rank-CVM (Xu 2013, eq. (30)) and Rank-LSVM, optionally with weights of the
+//! relevant labels and with pairs restricted to the highest irrelevant labels.
 
 use super::newton::NewtonWorkspace;
 use super::{Loss, OptimalMargin, Pairs};

@@ -1,6 +1,6 @@
-//! What the package's tests of values and proximal maps cannot ask for: starts other than the centre, rounding errors and
-//! scores that have overflowed. On random blocks: with and without weights of the relevant labels and a limit of the highest
-//! irrelevant ones, ties, one label on a side, hundreds of labels, scores far from 0.
+//! Tests that the Python package cannot make: starts other than the centre, rounding errors and scores that have overflowed.
+//! On random blocks: with and without weights of the relevant labels and a limit of the highest irrelevant ones, ties, one
+//! label on a side, hundreds of labels, scores far from 0.
 
 use super::{Hinge, Loss, OptimalMargin, Pairs, SquaredHinge, ZeroLabelHinge};
 
@@ -16,8 +16,8 @@ struct Problem {
 }
 
 impl Problem {
-    /// A random one of up to so many labels a side. With `decades`, the relevant labels have weights that differ by a factor
-    /// of up to `10^decades`, and pairs with the highest irrelevant labels alone.
+    /// A random problem of up to `most` labels a side. With `decades`, the relevant labels have weights that differ by a
+    /// factor of up to `10^decades`, and pairs with the highest irrelevant labels only.
     fn random(random: &mut fastrand::Rng, most: usize, decades: Option<f64>) -> Self {
         let mut side = || {
             if random.u8(..3) == 0 {
@@ -53,7 +53,7 @@ impl Problem {
         }
     }
 
-    /// With pairs of all irrelevant labels.
+    /// With pairs with all irrelevant labels.
     fn of_all(self) -> Self {
         Self {
             top: usize::MAX,
@@ -156,7 +156,7 @@ fn problems<L: Loss>(seed: u64, count: usize, most: usize) -> impl Iterator<Item
     })
 }
 
-/// What the map returns does not depend on the guess, and a label far from 0 moves as one near it.
+/// The result does not depend on the guess, and a label far from 0 moves like one near it.
 fn check_guess<L: Loss>(loss: &L) {
     let mut random = fastrand::Rng::with_seed(2);
     let mut workspace = L::Workspace::default();
@@ -219,15 +219,15 @@ fn smooth_losses_satisfy_the_optimality_conditions_to_rounding() {
     check_smooth(&OptimalMargin::new(0.0, 1.0).unwrap(), [-12.0, 6.0], None);
 }
 
-/// What rounding leaves of the sum of the scores is no shift of labels of little weight.
+/// Rounding in the sum of the scores does not shift labels of small weight.
 #[test]
 fn labels_of_little_weight_have_no_rounding_of_the_others() {
     check_smooth(&SquaredHinge, [-6.0, 6.0], Some(12.0));
     check_smooth(&odm(), [-6.0, 3.0], Some(8.0));
 }
 
-/// The centres of solutions in which the last label that counts ties with the first one that does not: rounding decides
-/// whether they share.
+/// Centres of solutions in which the last label that counts ties with the first one that does not: rounding decides whether
+/// they share.
 fn check_ties<L: Loss>(loss: &L) {
     let mut random = fastrand::Rng::with_seed(11);
     let mut workspace = L::Workspace::default();
@@ -267,7 +267,7 @@ fn labels_tie_at_the_level() {
     check_ties(&SquaredHinge);
 }
 
-/// A kernel that is not positive semidefinite may drive scores there: they have no proximal map, but do no harm.
+/// An indefinite kernel may drive scores there: they have no proximal map, but must do no harm.
 fn check_overflow<L: Loss>(loss: &L) {
     let mut workspace = L::Workspace::default();
     for extreme in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e308, -1e308] {

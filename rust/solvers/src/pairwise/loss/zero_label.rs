@@ -1,7 +1,7 @@
 //! The hinge loss with a zero label, of Rank-SVMz (after Xu 2012): proximal map in one variable.
 //!
-//! A zero label with a score of its own, the last one, stands between the relevant and the irrelevant labels, and each
-//! label is compared with it alone:
+//! A zero label with its own score, the last one, separates the relevant from the irrelevant labels, and each label is
+//! compared only with it:
 //!
 //! ```text
 //! phi(s) = sum over m in P of max(0, 1 - (s_m - s_0))  +  sum over n in N of max(0, 1 - (s_0 - s_n))
@@ -13,7 +13,7 @@
 //! s_m = c_m + clip(t + 1 - c_m, 0, lambda),    s_n = c_n - clip(c_n + 1 - t, 0, lambda)
 //! ```
 //!
-//! and what the others gain the zero label loses, which leaves one equation, increasing and piecewise linear in `t`:
+//! and the zero label loses what the others gain, which leaves one equation, increasing and piecewise linear in `t`:
 //!
 //! ```text
 //! t - c_0 + sum_m clip(t + 1 - c_m, 0, lambda) - sum_n clip(c_n + 1 - t, 0, lambda) = 0
@@ -21,8 +21,8 @@
 //!
 //! With weights of the relevant labels, the bound of their terms is `lambda w_m`.
 //!
-//! Newton's method inside a shrinking bracket finds the piece of the root, from the current score mostly at once, and is
-//! exact there: O(q) an iteration.
+//! Newton's method inside a shrinking bracket finds the linear piece of the root, usually in one step from the current
+//! score, and is exact there; an iteration is O(q).
 
 use super::{Hinge, Loss, Pairs};
 use crate::linalg::root::root;
@@ -33,7 +33,7 @@ use multiversion::multiversion;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ZeroLabelHinge;
 
-/// The label that all pairs have, the others on both sides of it, and the strength of the pairs.
+/// The label that is in all pairs, the labels on either side of it, and the strength of the pairs.
 struct Star<'a> {
     centre: f64,
     relevant: &'a [f64],
@@ -42,18 +42,18 @@ struct Star<'a> {
     lambda: f64,
 }
 
-/// By how much a relevant label of centre `c` rises, for a zero label at `t`.
+/// The amount by which a relevant label with centre `c` rises, for a zero label at `t`.
 fn rise(c: f64, t: f64, lambda: f64) -> f64 {
     (t + 1.0 - c).clamp(0.0, lambda)
 }
 
-/// By how much an irrelevant label of centre `c` falls, for a zero label at `t`.
+/// The amount by which an irrelevant label with centre `c` falls, for a zero label at `t`.
 #[inline(always)]
 fn fall(c: f64, t: f64, lambda: f64) -> f64 {
     (c + 1.0 - t).clamp(0.0, lambda)
 }
 
-/// By how much irrelevant labels fall in all, how many of them do, and how many by `lambda`.
+/// The total amount by which irrelevant labels fall, the number of those that fall, and of those that fall by `lambda`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 fn falls(centres: &[f64], t: f64, lambda: f64) -> (f64, f64, f64) {
     let (mut sums, mut some, mut most) = ([0.0; 8], [0.0; 8], [0.0; 8]);
@@ -67,8 +67,8 @@ fn falls(centres: &[f64], t: f64, lambda: f64) -> (f64, f64, f64) {
 }
 
 impl Star<'_> {
-    /// The root of the equation's piece at `t`, and which labels move on it, and which as far as they may: by their numbers, as
-    /// those of one side move before the others.
+    /// The root of the equation's linear piece at `t`, and an identifier of the piece: the numbers of labels that move, and
+    /// of those that move by their maximum, which determine the piece since the labels of a side move in a fixed order.
     fn root_of_piece(&self, t: f64) -> (f64, (f64, f64)) {
         let (mut sum, some, most) = falls(self.irrelevant, t, self.lambda);
         let (mut slope, mut piece) = (1.0 + some - most, (-some, -most));
@@ -85,7 +85,7 @@ impl Star<'_> {
 
     /// The zero label's score after the proximal map.
     fn score(&self, guess: f64) -> f64 {
-        // The others move the zero label by `lambda` each at most.
+        // Each of the others moves the zero label by at most `lambda`.
         let weights = (0..self.relevant.len()).map(|m| self.pairs.weight(m));
         let bracket = (
             self.centre - self.lambda * weights.sum::<f64>(),
@@ -95,7 +95,7 @@ impl Star<'_> {
     }
 }
 
-/// The proximal map where the label at `zero`, the only one of its side or the last one, is in all pairs.
+/// The proximal map if the label at `zero`, the only one of its side or the last one, is in all pairs.
 pub(super) fn prox_of_star(
     zero: usize,
     centre: &[f64],
@@ -155,7 +155,7 @@ impl Loss for ZeroLabelHinge {
         prox_of_star(zero, centre, guess, displacement, pairs, lambda);
     }
 
-    /// The sum of the pairs' dual variables, which are those of the labels without their signs.
+    /// The sum of the pairs' dual variables, which are the absolute values of those of the labels.
     fn dual_value(&self, dual: &[f64], _scores: &[f64], _pairs: Pairs<'_>, _weight: f64) -> f64 {
         dual[..dual.len() - 1].iter().map(|beta| beta.abs()).sum()
     }

@@ -1,4 +1,4 @@
-//! The cheap repair of a point with a free bias ([`crate::pairwise::bias::oracle`]): what a part does.
+//! One part's work in the cheap repair of a point with a free bias ([`crate::pairwise::bias::oracle`]).
 
 use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
@@ -13,7 +13,7 @@ use crate::report::Monitor;
 /// The part's pairs within the bands of their labels; `None` when interrupted.
 ///
 /// # Errors
-/// When the sizes do not fit together.
+/// When the sizes do not match.
 pub fn pairs_near_margin(
     labels: &Labels,
     scores: &mut DenseScores<'_>,
@@ -30,7 +30,7 @@ pub fn pairs_near_margin(
     ))
 }
 
-/// The part's dual rows mixed with their share of a flow.
+/// The part's dual rows mixed with the part's share of a flow.
 ///
 /// # Errors
 /// When the sizes do not fit together.

@@ -22,9 +22,9 @@ pub struct Split<'a> {
     pub offset: &'a [f64],
     /// `rho`
     pub rho: f64,
-    /// Squared length of the features of a row to which all are scaled.
+    /// Squared length to which the features of all rows are scaled.
     pub length: f64,
-    /// Square of a feature that all rows have beside theirs.
+    /// Square of a constant feature that is added to all rows.
     pub beside: f64,
 }
 
@@ -42,7 +42,7 @@ impl Split<'_> {
     }
 }
 
-/// A part's rows after a round, and what it sends to the others.
+/// A part's rows after a round, and the data that it sends to the others.
 #[derive(Clone, Debug)]
 pub struct SplitAnswer {
     /// `z_i` times the scales, `n x q` row-major.
@@ -57,9 +57,9 @@ pub struct SplitAnswer {
     pub sum: Vec<f64>,
     /// `sum_i phi_i` at the common point.
     pub loss: f64,
-    /// How far rounding may have moved the losses and the dual terms past each other.
+    /// A bound on the rounding error of the difference of losses and dual terms.
     pub rounding: f64,
-    /// `sum_i ||beta_i|| ||x_i||`: times `||W||`, the size of the terms of `<B, X W>` at most.
+    /// `sum_i ||beta_i|| ||x_i||`: times `||W||`, a bound on the terms of `<B, X W>`.
     pub size: f64,
     /// Sum of squares of the scores, times the scales.
     pub square: f64,
@@ -67,7 +67,7 @@ pub struct SplitAnswer {
     pub squares: Squares,
 }
 
-/// What the instances of a part add up.
+/// Sums over the instances of a part.
 #[derive(Debug, Default)]
 struct Sums {
     loss: f64,
@@ -86,11 +86,11 @@ impl Sums {
     }
 }
 
-/// A round of a part, from its scores times the scales (`None`: those of the common point) and its dual rows. `None` when
+/// A round of a part, from its scores times the scales (`None` for those of the common point) and its dual rows. `None` when
 /// interrupted.
 ///
 /// # Errors
-/// When the sizes do not fit together, or a factor is out of range.
+/// When the sizes do not match, or a factor is out of range.
 pub fn split_part<L: Loss>(
     labels: &Labels,
     scores: &mut DenseScores<'_>,

@@ -4,22 +4,22 @@
 //! min over alpha   sum g_imn alpha_imn,    0 <= alpha <= c,    H alpha = 0,    g_imn = f_im - f_in - 1
 //! ```
 //!
-//! Without `H alpha = 0` each pair has its weight where `g < 0`, else 0. What labels then have too much of flows to those that
-//! have too little, along shortest paths one after the other: a pair that leaves its bound costs `|g|` by the unit. Lengths are
-//! reduced by prices (Edmonds and Karp), which are in the end the best biases for the scores, with their signs changed.
+//! Without `H alpha = 0` each pair has its weight if `g < 0`, else 0. The surplus of labels then flows to labels with a
+//! deficit, along one shortest path after the other: a pair that leaves its bound costs `|g|` per unit. Lengths are reduced
+//! by prices (Edmonds and Karp), which end up as the best biases for the scores, with opposite signs.
 //!
-//! [`crate::pairwise::bias::oracle`] asks for nearly the same in a time that hardly depends on the number of pairs; this one is exact, as
-//! published, and keeps all pairs.
+//! [`crate::pairwise::bias::oracle`] computes nearly the same in a time that hardly depends on the number of pairs; this one
+//! is exact, as published, and stores all pairs.
 
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
 use crate::pairwise::bias::centred;
 use crate::report::Monitor;
 
-/// What is left of a label's excess at this share of all capacities is rounding.
+/// An excess of a label below this share of all capacities is rounding.
 const EVEN: f64 = 1e-15;
 
-/// Paths between two looks at the interruption.
+/// Paths between two polls of the monitor.
 const PATHS_BETWEEN_POLLS: usize = 64;
 
 /// A vertex of the feasible set.
@@ -28,11 +28,11 @@ pub(super) struct Vertex {
     pub dual: Vec<f64>,
     /// Its `u^T alpha`.
     pub total: f64,
-    /// The biases that are best for the scores: the multipliers of `H alpha = 0`.
+    /// The best biases for the scores: the multipliers of `H alpha = 0`.
     pub bias: Vec<f64>,
 }
 
-/// A pair that can leave its bound, which is its weight or 0, for the other one.
+/// A pair at a bound, its weight or 0, which can move to the other one.
 #[derive(Clone, Copy)]
 struct Pair {
     /// `|g|`
@@ -41,7 +41,8 @@ struct Pair {
     instance: usize,
 }
 
-/// The pairs by which one label gives to another, the cheapest first: full up to `next`, which has given `given`.
+/// The pairs that carry flow from one label to another, the cheapest first: those before `next` are full, and `next` carries
+/// `given`.
 #[derive(Clone, Default)]
 struct Arc {
     pairs: Vec<Pair>,
@@ -50,13 +51,13 @@ struct Arc {
 }
 
 impl Arc {
-    /// What more costs by the unit, and how much of it there is at that price.
+    /// The cost per unit of more flow, and the amount available at that cost.
     fn forth(&self) -> Option<(f64, f64)> {
         let pair = self.pairs.get(self.next)?;
         Some((pair.cost, pair.weight - self.given))
     }
 
-    /// What less saves by the unit, and how much of it there is at that price.
+    /// The saving per unit of less flow, and the amount available at that price.
     fn back(&self) -> Option<(f64, f64)> {
         if self.given > 0.0 {
             return Some((self.pairs[self.next].cost, self.given));
@@ -65,7 +66,7 @@ impl Arc {
         Some((pair.cost, pair.weight))
     }
 
-    /// Gives at most the room of [`Self::forth`].
+    /// Adds flow, at most the amount of [`Self::forth`].
     fn give(&mut self, amount: f64) {
         self.given += amount;
         if self.given >= self.pairs[self.next].weight {
@@ -73,7 +74,7 @@ impl Arc {
         }
     }
 
-    /// Takes back at most the room of [`Self::back`].
+    /// Removes flow, at most the amount of [`Self::back`].
     fn take(&mut self, amount: f64) {
         if self.given == 0.0 {
             self.next -= 1;
@@ -92,7 +93,7 @@ struct Network {
 }
 
 impl Network {
-    /// The cheapest way from `u` to `v`: the length, and whether it takes back.
+    /// The cheapest arc from `u` to `v`: its length, and whether it removes flow.
     fn length(&self, u: usize, v: usize) -> Option<(f64, bool)> {
         let back = self.arcs[v * self.q + u].back().map(|(cost, _)| -cost);
         let forth = self.arcs[u * self.q + v].forth().map(|(cost, _)| cost);
@@ -103,7 +104,7 @@ impl Network {
         }
     }
 
-    /// Labels from the nearest with less than nothing back to the `source`, by shortest paths; moves the prices.
+    /// The shortest path from the nearest label with a deficit back to the `source`; updates the prices.
     fn path(&mut self, source: usize, excess: &[f64]) -> Option<Vec<usize>> {
         let q = self.q;
         let mut distance = vec![f64::INFINITY; q];
@@ -139,7 +140,7 @@ impl Network {
         Some(path)
     }
 
-    /// What the path can carry, `most` of it.
+    /// The capacity of the path, at most `most`.
     fn room(&self, path: &[usize], most: f64) -> f64 {
         path.windows(2).fold(most, |room, step| {
             let (u, v) = (step[1], step[0]);
@@ -213,7 +214,7 @@ pub(super) fn vertex(labels: &Labels, scores: &[f64], monitor: &mut dyn Monitor)
         let Some(source) = first.filter(|&k| excess[k] > 0.0) else {
             break;
         };
-        // Rounding may leave a little that has nowhere to go.
+        // Rounding may leave a small excess that has nowhere to go.
         let Some(path) = network.path(source, &excess) else {
             excess[source] = 0.0;
             continue;
@@ -248,7 +249,7 @@ mod tests {
     use crate::pairwise::bias::feasible;
     use crate::pairwise::loss::{Hinge, sum_of_losses};
 
-    /// Its value and that of its prices bound each other, and they are the same.
+    /// Its value and that of its prices bound each other, and are equal.
     #[test]
     fn a_vertex_and_its_biases_prove_each_other() {
         let mut random = fastrand::Rng::with_seed(3);
@@ -258,7 +259,7 @@ mod tests {
             let mut labels = Labels::new(&indicator, q, 3.0).unwrap();
             let weights: Vec<f64> = (0..q).map(|_| 0.5 + random.f64()).collect();
             labels = labels.with_label_weights(&weights).unwrap();
-            // Ties of costs in a part.
+            // Costs with ties in some of the problems.
             let scores: Vec<f64> = (0..n * q).map(|_| random.f64() * 4.0).collect();
             let scores: Vec<f64> = if random.bool() {
                 scores.iter().map(|s| s.round()).collect()

@@ -8,8 +8,8 @@
 //! each step costs O(1) (the paper recomputes `(w_m - w_n)^T x_i` and updates two weight vectors each time). Pairs are
 //! visited with `m` over `P_i` outside and `n` over `N_i` inside, both ascending.
 //!
-//! Where we deviate: the stop rule is the duality gap, not `||alpha* - alpha|| < eps`; the loop around the instances is
-//! the engine's ([`crate::pairwise::bcd`]), so kernels, delayed updates and biases are shared.
+//! Deviations: the stop rule is the duality gap, not `||alpha* - alpha|| < eps`; the loop around the instances is the
+//! engine's ([`crate::pairwise::bcd`]), so kernels, delayed updates and biases are shared.
 
 use crate::error::SolverError;
 use crate::labels::Labels;
@@ -19,7 +19,7 @@ use crate::pairwise::loss::{
     Hinge, Loss, OptimalMargin, SquaredHinge, ZeroLabelHinge, for_each_pair,
 };
 
-/// A loss whose dual is known pair by pair.
+/// A loss with a known dual for each pair.
 pub trait PairLoss: Loss {
     /// The dual variable that minimises the objective in this one pair: margin `z` at the current `alpha`, curvature
     /// `kappa` of the instance, weight `c` of the pair.
@@ -83,7 +83,7 @@ impl PairLoss for OptimalMargin {
     }
 }
 
-/// Passes over a given start's pairs that look for dual variables that belong to it.
+/// Maximum number of passes over the pairs in search of dual variables for a given start.
 const PASSES_AT_START: usize = 1000;
 
 /// These passes end when no dual variable changes by more than this share of the largest one.
@@ -94,7 +94,7 @@ const SETTLED: f64 = 1e-14;
 pub struct OnePair<L: PairLoss> {
     loss: L,
     starts: Vec<usize>,
-    /// One dual variable a pair; all 0 where only their sums `beta_i` are known.
+    /// One dual variable per pair; all 0 for an instance of which only their sums `beta_i` are known.
     alpha: Vec<f64>,
     scores: Vec<f64>,
 }
@@ -103,7 +103,7 @@ impl<L: PairLoss> OnePair<L> {
     /// All dual variables 0: `8 L` bytes for `L` pairs.
     ///
     /// # Errors
-    /// When that much memory cannot be had.
+    /// When they cannot be allocated.
     pub fn new(loss: L, labels: &Labels) -> Result<Self, SolverError> {
         let mut starts = vec![0];
         let mut total = 0_usize;
@@ -145,8 +145,8 @@ impl<L: PairLoss> OnePair<L> {
         (largest_change, largest)
     }
 
-    /// Finds dual variables of the pairs for a start of which only `beta_i` is known: the block is solved from 0, so
-    /// that a solution stays where it is.
+    /// Finds dual variables of the pairs for a start of which only `beta_i` is known: the block is solved from 0, so that an
+    /// optimal start does not move.
     fn settle_start(&mut self, block: &Block<'_>) {
         for (score, beta) in self.scores.iter_mut().zip(block.dual) {
             *score -= block.kappa * beta;

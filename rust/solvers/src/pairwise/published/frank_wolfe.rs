@@ -4,14 +4,14 @@
 //! min over alpha  W(alpha) = 1/2 <B, K B> - u^T alpha,   B = [alpha],   0 <= alpha <= c,   H alpha = 0 if the bias is free
 //! ```
 //!
-//! (Xu 2013, eq. (24) and (26)). Each iteration solves the linear programme `min g^T a` over the same set (eq. (41)) at
-//! the gradient `g_imn = s_im - s_in - 1`, and steps by exact line search (eq. (43)). The programme separates by pairs, but
-//! with a free bias it is a circulation at least cost ([`circulation`]), whose prices are the biases.
+//! (Xu 2013, eq. (24) and (26)). Each iteration solves the linear programme `min g^T a` over the same set (eq. (41)) at the
+//! gradient `g_imn = s_im - s_in - 1`, and steps by exact line search (eq. (43)). The programme separates by pairs, but with
+//! a free bias it is a minimum-cost circulation ([`circulation`]), whose prices are the biases.
 //!
-//! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices. With a
-//! free bias it begins at 0 where the rows do not sum to 0.
+//! A start outside the feasible set is first moved into it, as every later iterate is a mean of the start and of vertices.
+//! With a free bias, a start whose rows do not sum to 0 is replaced by 0.
 //!
-//! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
+//! Deviations: the solution is stored as `B` and `u^T alpha` instead of one variable per pair, and the stop rule is the
 //! relative duality gap.
 
 use super::circulation::{self, Vertex};
@@ -52,7 +52,7 @@ fn vertex(
     Some(Vertex { dual, total, bias })
 }
 
-/// The bias of a model: the sum of the rows of `B`, if it has one.
+/// The bias of a model: the sum of the rows of `B`, if it is penalized.
 fn bias_of(kind: Bias, dual: &[f64], q: usize) -> Vec<f64> {
     match kind {
         Bias::Penalized => row_sum(dual, q),
@@ -60,7 +60,7 @@ fn bias_of(kind: Bias, dual: &[f64], q: usize) -> Vec<f64> {
     }
 }
 
-/// `F`, the scores of a dual matrix with its bias, as `scores` have been computed.
+/// `F`, the scores of a dual matrix with its bias; `scores` are those without.
 fn image(scores: &DenseScores<'_>, dual: &[f64], kind: Bias, threads: &Threads) -> Vec<f64> {
     let (mut image, q) = (scores::all(scores, threads), scores.labels());
     let bias = bias_of(kind, dual, q);
@@ -72,7 +72,7 @@ fn image(scores: &DenseScores<'_>, dual: &[f64], kind: Bias, threads: &Threads) 
 /// Solves Rank-SVM by Frank-Wolfe. One iteration counts as one epoch.
 ///
 /// # Errors
-/// When settings, labels and scores do not fit together.
+/// When settings, labels and scores do not match.
 pub fn solve(
     labels: &Labels,
     scores: &mut DenseScores<'_>,
@@ -99,7 +99,7 @@ pub fn solve(
     let mut trace = Trace::default();
     // Whether the scores have been computed from B itself, not by adding up steps.
     let (mut at, mut exact) = (image(scores, &dual, bias, &threads), true);
-    // The best biases for the scores where these are free: the primal objective is that of the model with them.
+    // The best biases for the scores if the bias is free: the primal objective is that of the model with them.
     let (mut best, mut iterations) = (vec![0.0; q], 0);
     let (status, found) = loop {
         let quadratic = dot(&dual, &at);
@@ -110,7 +110,7 @@ pub fn solve(
         let loss = sum_of_losses(&Hinge, labels, &at, &best);
         let (primal, bound) = (0.5 * quadratic + loss, total - 0.5 * quadratic);
         let size = loss + total.abs() + size_of_terms(&dual, &at);
-        // What rounding has left of `H alpha`, at the biases.
+        // The rounding error of `H alpha`, weighted by the biases.
         let sums = row_sum(&dual, q);
         let uneven: f64 = sums.iter().zip(&best).map(|(g, b)| (g * b).abs()).sum();
         let found = Objectives {

@@ -1,6 +1,6 @@
 //! The loops as published: steps of one pair ([`dcd`]) and multiplicative ones of one instance ([`multiplicative`]) in the
-//! engine's loop, and the method of Frank and Wolfe for Rank-SVM ([`frank_wolfe`]) and for Rank-CVM ([`rank_cvm`]). A loss
-//! has the first one where it is a [`PairLoss`].
+//! engine's loop, and the method of Frank and Wolfe for Rank-SVM ([`frank_wolfe`]) and for Rank-CVM ([`rank_cvm`]). The
+//! first one is available for every [`PairLoss`].
 
 mod circulation;
 pub mod dcd;

@@ -5,13 +5,13 @@
 //! min over eta >= 0   1/2 eta^T H eta + v^T eta,   eta = (alpha, beta),   H = [A + I/c, -A; -A, A + I/(mu c)]   (24)
 //! ```
 //!
-//! with one entry a pair `(m, n)` in `alpha` and in `beta`, and `v = (z + theta - 1, -z + theta + 1)` for the margins `z` of
-//! the other instances. `A` is `kappa` times the number of labels that two pairs share, so `H^+ eta` and `H^- eta` are
-//! `A alpha` and `A beta` and a diagonal, and `A alpha` takes the sums of `alpha` by label. Each entry is multiplied by the
-//! positive root of `a x^2 + v x - b = 0` with `a = (H^+ eta)_j` and `b = (H^- eta)_j`.
+//! with one entry per pair `(m, n)` in `alpha` and in `beta`, and `v = (z + theta - 1, -z + theta + 1)` for the margins `z`
+//! due to the other instances. `A` is `kappa` times the number of labels that two pairs share, so `H^+ eta` and `H^- eta`
+//! are `A alpha` and `A beta` and a diagonal, and `A alpha` needs only the sums of `alpha` by label. Each entry is
+//! multiplied by the positive root of `a x^2 + v x - b = 0` with `a = (H^+ eta)_j` and `b = (H^- eta)_j`.
 //!
-//! It is here because it was published: the proximal step finds the same block at once. Where we deviate: the loop around
-//! the instances is the engine's ([`crate::pairwise::bcd`]), as that of [`super::dcd`].
+//! It is included because it was published; the proximal step finds the same block directly. Deviation: the loop around the
+//! instances is the engine's ([`crate::pairwise::bcd`]), as for [`super::dcd`].
 
 use super::dcd::PairLoss;
 use crate::pairwise::bcd::{Block, Step, negative_gradient};
@@ -20,7 +20,7 @@ use crate::pairwise::loss::{Loss, OptimalMargin, for_each_pair};
 /// Entries shrink towards 0 without end; this floor keeps them from becoming denormal.
 const FLOOR: f64 = 1e-150;
 
-/// The updates of a block end when no entry moves by more than this share of the largest one, and after so many.
+/// The updates of a block end when no entry moves by more than this share of the largest one, or after this many updates.
 const SETTLED: f64 = 1e-8;
 const MOST_UPDATES: usize = 1000;
 
@@ -31,7 +31,7 @@ struct Pair {
     n: usize,
     /// Its weight.
     c: f64,
-    /// The margin that the other instances give it.
+    /// Its margin due to the other instances.
     z: f64,
     alpha: f64,
     beta: f64,
@@ -56,7 +56,7 @@ impl Multiplicative {
         }
     }
 
-    /// One update of all entries; whether they have settled.
+    /// Updates all entries once; returns whether they have settled.
     fn update(&mut self, kappa: f64, labels: usize) -> bool {
         let (theta, mu) = (self.loss.theta(), self.loss.mu());
         self.sums.clear();
@@ -86,7 +86,7 @@ impl Multiplicative {
     }
 }
 
-/// The positive root of `a x^2 + v x - b = 0`, by the form in which nothing cancels.
+/// The positive root of `a x^2 + v x - b = 0`, in the form without cancellation.
 fn positive_root(a: f64, v: f64, b: f64) -> f64 {
     let root = (v * v + 4.0 * a * b).sqrt();
     if v > 0.0 {
@@ -152,12 +152,12 @@ mod tests {
     use crate::pairwise::bcd::Proximal;
     use crate::pairwise::loss::Pairs;
 
-    /// What the block adds to the dual objective.
+    /// The contribution of the block to the dual objective.
     fn gain(block: &Block<'_>, dual: &[f64], term: f64) -> f64 {
         term - dot(block.scores, dual) - 0.5 * block.kappa * dot(dual, dual)
     }
 
-    /// Entries that are 0 at the optimum may shrink slowly, so the objectives are compared.
+    /// Objectives are compared, as entries that are 0 at the optimum may shrink slowly.
     #[test]
     fn a_block_is_as_good_as_that_of_the_proximal_step() {
         let mut random = fastrand::Rng::with_seed(4);

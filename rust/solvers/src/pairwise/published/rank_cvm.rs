@@ -13,8 +13,9 @@
 //! | `objective` | `W(alpha)` by the recursion (68) |
 //! | `slope` | `z` (62) |
 //!
-//! The paper keeps and updates one gradient entry a pair. But a gradient entry is a difference of two scores, plus a term
-//! that is 0 outside the support: a step multiplies all scores by `1 - lambda` (67), and changes two labels' by one kernel row.
+//! The paper stores and updates one gradient entry per pair. But a gradient entry is a difference of two scores, plus a term
+//! that is 0 outside the support: a step multiplies all scores by `1 - lambda` (67), and changes those of two labels by a
+//! kernel row.
 //!
 //! Besides the published stop rule, `|z| < eps`, there is a relative one, `-z <= tol W`; `-z` is the duality gap to
 //! Xu 2013, eq. (30) at `rho = min g`.
@@ -28,10 +29,10 @@ use crate::report::{
     Monitor, Objectives, Report, Settings, Status, Trace, relative_gap, rounding_of,
 };
 
-/// Steps between two questions to the monitor.
+/// Steps between two polls of the monitor.
 const STEPS_PER_QUESTION: usize = 16;
 
-/// How often the loop goes on after rounding turned out to have feigned convergence.
+/// How often the loop goes on after a convergence that turned out to be due to rounding.
 const RESTARTS: usize = 20;
 
 /// When to stop.
@@ -71,7 +72,7 @@ pub struct SimplexSolution {
 /// are pairs.
 ///
 /// # Errors
-/// When the arguments are out of range or do not fit together, or when there is no pair.
+/// When the arguments are out of range or do not match, or when there is no pair.
 pub fn solve(
     labels: &Labels,
     kernel: &KernelRows<'_>,
@@ -121,7 +122,7 @@ pub fn solve(
             (iteration >= last).then_some(Status::MaxIterations)
         };
         if let Some(status) = ending {
-            // The certificate that counts is that of scores without the rounding that the recursions have gathered.
+            // The final certificate is that of scores without the rounding errors accumulated by the recursions.
             state.rebuild();
             objective = state.objective();
             let rho = state.best().gradient;
@@ -170,7 +171,7 @@ struct State<'a, 'k> {
     kernel: &'a KernelRows<'k>,
     /// The irrelevant labels of one instance after the other.
     irrelevant: Vec<u32>,
-    /// Where those of an instance start, and end.
+    /// Start and end of those of each instance.
     starts: Vec<usize>,
     /// The scores `F`, `n x q` row-major.
     scores: Vec<f64>,
@@ -260,7 +261,7 @@ impl<'a, 'k> State<'a, 'k> {
         dual
     }
 
-    /// Computes the scores anew.
+    /// Recomputes the scores.
     fn rebuild(&mut self) {
         self.scores.fill(0.0);
         let q = self.labels.count();
@@ -289,8 +290,7 @@ impl<'a, 'k> State<'a, 'k> {
         0.5 * total
     }
 
-    /// The pair with the smallest gradient entry (61), the first one of several; an entry of NaN where scores have
-    /// overflowed.
+    /// The pair with the smallest gradient entry (61), the first one of several; the entry is NaN if scores have overflowed.
     fn best(&self) -> Vertex {
         let mut best = Vertex {
             instance: 0,

@@ -1,4 +1,4 @@
-//! A kernel without its mean direction, in which most rows of its matrix lie close together.
+//! A kernel without its mean direction, for matrices whose rows lie close together.
 //!
 //! With the mean row of the kernel `k_i = <phi_i, m>`, `m = 1/n sum_j phi_j`, and `<m, m>` the mean of `k`:
 //!
@@ -7,9 +7,9 @@
 //! | free | `<phi_i - m, phi_j - m>` | nothing, as `sum_i beta_i = 0`: its scores are those of the kernel but for a constant `sum_i k_i beta_i` |
 //! | none, or in the kernel (`K + s`) | `K_ij + s - tau v_i v_j`, `tau = <m, m> + s`, `v_i = (k_i + s) / tau` | `tau v v^T`, for which [`crate::pairwise::bias`] has a multiplier |
 //!
-//! Both are positive semidefinite where `K` is: what is left of `phi_i` is orthogonal to `m`, or measured from it. Their
-//! diagonal is the curvature of a block step, and so its length: where all rows are alike it is a small share of `K_ii`, and
-//! the steps are as many times as long.
+//! Both are positive semidefinite if `K` is: the remainder of `phi_i` is orthogonal to `m`, or measured from it. Their
+//! diagonal is the curvature of a block step, which determines its length: if all rows are nearly equal, it is a small
+//! fraction of `K_ii`, and the steps are longer by that factor.
 //!
 //! Both are `K - u w^T - w u^T`.
 
@@ -20,12 +20,12 @@ use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::ROUNDING;
 use crate::tuning::Deflating;
 
-/// What is taken out of a kernel: `u w^T + w u^T`.
+/// The part taken out of a kernel: `u w^T + w u^T`.
 #[derive(Clone, Debug)]
 pub(crate) struct Deflation {
     u: Vec<f64>,
     w: Vec<f64>,
-    /// `K_ii` with it.
+    /// `K_ii` of the original kernel.
     pub diagonal: Vec<f64>,
     /// The part that has a multiplier.
     pub direction: Option<Direction>,
@@ -41,8 +41,8 @@ pub(crate) struct Direction {
 }
 
 impl Deflation {
-    /// For a kernel with this mean row and diagonal, and the constant that a bias adds to it, none where it is free; `None`
-    /// where the kernel is indefinite, or its rows are not alike.
+    /// The deflation of a kernel with this mean row and diagonal, and the constant that a bias adds to it (`None` for a free
+    /// bias); `None` if the kernel is indefinite, or its rows are not close together.
     pub fn of(
         mean_row: &[f64],
         diagonal: &[f64],
@@ -60,7 +60,7 @@ impl Deflation {
         (definite && mean(&rest) <= share * mean(diagonal)).then_some(deflation)
     }
 
-    /// Measures the features from their mean.
+    /// Centres the features.
     fn centring(mean_row: &[f64], diagonal: &[f64]) -> Self {
         let half = 0.5 * mean(mean_row);
         Self {
@@ -71,7 +71,7 @@ impl Deflation {
         }
     }
 
-    /// Takes the direction of the mean out of `K + s`; `None` where there is none.
+    /// Takes the direction of the mean out of `K + s`; `None` if the mean is 0.
     fn of_mean(mean_row: &[f64], diagonal: &[f64], s: f64) -> Option<Self> {
         let weight = mean(mean_row) + s;
         if weight.is_nan() || weight <= 0.0 {
@@ -88,7 +88,7 @@ impl Deflation {
         })
     }
 
-    /// Takes it out of a kernel matrix.
+    /// Subtracts it from a kernel matrix.
     pub fn take_from<T: Number>(&self, matrix: &mut [T], threads: &Threads) {
         let n = self.u.len();
         threads.for_each_chunk(matrix, CHUNK * n, |chunk, rows| {
@@ -100,14 +100,14 @@ impl Deflation {
         });
     }
 
-    /// Takes it out of the diagonal alone.
+    /// Subtracts it from the diagonal only.
     pub fn take_from_diagonal(&self, diagonal: &mut [f64]) {
         for ((kappa, u), w) in diagonal.iter_mut().zip(&self.u).zip(&self.w) {
             *kappa -= 2.0 * u * w;
         }
     }
 
-    /// Adds to the scores at `B`, so many times, what it has of them: `u (w^T B) + w (u^T B)`.
+    /// Adds `times` its contribution to the scores at `B`: `u (w^T B) + w (u^T B)`.
     pub fn add_to(&self, times: f64, scores: &mut [f64], dual: &impl Rows, q: usize) {
         for (left, right) in [(&self.u, &self.w), (&self.w, &self.u)] {
             let (sum, _) = weighted_sum(dual, right, q);
@@ -117,7 +117,7 @@ impl Deflation {
         }
     }
 
-    /// The constant that centring takes from the scores at `B`, where `sum_i beta_i = 0`.
+    /// The constant that centring subtracts from the scores at `B`, if `sum_i beta_i = 0`.
     pub fn constant(&self, dual: &impl Rows, q: usize) -> Vec<f64> {
         match self.direction {
             None => weighted_sum(dual, &self.u, q).0,
@@ -132,7 +132,7 @@ mod tests {
 
     const N: usize = 7;
 
-    /// A kernel of rows that are alike, and its mean row.
+    /// A kernel whose rows lie close together, and its mean row.
     fn kernel(random: &mut fastrand::Rng) -> (Vec<f64>, Vec<f64>) {
         let features: Vec<[f64; 2]> = (0..N).map(|_| [0; 2].map(|_| 0.3 * random.f64())).collect();
         let value = |k: usize| {
@@ -145,7 +145,7 @@ mod tests {
         (kernel, mean_row)
     }
 
-    /// By their definitions; and `K B` comes back from the scores of what is left.
+    /// Checked by their definitions, and by `K B` from the scores of the remaining kernel.
     #[test]
     fn what_is_left_and_what_is_taken_make_up_the_kernel() {
         let mut random = fastrand::Rng::with_seed(3);
@@ -179,7 +179,7 @@ mod tests {
                     };
                     assert!((given[i * N + j] - left[i * N + j] - taken).abs() < 1e-12);
                 }
-                // Nothing is left of the direction of the mean, of K + s in the space of the features.
+                // The mean of the features of K + s has no component left.
                 let sum: f64 = left[i * N..][..N].iter().sum();
                 assert!(sum.abs() < 1e-12, "{constant:?}");
             }

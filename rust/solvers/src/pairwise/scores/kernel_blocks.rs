@@ -7,7 +7,7 @@ use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
-/// A kernel computed when needed, as many of its rows as fit the cache, and `F = K B`.
+/// A kernel computed on demand, as many of its rows as fit into the cache, and `F = K B`.
 #[derive(Clone, Debug)]
 pub struct KernelBlocks<'a> {
     gram: Gram<'a>,
@@ -15,11 +15,11 @@ pub struct KernelBlocks<'a> {
     labels: usize,
     scores: Vec<f64>,
     panel: Vec<f64>,
-    /// Kept kernel rows, and where the row of each instance is. Sweeps in random order defeat every policy of
-    /// eviction, so the first rows that are asked for stay.
+    /// Cached kernel rows, and the place of each instance's row. Sweeps in random order defeat every eviction policy, so the
+    /// rows requested first stay.
     cache: Vec<f64>,
     cached: Vec<u32>,
-    /// How many rows are kept, and how many at most.
+    /// Number of cached rows, and its maximum.
     kept: usize,
     cache_rows: usize,
 }
@@ -31,7 +31,7 @@ const CACHED_TOGETHER: usize = 32;
 const ABSENT: u32 = u32::MAX;
 
 impl<'a> KernelBlocks<'a> {
-    /// Starts at `B = 0`. Up to `cache_bytes` bytes of kernel rows are kept.
+    /// Starts at `B = 0`. Up to `cache_bytes` bytes of kernel rows are cached.
     pub fn new(gram: Gram<'a>, labels: usize, cache_bytes: usize) -> Self {
         let n = gram.rows();
         let cache_rows = (cache_bytes / (size_of::<f64>() * n.max(1))).min(n);
@@ -48,7 +48,7 @@ impl<'a> KernelBlocks<'a> {
         }
     }
 
-    /// Computes and keeps the rows of moved instances while there is room.
+    /// Computes and caches the rows of moved instances while there is room.
     fn fill_cache(&mut self, instances: &[u32], threads: &Threads) {
         let n = self.diagonal.len();
         let wanted = instances
@@ -61,7 +61,7 @@ impl<'a> KernelBlocks<'a> {
             return;
         }
         if self.cache.is_empty() {
-            // Pages that are not written take no memory, and those that are, each thread gets for itself.
+            // Pages that are not written take no memory, and each thread maps those that it writes.
             self.cache = memory::zeros_for(self.cache_rows.saturating_mul(n), Purpose::KernelRows);
         }
         for (row, &i) in (self.kept as u32..).zip(&wanted) {
@@ -80,10 +80,10 @@ impl<'a> KernelBlocks<'a> {
         );
     }
 
-    /// `F += K[:, instances] changes`, with kept rows where there are.
+    /// `F += K[:, instances] changes`, with cached rows if available.
     fn add(&mut self, moved: Moved<'_>, threads: &Threads) {
         let (n, q) = (self.diagonal.len(), self.labels);
-        // Kept rows first, so that the computed ones form one panel.
+        // Cached rows first, so that the computed ones form one panel.
         let (mut order, fresh): (Vec<usize>, Vec<usize>) = (0..moved.instances.len())
             .partition(|&k| self.cached[moved.instances[k] as usize] != ABSENT);
         let kept = order.len();
@@ -135,7 +135,7 @@ impl Scores for KernelBlocks<'_> {
     }
 
     fn chain_length(&self) -> usize {
-        // At most about 2e9 operations a block, so that an interruption is answered promptly.
+        // At most about 2e9 operations per block, so that interruptions are answered promptly.
         let row = (self.gram.features() + self.labels + 8) * self.diagonal.len().max(1);
         (1_000_000_000 / row).clamp(1, 128)
     }

@@ -7,10 +7,10 @@ use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
-/// Multiplications below which handing work to threads costs more than it saves.
+/// Multiplications below which threads cost more than they save.
 const PARALLEL_WORK: usize = 400_000;
 
-/// Rows of a product that one chunk of work computes, when the whole has `rows` rows of `work` multiplications each.
+/// Rows per chunk of work for a product of `rows` rows with `work` multiplications each.
 pub(super) fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
     if rows.saturating_mul(work) < PARALLEL_WORK {
         rows.max(1)
@@ -94,7 +94,7 @@ impl Scores for LinearDense<'_> {
     }
 
     fn chain_length(&self) -> usize {
-        // The kernel within a block costs b d an instance and saves vector products of cost 4 d q.
+        // The kernel within a block of b instances costs b d per instance, and saves vector products of cost 4 d q.
         self.labels.clamp(8, 64)
     }
 

@@ -1,9 +1,8 @@
 //! Scores of a linear model on sparse features under a metric: `F = X W`, `W = M X^T B` for inner products `x^T M x'`.
 //!
-//! The images `z_i = M x_i` are dense and stored. A block is opened in time proportional to its nonzeros, and closed by
-//! one product with its images: half the work of `LinearDense` on features that were multiplied by a root of `M`, which
-//! would be dense too. What is
-//! certified is computed from `M` itself.
+//! The images `z_i = M x_i` are dense and stored. A block is opened in time proportional to its nonzeros, and closed by one
+//! product with its images: half the work of `LinearDense` on features multiplied by a root of `M`, which would be dense as
+//! well. Certificates are computed from `M` itself.
 
 use super::linear_dense::LinearDense;
 use super::linear_sparse::LinearSparse;
@@ -30,7 +29,7 @@ impl<'a> LinearMetric<'a> {
     /// Starts at `B = 0`, with the images under a symmetric positive definite metric `M`, `d x d`.
     ///
     /// # Errors
-    /// When the metric has another size.
+    /// When the metric is not `d x d`.
     pub fn new(
         features: Sparse<'a>,
         metric: &'a [f64],
@@ -127,7 +126,7 @@ impl Scores for LinearMetric<'_> {
 
     fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (d, q) = (self.features.columns(), self.labels);
-        // M (X^T B) takes d multiplications for each weight, (M X^T) B would take n.
+        // M (X^T B) takes d multiplications per weight, (M X^T) B would take n.
         let mut plain = LinearSparse::new(self.features, q);
         if !plain.recompute(dual, threads, monitor) {
             return false;

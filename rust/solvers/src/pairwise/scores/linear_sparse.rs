@@ -10,30 +10,30 @@ use crate::report::Monitor;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Parts of the weights for each of several threads, as some features have more nonzeros than others.
+/// Parts of the weights per thread, as some features have more nonzeros than others.
 const PARTS: usize = 4;
 
-/// Most numbers of a slab of `B`: few enough for the cache.
+/// Maximum size of a slab of `B`: small enough for the cache.
 const SLAB_NUMBERS: usize = 1 << 16;
 
 /// Labels whose scores are summed together.
 const GATHERED: usize = 8;
 
-/// Weights that are computed anew at a time, so that there are never two of all.
+/// Weights recomputed at a time, so that there is never a second copy of all.
 const ANEW: usize = 1 << 24;
 
-/// A scan multiplies each weight that it copies so many times.
+/// A scan uses each weight that it copies this many times.
 const COPIED: usize = 8;
 
-/// A change that touches fewer than one in so many numbers of a row is added one by one.
+/// A change with fewer nonzeros than one in this many is added number by number.
 const SCATTERED: usize = 8;
 
-/// A row that is added to others.
+/// A row that is added to other rows.
 #[derive(Clone, Copy, Debug)]
 struct Change<'a> {
     /// Its numbers.
     values: &'a [f64],
-    /// Where it is not 0, ascending.
+    /// Places of its nonzeros, ascending.
     nonzeros: &'a [u32],
 }
 
@@ -45,13 +45,13 @@ pub struct LinearSparse<'a, T = f64, D = Vec<f64>> {
     labels: usize,
     weights: Vec<T>,
     dual: PhantomData<D>,
-    /// Where the changes of instances that moved are not 0, one after the other, and where those of each one start.
+    /// Places of the nonzero changes of moved instances, one after the other, and the start of each.
     nonzeros: Vec<u32>,
     nonzero_starts: Vec<usize>,
 }
 
 impl<'a> LinearSparse<'a> {
-    /// Starts at `B = 0`, with all weights in memory.
+    /// Starts at `B = 0`, with all weights dense in memory.
     pub fn new(features: Sparse<'a>, labels: usize) -> Self {
         Self::at_zero(features, labels)
     }
@@ -78,7 +78,7 @@ impl<'a, T: Number, D: Rows> LinearSparse<'a, T, D> {
 }
 
 impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
-    /// Finds where changes are not 0.
+    /// Finds the nonzeros of changes.
     fn find_nonzeros(&mut self, changes: &[f64]) {
         self.nonzeros.clear();
         self.nonzero_starts.clear();
@@ -89,7 +89,7 @@ impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
         }
     }
 
-    /// Adds the rows of `X[instances]^T changes` from `first` on, as many as there are weights.
+    /// Adds the rows of `X[instances]^T changes` from `first` on to the given weights.
     fn add<N: Number>(
         &mut self,
         moved: Moved<'_>,
@@ -115,7 +115,7 @@ impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
                 let (indices, values) = self.features.row(i as usize);
                 for (&f, &x) in indices.iter().zip(values) {
                     let row = (f as usize).wrapping_sub(first);
-                    // Others have the other rows.
+                    // The other rows belong to other chunks.
                     if row < weights.len() / q {
                         add_to_row(&mut weights[row * q..][..q], x, change);
                     }
@@ -228,7 +228,7 @@ impl<T: Number, D: Rows> Few for LinearSparse<'_, T, D> {
         let (indices, values) = self.features.row(i);
         let mut at_once = [0; GATHERED];
         for (out, labels) in out.chunks_mut(GATHERED).zip(labels.chunks(GATHERED)) {
-            // What is beyond the last label is summed in vain.
+            // Sums beyond the last label are ignored.
             at_once[..labels.len()].copy_from_slice(labels);
             let mut sums = [0.0; GATHERED];
             for (&f, &x) in indices.iter().zip(values) {
@@ -249,7 +249,7 @@ impl<T: Number, D: Rows> Few for LinearSparse<'_, T, D> {
         COPIED * self.features.columns() / nonzeros.max(1)
     }
 
-    /// The weights of the labels are copied together, so that they stay in the cache.
+    /// Copies the weights of the labels into one block, so that they stay in the cache.
     fn scan(
         &self,
         labels: Range<usize>,

@@ -1,8 +1,8 @@
 //! Training scores `F = K B` under changes of a few rows of the dual matrix `B` at a time.
 //!
-//! The engine visits instances in blocks. It opens a block (current scores of its instances, and the kernel among
-//! them), solves the instances in turn while it keeps only the block's own scores current, and closes the block, which
-//! updates all other scores with one matrix product.
+//! The engine visits instances in blocks. It opens a block (the current scores of its instances, and the kernel among them),
+//! solves the instances in turn while keeping only the block's own scores current, and closes the block, which updates all
+//! other scores with one matrix product.
 
 mod deflated;
 mod kernel_blocks;
@@ -27,10 +27,10 @@ use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::{Monitor, rounding_of_form};
 use std::ops::Range;
 
-/// Rows that are multiplied between two questions to the monitor.
+/// Rows that are multiplied between two polls of the monitor.
 const SLAB: usize = 256;
 
-/// How often the visits of an epoch and its certificate meet the features of a row.
+/// How often an epoch with its certificate reads the features of a row.
 const VISITS: f64 = 3.0;
 
 /// The change of one instance's row of `B` within a block.
@@ -40,7 +40,7 @@ pub struct Moved<'a> {
     pub instances: &'a [u32],
     /// Their changes, one row of `q` numbers each.
     pub changes: &'a [f64],
-    /// Where the change of a single instance is not 0, ascending, if that is known.
+    /// Places of the nonzeros of a single instance's change, ascending, if known.
     pub nonzeros: Option<&'a [u32]>,
 }
 
@@ -54,7 +54,7 @@ pub enum KernelValues<'a> {
 }
 
 impl KernelValues<'_> {
-    /// So many of them from `first` on.
+    /// `count` of them from `first` on.
     fn part(self, first: usize, count: usize) -> Self {
         match self {
             Self::Double(values) => Self::Double(&values[first..][..count]),
@@ -63,15 +63,15 @@ impl KernelValues<'_> {
     }
 }
 
-/// Scores of some labels at a time, without the bias, for less than those of all.
+/// Scores of some labels, without the bias, at less cost than those of all.
 pub trait Few: Sync {
     /// Writes the scores of some labels of instance `i`.
     fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]);
 
-    /// How many rows a scan has to take at least to be worth its preparation.
+    /// Minimum number of rows for which the preparation of a scan pays.
     fn rows_at_once(&self) -> usize;
 
-    /// Calls `each` with every one of some instances and its scores of some consecutive labels, until it says no. Returns
+    /// Calls `each` with every instance of a range and its scores for consecutive labels, until it returns false. Returns
     /// whether it never did.
     fn scan(
         &self,
@@ -86,7 +86,7 @@ pub trait Scores: Sync {
     /// How the dual matrix is stored.
     type Dual: Rows;
 
-    /// What the state is made of.
+    /// Number type of the state.
     type Number: Number;
 
     /// Number of labels `q`.
@@ -95,33 +95,32 @@ pub trait Scores: Sync {
     /// `K_ii` of every one of the `n` instances.
     fn diagonal(&self) -> &[f64];
 
-    /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption, and whose
-    /// solutions take a good part of the time: the update of all scores does elsewhere.
+    /// Whether the state is the weights of a linear model. They are part of the answer even after an interruption, and block
+    /// solutions take a large part of the time; for other scores the update of all scores does.
     fn is_linear(&self) -> bool {
         false
     }
 
-    /// Whether it is so of dense features, whose few columns leave all rows few directions to move in.
+    /// Whether the model is linear with dense features, whose few columns leave all rows few directions to move in.
     fn has_dense_columns(&self) -> bool {
         false
     }
 
-    /// About how many multiplications it takes to visit all instances but for their solutions, in those of a product of dense
-    /// matrices.
+    /// Approximate cost of visiting all instances, without their solutions, in multiplications of a dense matrix product.
     fn work(&self) -> f64 {
-        // The matrix is read from memory, however few the labels.
+        // However few labels there are, the matrix is read from memory.
         (self.diagonal().len() as f64).powi(2) * self.labels().max(16) as f64
     }
 
-    /// How many instances to solve in turn before the other scores are updated.
+    /// Number of instances to solve in turn before the other scores are updated.
     fn chain_length(&self) -> usize;
 
-    /// Opens a block of one instance or more: writes their current scores (`b x q`) and, unless `kernel` is empty, the kernel among
-    /// them (`b x b`, right of the diagonal at least: later instances depend on earlier ones).
-    /// `scratch` is memory that only `open` of one kind of scores uses.
+    /// Opens a block of one instance or more: writes their current scores (`b x q`) and, unless `kernel` is empty, the
+    /// kernel among them (`b x b`, right of the diagonal at least: later instances depend on earlier ones). `scratch` is a
+    /// buffer for the use of `open` only.
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>);
 
-    /// A row of the kernel, where that is in memory.
+    /// A row of the kernel, if it is in memory.
     fn stored_row(&self, _i: u32) -> Option<KernelValues<'_>> {
         None
     }
@@ -129,15 +128,15 @@ pub trait Scores: Sync {
     /// Closes a block: `F += K[:, instances] changes`.
     fn close(&mut self, moved: Moved<'_>, threads: &Threads);
 
-    /// Access to the scores of some labels, where that takes less time than all.
+    /// Access to the scores of some labels, if that is cheaper than those of all.
     fn few(&self) -> Option<&dyn Few> {
         None
     }
 
-    /// What the scores are made of: themselves, or the weights of a linear model.
+    /// The state: the scores themselves, or the weights of a linear model.
     fn state(&mut self) -> &mut Vec<Self::Number>;
 
-    /// Replaces the state by `K B`, computed from nothing; `false` when interrupted, and the state is then that of no `B`.
+    /// Replaces the state by that of `K B`, computed from scratch; `false` when interrupted, which leaves an invalid state.
     fn recompute(
         &mut self,
         dual: &Self::Dual,
@@ -170,8 +169,7 @@ pub(crate) fn of<S: Scores + ?Sized>(scores: &S, of: &[u32], threads: &Threads) 
     rows
 }
 
-/// `sum_i ||beta_i|| sqrt(K_ii)` at `B`, of a kernel from which this much may have been taken: its square is the size of the
-/// terms of `<B, K B>` at most.
+/// `sum_i ||beta_i|| sqrt(K_ii)` at `B`, for the kernel before deflation: its square bounds the terms of `<B, K B>`.
 pub(super) fn size<S: Scores + ?Sized>(
     scores: &S,
     deflation: Option<&Deflation>,
@@ -186,8 +184,8 @@ pub(super) fn size<S: Scores + ?Sized>(
     diagonal.iter().enumerate().map(term).sum()
 }
 
-/// A bound on the rounding of `<B, K B>`: a few units in the last place of its terms. Infinite for linear scores, whose
-/// curvature is never negative but by rounding.
+/// A bound on the rounding error of `<B, K B>`: a few units in the last place of its terms. Infinite for linear scores,
+/// whose curvature is negative only through rounding.
 pub(super) fn rounding<S: Scores + ?Sized>(
     scores: &S,
     deflation: Option<&Deflation>,
@@ -199,7 +197,7 @@ pub(super) fn rounding<S: Scores + ?Sized>(
     rounding_of_form(size(scores, deflation, dual).powi(2))
 }
 
-/// Copies the chosen rows of stored scores.
+/// Copies selected rows of stored scores.
 fn copy_rows(scores: &[f64], q: usize, instances: &[u32], out: &mut [f64]) {
     for (row, &i) in out.chunks_exact_mut(q).zip(instances) {
         row.copy_from_slice(&scores[i as usize * q..(i as usize + 1) * q]);

@@ -7,8 +7,8 @@ use crate::report::Monitor;
 
 /// The scores `factor K B` of a kernel `factor K`.
 ///
-/// The state may start at scores that no `B` of these instances explains: those of a given model, say, on top of which
-/// the instances are fitted.
+/// The state may start at scores that do not come from a `B` of these instances, such as those of a given model on top of
+/// which the instances are fitted.
 pub struct Scaled<'a> {
     inner: &'a mut DenseScores<'a>,
     factor: f64,

@@ -16,7 +16,7 @@ use crate::report::Monitor;
 use crate::tuning::Deflating;
 use std::borrow::Cow;
 
-/// Rows of `F` that one chunk of work updates: whole blocks of a product.
+/// Rows of `F` updated by one chunk of work: whole blocks of a product.
 const CHUNK: usize = 480;
 
 /// A stored kernel matrix and `F = K B`.
@@ -28,27 +28,27 @@ pub struct StoredKernel<'a> {
     scores: Vec<f64>,
 }
 
-/// How the matrix is stored. Where that is in single precision, what moves changes the scores as the rounded matrix says, and
-/// the scores of a given `B` are those of the exact one.
+/// The storage of the matrix. In single precision, moves update the scores with the rounded matrix, while recomputed scores
+/// are those of the exact one.
 #[derive(Debug)]
 enum Matrix<'a> {
     Double {
         exact: Cow<'a, [f64]>,
         /// A copy in single precision,
         rounded: Option<Vec<f32>>,
-        /// and how many instances move before there is one, if there may be one.
+        /// and the number of moves until it is made, if it may be made.
         due: Option<usize>,
     },
     Single {
         rounded: Vec<f32>,
         exact: Box<KernelRows<'a>>,
-        /// What is taken from the kernel.
+        /// The part taken out of the kernel.
         taken: Option<Deflation>,
     },
 }
 
 impl Matrix<'_> {
-    /// What scores change by.
+    /// The kernel values used by updates.
     fn stored(&self) -> KernelValues<'_> {
         match self {
             Self::Single { rounded, .. }
@@ -82,7 +82,7 @@ impl<'a> StoredKernel<'a> {
         Ok(Self::of(matrix, diagonal, labels))
     }
 
-    /// With a kernel's matrix in single precision alone; `None` when interrupted.
+    /// With the kernel matrix in single precision only; `None` when interrupted.
     pub(in crate::pairwise) fn rounded(
         exact: KernelRows<'a>,
         labels: usize,
@@ -107,7 +107,7 @@ impl<'a> StoredKernel<'a> {
         }
     }
 
-    /// Lets scores change by a copy in single precision, once that has paid.
+    /// Allows updates with a copy in single precision, once it pays.
     pub(in crate::pairwise) fn may_round(mut self) -> Self {
         if let Matrix::Double { due, .. } = &mut self.matrix {
             *due = Some(STORAGE.epochs * self.diagonal.len());
@@ -115,9 +115,8 @@ impl<'a> StoredKernel<'a> {
         self
     }
 
-    /// Takes the mean direction out of the kernel with this constant beside it, where that pays, or centres it where there is
-    /// no constant: a copy of it, which may take so many bytes, where the
-    /// matrix is borrowed.
+    /// Takes the mean direction out of the kernel plus this constant, if that pays, or centres it if there is no constant. A
+    /// borrowed matrix is copied, if the copy fits into `bytes`.
     pub(in crate::pairwise) fn deflate(
         &mut self,
         constant: Option<f64>,
@@ -158,7 +157,7 @@ impl<'a> StoredKernel<'a> {
         self.matrix.stored().part(i as usize * n, n)
     }
 
-    /// Rounds the matrix once so many instances have moved.
+    /// Rounds the matrix once enough instances have moved.
     fn round_when_due(&mut self, moved: usize, threads: &Threads) {
         if let Matrix::Double {
             exact,
@@ -278,7 +277,7 @@ impl Scores for StoredKernel<'_> {
     }
 }
 
-/// Copies chosen numbers of a row.
+/// Copies selected numbers of a row.
 fn pick<T: Number>(row: &[T], places: &[u32], out: &mut [f64]) {
     for (value, &j) in out.iter_mut().zip(places) {
         *value = row[j as usize].into();
@@ -294,8 +293,8 @@ mod tests {
     const N: usize = 150;
     const Q: usize = 5;
 
-    /// In single precision, of a kernel that is computed or stored, taken apart or not, and of a copy that comes later: moves
-    /// change the scores as the rounded matrix says, and those computed anew are exact.
+    /// In single precision, for a computed or stored kernel, deflated or not, and for a copy that is made later: moves
+    /// update the scores with the rounded matrix, and recomputed scores are exact.
     #[test]
     fn scores_by_a_rounded_matrix_are_exact_when_computed_anew() {
         let mut random = fastrand::Rng::with_seed(5);
@@ -323,7 +322,7 @@ mod tests {
             });
             let instances: Vec<u32> = (0..N as u32).collect();
             for _ in 0..=STORAGE.epochs {
-                // As small as weights may make them.
+                // As small as small weights can make them.
                 let changes: Vec<f64> = (0..N * Q).map(|_| 1e-60 * (random.f64() - 0.5)).collect();
                 axpy(1.0, &changes, &mut dual);
                 for scores in &mut all {

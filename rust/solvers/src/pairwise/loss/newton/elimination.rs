@@ -1,15 +1,15 @@
 //! The Newton step. The optimality conditions of a piece have the matrix `I + lambda Laplacian` of the graph of active
 //! pairs, a diagonally dominant M-matrix. It is eliminated without a single subtraction of its entries (the rule of
 //! Grassmann, Taksar and Heyman: carry row sums, not diagonals), so that the solution does not suffer when `lambda` is 1e12.
-//! It takes the cube of the number of the few.
+//! The cost is cubic in the number of the few.
 
 use super::{NewtonWorkspace, Node};
 
 impl NewtonWorkspace {
     /// The optimality conditions of the few without the many, as a matrix, the sums of its rows and right-hand sides.
     ///
-    /// Without the many, the few at `j < i` are coupled through every node that both have as partner, by the product of
-    /// the two weights and `count / stiffness`; what a row loses in the elimination is made up by its row sum, which
+    /// Without the many, the few at `j < i` are coupled through every node that both have as partner, by the product of the
+    /// two weights and `count / stiffness`; what the elimination removes from a row is accounted for in its row sum, which
     /// collects `weight count / stiffness`.
     pub(super) fn couple(&mut self, lambda: f64) {
         let (theta, mu) = (self.loss.theta(), self.loss.mu());
@@ -39,7 +39,7 @@ impl NewtonWorkspace {
             let from = self.nodes.partition_point(|node| node.near <= j);
             let mut nodes = self.nodes[from..].iter().peekable();
             for (i, other) in few.iter().enumerate().skip(j + 1) {
-                // Near to the one at j and far from the one at i.
+                // Nodes near to the label at j and far from the one at i.
                 while let Some(node) = nodes.next_if(|node| node.far <= i) {
                     both += strength(node);
                 }

@@ -1,12 +1,12 @@
-//! The smooth losses: the squared hinge and the optimal margin. Their proximal map is found by a Newton method that ends at
-//! the exact minimiser.
+//! The smooth losses: the squared hinge and the optimal margin. A Newton method finds the exact minimiser of their proximal
+//! map.
 //!
 //! ```text
 //! min over s of 1/2 ||s - centre||^2 + lambda * sum_m w_m sum over the k highest s_n of loss(s_m - s_n)
 //! loss(z) = 1/2 [max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2]
 //! ```
 //!
-//! With `theta = mu = 0` this is the squared hinge; with other margins there is no `k`.
+//! With `theta = mu = 0` this is the squared hinge; only then may `k` be less than all.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -17,9 +17,10 @@
 //! | far pair | `y < a - 2 theta`: it costs `mu w/2 (y - a + 2 theta)^2` |
 //!
 //! The many are minimised out ([`pieces`]), which leaves a smooth and convex function of the few. Those with the same
-//! partners form a [`Node`], of which only the number and the sum of the centres matter to the few. A Newton step
-//! ([`threshold_graph`], or with far pairs [`elimination`]) whose end lies on the piece that it was computed from ends at the minimiser; otherwise a line search
-//! follows and a step of each of the few alone ([`relax`]), and where that takes long, continuation from a small `lambda`.
+//! partners form a [`Node`], of which only the number and the sum of the centres are needed. A Newton step
+//! ([`threshold_graph`], or with far pairs [`elimination`]) whose end lies on the piece that it was computed from ends at
+//! the minimiser; otherwise a line search follows, a separate step of each of the few ([`relax`]), and, if that takes long,
+//! continuation from a small `lambda`.
 
 mod elimination;
 mod pieces;
@@ -34,7 +35,7 @@ use crate::pairwise::tuning::NEWTON;
 use relax::Many;
 use threshold_graph::Level;
 
-/// Points that differ by this share of the largest score are the same.
+/// Points that differ by no more than this share of the largest score are equal.
 const SAME: f64 = 16.0 * f64::EPSILON;
 
 /// One of the few, in ascending order.
@@ -47,20 +48,20 @@ struct Few {
     /// Of a line search.
     origin: f64,
     direction: f64,
-    /// The weights and the weighted scores from this label on.
+    /// Sums of the weights and of the weighted scores from this label on.
     after: (f64, f64),
-    /// Two sums over the near and over the far partners.
+    /// The number and the sum of scores of the near and of the far partners.
     near: (f64, f64),
     far: (f64, f64),
 }
 
 impl Few {
-    /// How strongly the partners draw a label at 0, and by how much less one at 1, for sums of counts and of scores.
+    /// The pull of the partners on a label at 0, and its decrease per unit, from these counts and sums.
     fn pull(&self, mu: f64) -> (f64, f64) {
         (self.near.1 + mu * self.far.1, self.near.0 + mu * self.far.0)
     }
 
-    /// Of the objective, where only this label moves.
+    /// First and second derivative of the objective if only this label moves.
     fn derivatives(&self, mu: f64, lambda: f64) -> (f64, f64) {
         let ((pull, count), lambda) = (self.pull(mu), lambda * self.weight);
         let gradient = self.score - self.centre - lambda * (pull - count * self.score);
@@ -68,21 +69,21 @@ impl Few {
     }
 }
 
-/// Some of the many with the same partners, or those at the level `t`.
+/// Those of the many that have the same partners, or are tied at the level `t`.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     /// The first `near` of the few are near partners, those from `far` on far ones.
     near: usize,
     far: usize,
     range: (usize, usize),
-    /// Whether they are tied at the level.
+    /// Whether they are tied at the level `t`.
     tied: bool,
-    /// How many times they count, so many times the mean of their centres, and `lambda` in the equation of their score.
+    /// Their effective number, this times the mean of their centres, and the `lambda` of their equation.
     count: f64,
     sum: f64,
     lambda: f64,
-    /// The weights of the near partners, of the far ones, and of all, with `mu`; `1 + lambda` times the latter, which is
-    /// `dv/dy`; and the weighted sum of the scores to which they draw.
+    /// The weight of the near partners, of the far ones, and of all, with `mu`; `1 + lambda` times the last, which is
+    /// `dv/dy`; and the weighted sum of the scores to which they pull.
     near_weight: f64,
     far_weight: f64,
     weight: f64,
@@ -107,13 +108,13 @@ pub struct NewtonWorkspace {
     loss: OptimalMargin,
     top: usize,
     rounding: f64,
-    /// Of the elimination: the lower triangle of the matrix, its row sums and the right-hand side.
+    /// For the elimination: the lower triangle of the matrix, its row sums and the right-hand side.
     matrix: Vec<f64>,
     row_sums: Vec<f64>,
     values: Vec<f64>,
-    /// Of the step without far pairs.
+    /// For the step without far pairs.
     levels: Vec<Level>,
-    /// Of the steps of the few alone.
+    /// For the separate steps of the few.
     many: Many,
 }
 
@@ -130,7 +131,7 @@ impl NewtonWorkspace {
     ) {
         let irrelevant = centre.len() - pairs.relevant;
         if irrelevant < pairs.relevant && pairs.are_plain(centre.len()) {
-            // The time grows with the cube of the number of the few: both sides change places.
+            // The time is cubic in the number of the few: swap the sides.
             let mirrored =
                 |scores: &[f64]| -> Vec<f64> { scores.iter().rev().map(|s| -s).collect() };
             let (centre, guess) = (mirrored(centre), mirrored(guess));
@@ -172,7 +173,7 @@ impl NewtonWorkspace {
                 position: label.position,
                 weight: label.weight.min(stiffest / lambda),
                 centre: label.score + loss.theta(),
-                // Of a loss that falls, no relevant label falls, and none rises above all irrelevant ones.
+                // With a decreasing loss, no relevant label is lowered, and none is raised above all irrelevant ones.
                 score: if falling {
                     guess.max(label.score).min(0.0)
                 } else {
@@ -191,7 +192,7 @@ impl NewtonWorkspace {
         self.displace(lambda, displacement);
     }
 
-    /// Newton's method from the guess, and if that does not succeed at once, continuation from weak coupling.
+    /// Newton's method from the guess, and if that does not succeed quickly, continuation from weak coupling.
     fn minimise(&mut self, target: f64) {
         if self.newton(target, NEWTON.steps_from_guess) {
             return;
@@ -209,7 +210,7 @@ impl NewtonWorkspace {
             if lambda >= target || !target.is_finite() {
                 return;
             }
-            // Where rounding hides the minimiser, it does so for all that is stiffer.
+            // If rounding hides the minimiser, it does so for all larger `lambda`.
             lambda = if found {
                 (NEWTON.factor * lambda).min(target)
             } else {
@@ -239,15 +240,15 @@ impl NewtonWorkspace {
                 return true;
             }
             self.step(1.0, lambda);
-            // Where pairs contradict their piece by no more than rounding, the next one is no better. Sums over hundreds of
-            // labels have more of it: there, a step that leads no closer is the end.
+            // If pairs contradict their piece by no more than rounding, the next piece is no better. Sums over hundreds of
+            // labels have more rounding: there, a step without progress is the end.
             let residual = self.residual(lambda);
             let closest = residual <= NEWTON.noise * self.rounding && residual >= before;
             if residual <= self.rounding || closest {
                 return true;
             }
             before = residual;
-            // Where the point lies on a kink, its piece may be that of the wrong side, and the step 0: go past the kink.
+            // At a kink, the piece may be the one on the wrong side, and the step 0: go past the kink.
             let shortest = (self.rounding / moved).min(1.0);
             let length = self.shorten(lambda);
             if length < shortest {
@@ -273,14 +274,14 @@ impl NewtonWorkspace {
         false
     }
 
-    /// Whether the pairs of each of the few make up for its distance from its centre where they are apart by noise.
+    /// Whether rounding noise in the pairs of each of the few is enough to explain its distance from its centre.
     fn is_noise(&self, lambda: f64) -> bool {
         let drawn = NEWTON.noise * self.rounding * lambda;
         let mut labels = self.few.iter();
         labels.all(|label| (label.score - label.centre).abs() <= drawn * label.weight)
     }
 
-    /// Line search from the full step; returns how far it goes.
+    /// Line search from the full step; returns the step length.
     fn shorten(&mut self, lambda: f64) -> f64 {
         let mut upper = (1.0, self.slope(lambda));
         if upper.1 <= 0.0 {
@@ -294,7 +295,7 @@ impl NewtonWorkspace {
         let mut lower = (0.0, initial);
         let mut step = 1.0;
         for trial in 1..NEWTON.trials {
-            // The slope is piecewise linear, but with any number of pieces.
+            // The slope is piecewise linear with an unknown number of pieces.
             step = if trial % 3 == 0 {
                 0.5 * (lower.0 + upper.0)
             } else {
@@ -329,7 +330,7 @@ impl NewtonWorkspace {
         self.few.iter().map(of_label).sum()
     }
 
-    /// The most that one of the few alone would move from the current point.
+    /// The largest move of one of the few if only that one moved.
     fn residual(&self, lambda: f64) -> f64 {
         let of_label = |label: &Few| {
             let (gradient, curvature) = label.derivatives(self.loss.mu(), lambda);
@@ -338,8 +339,8 @@ impl NewtonWorkspace {
         self.few.iter().map(of_label).fold(0.0, f64::max)
     }
 
-    /// Writes the displacements at the current point, each as a mean over the partners of the difference to the label's
-    /// own centre: accurate however small `lambda` is.
+    /// Writes the displacements at the current point, each as a mean over the partners of the difference to the label's own
+    /// centre, which is accurate for any small `lambda`.
     fn displace(&mut self, lambda: f64, displacement: &mut [f64]) {
         for node in &self.nodes {
             for &(v, position) in &self.candidates.irrelevant[node.range.0..node.range.1] {
@@ -356,8 +357,8 @@ impl NewtonWorkspace {
             displacement[label.position] =
                 lambda * (pull - count * label.centre) / (1.0 + lambda * count);
         }
-        // The sum of the scores stays what it was. No pair sees a shift of all of them, so where `lambda` is large it may
-        // have gathered rounding errors of that size; labels of little weight follow the others in part.
+        // The sum of the scores is invariant. No pair sees a common shift of all scores, so for a large `lambda` it may have
+        // gathered rounding errors of that size; labels of small weight follow the others in part.
         let surplus = displacement.iter().sum::<f64>();
         if surplus.abs() > self.rounding {
             let follows = |strength: f64| strength / (1.0 + strength);
@@ -399,7 +400,7 @@ mod tests {
         radius * (std::f64::consts::TAU * random.f64()).cos()
     }
 
-    /// Their sums have more rounding than those of a few labels.
+    /// Sums over hundreds of labels have more rounding than those over a few.
     #[test]
     fn hundreds_of_labels_at_a_few_scores_need_a_few_steps() {
         let odm = OptimalMargin::new(0.3, 0.5).unwrap();
@@ -415,7 +416,7 @@ mod tests {
         }
     }
 
-    /// A line search that stops for the stiffest pairs does not get there, however long it goes on.
+    /// A line search that stops at the stiffest pairs would never get there.
     #[test]
     fn labels_of_little_weight_do_not_wait_for_the_others() {
         let mut random = fastrand::Rng::with_seed(3);

@@ -1,14 +1,14 @@
-//! The many given the few: each has an equation of its own, in which `v` is an increasing, piecewise linear function of `y`
-//! with kinks where `y` meets some `a` or `a - 2 theta`. One merge of the sorted `v` with these kinks solves them all.
+//! The many given the few: each has its own equation, in which `v` is an increasing, piecewise linear function of `y` with
+//! kinks at each `a` and `a - 2 theta`. One merge of the sorted `v` with these kinks solves them all.
 //!
-//! Where more than `k` labels are above the lowest `a`, the last ones meet at a level `t` and share what is left of `k`:
-//! with `h(x) = sum_m w_m max(0, x - a_m)`,
+//! If more than `k` labels are above the lowest `a`, the last ones meet at a level `t` and share the remainder of `k`: with
+//! `h(x) = sum_m w_m max(0, x - a_m)`,
 //!
 //! ```text
 //! sum_n min(1, (v_n - t)_+ / (lambda h(t))) = k
 //! ```
 //!
-//! Labels with `v_n >= t + lambda h(t)` count fully, those down to `t` in part, and the others stay.
+//! Labels with `v_n >= t + lambda h(t)` count fully, those down to `t` in part, and the others do not move.
 
 use super::{NewtonWorkspace, Node};
 use crate::linalg::root::root;
@@ -40,7 +40,7 @@ impl NewtonWorkspace {
             start = self.tie(lambda);
         }
         let (few, many) = (&self.few, &self.candidates.irrelevant);
-        // Of the few: those below the present `y`, and those that are far above it.
+        // Sums over the few below the current `y`, and over those far above it.
         let (mut near, mut below) = (0, (0.0, 0.0));
         let (mut far, mut beyond) = if mu > 0.0 {
             (0, after)
@@ -94,8 +94,8 @@ impl NewtonWorkspace {
         }
     }
 
-    /// Finds the node of those that share what is left of `top` at the level `t`, of more than `top` that are above the
-    /// lowest of the few. Returns how many labels above it count fully.
+    /// If more than `top` labels are above the lowest of the few, finds the node of those that share the remainder of `top`
+    /// at the level `t`. Returns the number of labels above it, which count fully.
     fn tie(&mut self, lambda: f64) -> usize {
         let (few, v, top) = (&self.few, &self.candidates.irrelevant, self.top);
         // `h` at each of the few, and the sums of the weights and of the weighted scores up to it.
@@ -161,7 +161,7 @@ impl NewtonWorkspace {
         });
     }
 
-    /// Sums two numbers over the near and over the far partners of each of the few; they may depend on which these are.
+    /// Sums two numbers over the near and over the far partners of each of the few; the numbers may differ for near and far.
     pub(super) fn sum_partners(&mut self, of: impl Fn(&Node, bool) -> (f64, f64)) {
         let mut nodes = self.nodes.iter().rev().peekable();
         let mut sum = (0.0, 0.0);

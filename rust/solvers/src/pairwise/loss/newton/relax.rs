@@ -1,8 +1,8 @@
-//! Each of the few alone, for the present scores of the many: a step down in which none waits for the others.
+//! A separate step of each of the few, for the current scores of the many, in which none limits the others.
 //!
-//! A Newton step with a line search is as long as the stiffest pairs allow, and where weights differ by orders of magnitude,
-//! that holds up all labels of less weight. With the many held, the few have an equation each, increasing and piecewise
-//! linear in the score `a`:
+//! A Newton step with a line search is as long as the stiffest pairs allow; if weights differ by orders of magnitude, that
+//! holds up all labels of smaller weight. With the many held fixed, each of the few has its own equation, increasing and
+//! piecewise linear in the score `a`:
 //!
 //! ```text
 //! a - c - lambda w sum_n max(0, y_n - a) + mu lambda w sum_n max(0, a - 2 theta - y_n) = 0
@@ -11,8 +11,7 @@
 use super::NewtonWorkspace;
 use crate::linalg::root::root;
 
-/// Scores of the many that count, in descending order, and by how much those before and those after each are above and below
-/// it in all.
+/// Scores of the many that count, in descending order, and the total distances of those before and after each one from it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Many {
     scores: Vec<f64>,
@@ -21,7 +20,7 @@ pub(super) struct Many {
 }
 
 impl Many {
-    /// Sums up the distances, none of which is negative.
+    /// Sums the distances, none of which is negative.
     fn sum_up(&mut self) {
         let Self {
             scores,
@@ -40,7 +39,7 @@ impl Many {
         }
     }
 
-    /// How many are above a level, and by how much in all.
+    /// The number above a level, and their total distance from it.
     fn above(&self, level: f64) -> (f64, f64) {
         let count = self.scores.partition_point(|&y| y > level);
         let sum = count.checked_sub(1).map_or(0.0, |last| {
@@ -49,7 +48,7 @@ impl Many {
         (count as f64, sum)
     }
 
-    /// How many are below a level, and by how much in all.
+    /// The number below a level, and their total distance from it.
     fn below(&self, level: f64) -> (f64, f64) {
         let first = self.scores.partition_point(|&y| y >= level);
         let count = (self.scores.len() - first) as f64;
@@ -62,7 +61,7 @@ impl Many {
 }
 
 impl NewtonWorkspace {
-    /// Moves each of the few to its best score for those of the many.
+    /// Moves each of the few to its best score given those of the many.
     pub(super) fn relax(&mut self, lambda: f64) {
         let (mu, gap) = (self.loss.mu(), 2.0 * self.loss.theta());
         let (v, many) = (&self.candidates.irrelevant, &mut self.many);

@@ -1,5 +1,5 @@
-//! One of the few alone. With `g = lambda / (1 + lambda)` and `h = mu lambda / (1 + mu lambda)`, and the many minimised out, its
-//! score solves an increasing, piecewise linear equation:
+//! A single one of the few. With `g = lambda / (1 + lambda)`, `h = mu lambda / (1 + mu lambda)`, and the many minimised out,
+//! its score solves an increasing, piecewise linear equation:
 //!
 //! ```text
 //! a - c - g sum_n max(0, v_n - a) + h sum_n max(0, a - 2 theta - v_n) = 0

@@ -1,26 +1,26 @@
-//! The Newton step where no pair is far. The partners of the few are nested then: with the few in ascending order, each node
-//! has the first ones of them, so that all that it sees of them is `P = sum w a` over so many. From the few with the fewest
-//! partners on, what the nodes so far have in common with the rest is one number, their mean score
+//! The Newton step if no pair is far. The partners are then nested: with the few in ascending order, the partners of each
+//! node are the first ones, and enter only through `P = sum w a` over them. Starting with the few that have the fewest
+//! partners, the nodes so far are coupled to the rest through a single number, their mean score
 //!
 //! ```text
 //! x = alpha + gamma P,    leak = 1 - gamma W,    W = sum w
 //! ```
 //!
-//! and no entry is subtracted from another: the leak is carried along. It takes as many steps as there are few and nodes.
+//! and no entry is subtracted from another, as the leak is carried along. The number of steps is that of the few and nodes.
 
 use super::{Few, NewtonWorkspace};
 
-/// What the nodes so far have in common with the few that are left.
+/// The coupling of the nodes so far to the remaining few.
 #[derive(Clone, Copy, Debug, Default)]
 struct Common {
-    /// How many of the many there are.
+    /// Number of the many.
     count: f64,
     alpha: f64,
     gamma: f64,
     leak: f64,
 }
 
-/// The few that see the same nodes, from the first one on, and these nodes given the few before.
+/// The few that are coupled to the same nodes, from the first one on, and these nodes given the previous few.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
     first: usize,
@@ -28,7 +28,7 @@ pub(super) struct Level {
 }
 
 impl Common {
-    /// With another node's labels.
+    /// Combined with another node.
     fn and(self, other: Self) -> Self {
         let count = self.count + other.count;
         let mean = |own: f64, others: f64| (self.count * own + other.count * others) / count;
@@ -40,7 +40,7 @@ impl Common {
         }
     }
 
-    /// Without some of the few, where those that are left have the weight `rest`.
+    /// Without some of the few; the remaining ones have the weight `rest`.
     fn without(self, few: &[Few], lambda: f64, rest: f64) -> Self {
         let (mut drawn, mut loose) = (0.0, 0.0);
         for label in few {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::pairwise::loss::{Loss, Pairs, SquaredHinge};
 
-    /// The same step as by elimination, whose matrix knows nothing of the order.
+    /// The step equals that of the elimination, which does not use the order.
     #[test]
     fn nested_partners_give_the_step_of_the_whole_matrix() {
         let mut random = fastrand::Rng::with_seed(5);
