@@ -82,6 +82,8 @@ lint: lint-rust lint-python
 lint-rust:
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
+		cargo doc --release --no-deps --workspace --document-private-items
 
 lint-python: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check .

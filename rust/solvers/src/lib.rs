@@ -2,7 +2,7 @@
 //!
 //! | method | loss | scores | loop |
 //! |---|---|---|---|
-//! | Rank-SVM (Elisseeff & Weston 2001) | [`pairwise::loss::Hinge`] | any of [`pairwise::scores`], bias free, penalized or none | [`pairwise::solve`] with blocks ([`pairwise::bcd`]) or, as published, pairs; [`pairwise::published::frank_wolfe`] |
+//! | Rank-SVM (Elisseeff & Weston 2001) | [`pairwise::loss::Hinge`] | any of [`pairwise::scores`], bias free, penalized or none | [`pairwise::solve`] with blocks ([`pairwise::bcd`]) or, as published, pairs; [`pairwise::published::frank_wolfe()`] |
 //! | Rank-SVMz (after Xu 2012) | [`pairwise::loss::ZeroLabelHinge`] | any, bias free, penalized or none | [`pairwise::solve`] |
 //! | Rank-LSVM (Xu 2016) | [`pairwise::loss::SquaredHinge`] | any, bias penalized | [`pairwise::solve`] |
 //! | Rank-CVM (Xu 2013) | [`pairwise::loss::SquaredHinge`], the solution divided by its sum | any, bias penalized | [`pairwise::solve`]; as published: [`pairwise::published::rank_cvm`] |

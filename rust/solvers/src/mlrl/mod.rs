@@ -8,7 +8,7 @@
 //! instances have weights, or labels are unknown, `c_ij` takes the place of `1/n`: the share of the instance, or 0.
 //! Then
 //!
-//! * for a fixed Omega the dual (10) is `sum alpha - 1/(2 lambda) tr(Z^T K Z Omega)`: [`fixed`], and [`alternating`] with
+//! * for a fixed Omega the dual (10) is `sum alpha - 1/(2 lambda) tr(Z^T K Z Omega)`: [`fixed`], and [`alternating()`] with
 //!   the published step of Omega;
 //! * Omega eliminated, (6) is `hinge + lambda/2 ||W||_*^2` (the trace norm, squared) with the dual
 //!   `sum alpha - 1/(2 lambda) lambda_max(Z^T K Z)`. Any `W` and any feasible `Z` certify each other: [`splitting()`].

@@ -13,9 +13,9 @@ use crate::report::{Monitor, Settings};
 /// The loop for the joint problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Solver {
-    /// [`super::splitting`]
+    /// [`super::splitting()`]
     Splitting,
-    /// [`super::alternating`], as published, with a ridge between 0 and 1.
+    /// [`super::alternating()`], as published, with a ridge between 0 and 1.
     Alternating(f64),
 }
 

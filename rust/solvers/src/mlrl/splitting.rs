@@ -20,7 +20,7 @@
 //!
 //! All three are `phi(X)^T A` for some `A`, so only `A` and the scores `K A` are kept; a round costs no kernel product.
 //!
-//! This replaces the published alternation ([`super::alternating`]), which stalls above the joint optimum.
+//! This replaces the published alternation ([`super::alternating()`]), which stalls above the joint optimum.
 
 use super::drive::drive;
 use super::iterates::{Made, State};

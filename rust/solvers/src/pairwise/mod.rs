@@ -1,7 +1,7 @@
 //! Losses of label pairs: a [`loss::Loss`] (value and proximal map) and [`scores::Scores`] (a kernel or linear features)
 //! define a problem, a [`Setup`] how to solve it; a [`request::Request`] chooses among all of them.
 //!
-//! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`]) with
+//! [`solve()`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`]) with
 //! a rule for the bias ([`bias`]); slow problems get iterations on all blocks at once (`admm`).
 //! [`published`] are the loops as published.
 

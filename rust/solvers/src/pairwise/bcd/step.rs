@@ -19,7 +19,7 @@ pub struct Block<'a> {
     pub dual: &'a [f64],
 }
 
-/// A way to improve one instance's block: exactly ([`Proximal`]) or one pair at a time ([`crate::pairwise::published::dcd`]).
+/// A way to improve one instance's block: exactly ([`Proximal`]) or one pair at a time ([`mod@crate::pairwise::published::dcd`]).
 pub trait Step: Send + Sized {
     /// The loss of the problem.
     type Loss: Loss;

@@ -1,5 +1,5 @@
 //! No bias, or a penalized one, where the scores leave out a part `tau v v^T` of the kernel
-//! ([`crate::pairwise::scores::Direction`]): that part is a penalized bias of its own, which enters the scores of instance
+//! (`scores::Direction`): that part is a penalized bias of its own, which enters the scores of instance
 //! `i` `v_i` times. With `g = sum_i v_i beta_i` it has a multiplier `b` (the augmented Lagrangian of `g = z`, whose `z` is
 //! known in closed form):
 //!

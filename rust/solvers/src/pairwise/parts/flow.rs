@@ -1,4 +1,4 @@
-//! One part's work in the cheap repair of a point with a free bias ([`crate::pairwise::bias::oracle`]).
+//! One part's work in the cheap repair of a point with a free bias (`bias::oracle`).
 
 use crate::error::{SolverError, check_size};
 use crate::labels::Labels;

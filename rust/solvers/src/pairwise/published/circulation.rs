@@ -8,7 +8,7 @@
 //! deficit, along one shortest path after the other: a pair that leaves its bound costs `|g|` per unit. Lengths are reduced
 //! by prices (Edmonds and Karp), which end up as the best biases for the scores, with opposite signs.
 //!
-//! [`crate::pairwise::bias::oracle`] computes nearly the same in a time that hardly depends on the number of pairs; this one
+//! `bias::oracle` computes nearly the same in a time that hardly depends on the number of pairs; this one
 //! is exact, as published, and stores all pairs.
 
 use crate::labels::Labels;

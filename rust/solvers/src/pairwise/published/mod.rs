@@ -1,5 +1,5 @@
-//! The loops as published: steps of one pair ([`dcd`]) and multiplicative ones of one instance ([`multiplicative`]) in the
-//! engine's loop, and the method of Frank and Wolfe for Rank-SVM ([`frank_wolfe`]) and for Rank-CVM ([`rank_cvm`]). The
+//! The loops as published: steps of one pair ([`mod@dcd`]) and multiplicative ones of one instance ([`mod@multiplicative`]) in the
+//! engine's loop, and the method of Frank and Wolfe for Rank-SVM ([`mod@frank_wolfe`]) and for Rank-CVM ([`rank_cvm`]). The
 //! first one is available for every [`PairLoss`].
 
 mod circulation;

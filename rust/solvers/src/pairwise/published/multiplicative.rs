@@ -11,7 +11,7 @@
 //! multiplied by the positive root of `a x^2 + v x - b = 0` with `a = (H^+ eta)_j` and `b = (H^- eta)_j`.
 //!
 //! It is included because it was published; the proximal step finds the same block directly. Deviation: the loop around the
-//! instances is the engine's ([`crate::pairwise::bcd`]), as for [`super::dcd`].
+//! instances is the engine's ([`crate::pairwise::bcd`]), as for [`mod@super::dcd`].
 
 use super::dcd::PairLoss;
 use crate::pairwise::bcd::{Block, Step, negative_gradient};
