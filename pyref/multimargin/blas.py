@@ -1,7 +1,7 @@
 """One thread for BLAS and LAPACK.
 
-Rounding depends on the number of threads, and on a busy machine each call of several threads waits
-for the slowest of them: many short calls then take many times as long as one thread does.
+Rounding depends on the number of threads, and on a busy machine each call with several threads
+waits for the slowest of them: many short calls then take many times as long as with one thread.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ _R = TypeVar("_R")
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Give BLAS and LAPACK one thread, as long as any thread of Python is in this context."""
+    """Limit BLAS and LAPACK to one thread while any thread of Python is in this context."""
     stay = _Stay()
     try:
         _LIMIT.enter(stay)
@@ -35,7 +35,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def with_one_blas_thread(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Let a function call BLAS and LAPACK with one thread."""
+    """Make a function call BLAS and LAPACK with one thread."""
 
     @wraps(function)
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -46,21 +46,21 @@ def with_one_blas_thread(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 class _Stay:
-    """One stay of a thread in the context."""
+    """A thread's stay in the context."""
 
 
 class _Limit:
     """The limit of the whole process: the first stay sets it, the end of the last one lifts it.
 
-    Python looks for Ctrl-C after calls, never between the entry of a lock and its block: `with`
-    leaves no lock closed.
+    Python checks for Ctrl-C after calls, but never between acquiring a lock and entering its block:
+    `with` never leaves a lock acquired.
     """
 
     def __init__(self) -> None:
         self._lock = RLock()
-        # Weakly: one that Ctrl-C ended before it could leave is gone all the same.
+        # Weak references: a stay that Ctrl-C ended before it could leave disappears as well.
         self._stays: WeakSet[_Stay] = WeakSet()
-        # The libraries with their numbers of threads before the limit; empty where none is set.
+        # The libraries with their numbers of threads before the limit; empty if there is none.
         self._before: list[tuple[Any, int]] = []
 
     def enter(self, stay: _Stay) -> None:
@@ -95,7 +95,7 @@ def _set(numbers: list[tuple[Any, int]]) -> None:
 
 @cache
 def _libraries() -> list[Any]:
-    """Return the libraries that NumPy and SciPy have loaded; each look for them takes 5 ms."""
+    """Return the libraries that NumPy and SciPy have loaded; finding them takes 5 ms."""
     # SciPy has a library of its own, which it loads with this module.
     import_module("scipy.linalg")
     return [one for one in ThreadpoolController().lib_controllers if one.user_api == "blas"]

@@ -1,7 +1,7 @@
-"""Decompositions of large dense matrices, and calls of libraries, during which Ctrl-C is answered.
+"""Decompositions of large matrices, and calls of libraries, that Ctrl-C can interrupt.
 
-LAPACK does not return before it has finished, and SciPy keeps Python's lock meanwhile: here it gets
-a panel at a time. What gives the lock back runs in a thread of its own.
+LAPACK does not return before it has finished, and SciPy keeps Python's lock meanwhile: here it is
+called for a panel at a time. Functions that release the lock run in a thread of their own.
 """
 
 from collections.abc import Callable
@@ -29,15 +29,15 @@ _AT_ONCE = 2000
 # Rows and columns of a matrix for which no thread is worth it.
 _SMALL = 200
 
-# Seconds between two looks at a thread, which Ctrl-C may have to wait for.
+# Seconds between two checks of a thread, the longest that Ctrl-C has to wait.
 _LOOK = 0.05
 
 
 def aside(work: Callable[..., _Result], matrix: Any, *arguments: Any, **options: Any) -> _Result:
-    """Return what a function of a matrix returns that releases Python's lock.
+    """Return the result of a function of a matrix that releases Python's lock, called in a thread.
 
-    NumPy's linear algebra does, and scikit-learn's LIBLINEAR. What was begun goes on after Ctrl-C,
-    unheeded, until it is done.
+    NumPy's linear algebra releases it, and so does scikit-learn's LIBLINEAR. After Ctrl-C the call
+    goes on unheeded until it is done.
     """
     if max(matrix.shape) <= _SMALL:
         return work(matrix, *arguments, **options)
@@ -47,14 +47,14 @@ def aside(work: Callable[..., _Result], matrix: Any, *arguments: Any, **options:
     def run() -> None:
         try:
             results.append(work(matrix, *arguments, **options))
-        except BaseException as error:  # It is raised where the result is waited for.
+        except BaseException as error:  # It is raised by the waiting thread.
             errors.append(error)
 
     thread = Thread(target=copy_context().run, args=(run,), name="multimargin", daemon=True)
     try:
         thread.start()
     except RuntimeError:
-        # The system refuses threads, for want of memory say.
+        # The system refuses threads, for lack of memory, say.
         return work(matrix, *arguments, **options)
     while thread.is_alive():
         thread.join(_LOOK)

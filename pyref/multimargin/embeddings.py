@@ -1,4 +1,4 @@
-"""Vectors of texts, for views of their meaning beside their words."""
+"""Vectors of texts, for views of their meaning in addition to their words."""
 
 import hashlib
 from pathlib import Path

@@ -38,7 +38,7 @@ def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path
     if file.exists() and not os.access(file, os.W_OK):
         raise PermissionError(f"{argument}: {str(file)!r} is write-protected")
     try:
-        # Permissions do not tell of quotas, full disks and file systems that are read-only.
+        # Permissions do not reveal quotas, full disks and read-only file systems.
         descriptor, probe = _create_beside(target)
         os.close(descriptor)
         probe.unlink()
@@ -106,7 +106,7 @@ def replacing(
         unnamed = error.filename is None or str(error.filename).endswith(_ENDING)
         if error.errno is None or not unnamed:
             raise
-        # A full disk does not say where, and a temporary name says nothing to the caller.
+        # The error of a full disk names no file, and a temporary name means nothing to the caller.
         raise OSError(error.errno, error.strerror, str(file)) from error
 
 
@@ -135,7 +135,7 @@ def _target(file: Path) -> Path:
 
 
 def _create_beside(target: Path) -> tuple[int, Path]:
-    """Create an empty file of a name that no other writer has."""
+    """Create an empty file with a name that no other writer uses."""
     unfinished = target.with_name(f".{token_hex(8)}{_ENDING}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     # Not tempfile, whose files only their owner may read.

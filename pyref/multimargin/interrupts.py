@@ -1,4 +1,4 @@
-"""Ctrl-C where it can be answered without losing what was reached, and held back elsewhere."""
+"""Ctrl-C: held back while a result could be lost, and answered everywhere else."""
 
 import signal
 import threading
@@ -13,9 +13,9 @@ _Result = TypeVar("_Result")
 
 
 class Interrupts:
-    """Ctrl-C, held back while something must not be torn, and raised by `check`.
+    """Ctrl-C, held back while something must not be interrupted, and raised by `check`.
 
-    Only where Python's own handler would raise it: in the main thread, without another handler.
+    Only if Python's own handler would raise it: in the main thread, without another handler.
     """
 
     def __init__(self) -> None:
@@ -24,9 +24,9 @@ class Interrupts:
         self._stops_loops = False
 
     def note(self) -> None:
-        """Remember an interrupt that a loop is told of, and need not report.
+        """Remember an interrupt of which a loop was notified.
 
-        It may end for another reason at that very moment.
+        The loop may end for another reason at that very moment.
         """
         self._pressed = True
 
@@ -38,7 +38,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold interrupts back; at the end raise what was not raised by then."""
+        """Hold interrupts back; at the end raise one that has not been raised yet."""
         replaceable = (
             threading.current_thread() is threading.main_thread()
             and signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -58,7 +58,7 @@ class Interrupts:
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """Let interrupts through: nothing here can be torn."""
+        """Let interrupts through while nothing can be lost."""
         if not self._holding:
             yield
             return
@@ -70,7 +70,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._answer)
 
     def reached_by(self, loop: Callable[..., _Result], *arguments: Any) -> _Result:
-        """Return what a compiled loop reaches: Ctrl-C ends it, and what it returns is not lost."""
+        """Return the result of a compiled loop, which Ctrl-C ends without any loss."""
         self.check()
         self._stops_loops = True
         try:

@@ -38,8 +38,8 @@ from multimargin.notices import silenced, warn
 from multimargin.thresholds import Threshold
 
 _FORMAT = 2
-# Trees: their arrays are indices that scikit-learn follows without a check, so that a forged one
-# reads memory that is not its own. skops leaves all but the last to the caller.
+# Trees: scikit-learn follows their indices without a check, so that forged ones read foreign
+# memory. skops leaves the decision on all but the last to the caller.
 _REFUSED_TYPES = frozenset(
     {
         "sklearn.tree._tree.Tree",
@@ -60,11 +60,11 @@ _LOADERS = {"numpy.dtype": "DTypeNode"}
 _SPARSE_TYPES = frozenset(
     f"scipy.sparse.{name}" for name in ("_csr.csr_array", "_csr.csr_matrix", "_csc.csc_array")
 )
-# A header of more is none of ours; one line for each of a million names would fit.
+# Maximum size of a header, enough for a million names.
 _MAX_HEADER = 2**28
 _SCHEMA = "schema.json"
-# What is compressed, descriptions and sparse matrices, takes some twenty times as much when it is
-# not: more is a file that is made to fill the memory.
+# Compressed parts, descriptions and sparse matrices, grow about twenty times when unpacked: a file
+# in which they grow more is made to fill the memory.
 _MOST_UNPACKED, _ALWAYS_UNPACKED = 60, 200_000
 # Of arrays in models; those of trees have fields.
 _KINDS = "buifcmMUSV"
@@ -251,7 +251,7 @@ def _digest(header: Mapping[str, Any], content: bytes) -> str:
 
 
 def _info_of(model: Any) -> ModelInfo:
-    """Return what a fitted model says about itself."""
+    """Return a fitted model's description of itself."""
     last = final_estimator(model)
     found = [name for name, method in METHODS.items() if method.estimator is type(last)]
     return ModelInfo(
@@ -289,7 +289,7 @@ def _skops_content(model: Any) -> bytes:
     try:
         content = _packed(skops.dumps(model))
         names = skops.get_untrusted_types(data=content)
-    except Exception as error:  # skops raises what the objects raise that it looks into
+    except Exception as error:  # skops raises whatever the inspected objects raise
         raise ValueError(
             f"model cannot be stored by skops ({type(error).__name__}: {error}); joblib.dump "
             "stores any model that pickle can, and whoever loads it runs what is in it."
@@ -326,14 +326,14 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> Any:
 
 
 def _check_sizes(content: bytes) -> None:
-    """Check, before anything is unpacked, that it does not take more than the file can need."""
+    """Check sizes before anything is unpacked."""
     with ZipFile(BytesIO(content)) as archive:
         stored = 0
         for entry in archive.infolist():
             if entry.filename == _SCHEMA:
                 _check_unpacked(entry.filename, [entry])
                 continue
-            # As written here: arrays take what the file takes.
+            # Files written here: arrays are as large as in the file.
             stored += entry.file_size
             if entry.compress_type != ZIP_STORED or stored > len(content):
                 raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
@@ -367,7 +367,7 @@ def _check_names(model: Any, info: ModelInfo) -> None:
 
 
 def _give_names(model: Any, info: ModelInfo) -> None:
-    """Give a model that was fitted to an indicator without names those that the header has."""
+    """Give a model that was fitted to an indicator without names the names of the header."""
     last = final_estimator(model)
     if not getattr(last, "multilabel_", False) or hasattr(last, "label_names_in_"):
         return
@@ -410,7 +410,7 @@ def _check_sparse_matrices(model: Any) -> None:
 
 
 def _found(name: str) -> Any:
-    """Return what has this full name, None if nothing has."""
+    """Return the object with this full name, None if there is none."""
     module, _, last = name.rpartition(".")
     try:
         return getattr(import_module(module), last, None)
@@ -421,7 +421,7 @@ def _found(name: str) -> Any:
 def _is_known_type(name: str) -> bool:
     """Return whether a name is that of a class of models of this package or of scikit-learn."""
     package = name.split(".")[0]
-    # To import __main__ would run the program.
+    # Importing __main__ would run the program.
     if package not in (_PACKAGE, "sklearn") or "__main__" in name or name in _REFUSED_TYPES:
         return False
     found = _found(name)
@@ -483,7 +483,7 @@ def _info(header: dict[str, Any]) -> ModelInfo:
 
 
 def _table(table: dict[str, Any], n_features: int) -> TableColumns:
-    """Return what a header says about the columns of a table."""
+    """Return the header's description of a table's columns."""
     kinds = {column: Kind(**kind) for column, kind in table["kinds"].items()}
     for kind in kinds.values():
         known = kind.name in (*KINDS, "date", "vector") and isinstance(kind.unit, str)

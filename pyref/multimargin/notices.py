@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import ParamSpec, TypeVar
 
-# Whose frames lie between the caller and what it is told.
+# Packages whose frames are skipped to find the caller's line.
 _BETWEEN = {"multimargin", "sklearn", "joblib", "contextlib"}
 _SILENCED: ContextVar[tuple[type[Warning], ...]] = ContextVar("silenced", default=())
 _TOLD: ContextVar[set[tuple[str, type[Warning]]] | None] = ContextVar("told", default=None)
@@ -34,8 +34,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 def silenced(*categories: type[Warning]) -> Iterator[None]:
     """Keep `warn` from giving warnings of these kinds in this thread.
 
-    `warnings.catch_warnings` changes a list of the whole process: threads that enter and leave it
-    at the same time put each other's lists back.
+    `warnings.catch_warnings` changes a list of the whole process, which threads that use it at the
+    same time restore in the wrong order.
     """
     token = _SILENCED.set(_SILENCED.get() + categories)
     try:
@@ -51,7 +51,7 @@ _R = TypeVar("_R")
 def telling_once(function: Callable[_P, _R], *args: _P.args, **named: _P.kwargs) -> _R:
     """Call a function, in which `warn` does not give a warning twice in this thread.
 
-    It has a context of its own, so that nothing stays behind whenever Ctrl-C comes.
+    The call has its own context, so that nothing is left behind whenever Ctrl-C arrives.
     """
     context = copy_context()
     if context.get(_TOLD) is None:

@@ -13,7 +13,7 @@ from multimargin.typing import Features, Name
 
 SCALINGS = ("minmax", "standard", "unit", "none")
 """The names that `make_scaler` accepts."""
-# How many times as large as another the numbers of a column are on another scale.
+# Ratio of the largest numbers of two columns from which their scales count as different.
 _OTHER_SCALE = 100.0
 
 
@@ -58,7 +58,7 @@ def with_scaler(classifier: BaseEstimator, scaling: str, *, sparse: bool = False
 
 
 def told_scales(X: Features, names: Sequence[Name] | None = None) -> str:
-    """Return what to do about columns of very different scales, nothing where there are none.
+    """Return advice about columns of very different scales, empty if there are none.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Names of scikit-learn that begin with an underscore, and may change with its version."""
+"""Private names of scikit-learn, which may change with its version."""
 
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition

@@ -1,4 +1,4 @@
-"""Types of arrays, and of what stands for one."""
+"""Types of arrays and of array-likes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard

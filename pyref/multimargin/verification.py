@@ -128,7 +128,7 @@ def verify(
     fast = clone(model).set_params(tol=min(model.tol, _FIT_TOLERANCE))
     if "max_iter" in fast.get_params() and not isinstance(fast, LLSF):
         fast.set_params(max_iter=max(fast.max_iter, 100_000))
-    # A fit that misses its tolerance shows in what is returned.
+    # A fit that misses its tolerance shows in the result.
     with silenced(ConvergenceWarning):
         fast.fit(X, y)
     scores = fast.label_scores(X)

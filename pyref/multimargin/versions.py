@@ -10,8 +10,8 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 def show_versions() -> None:
     """Print what a bug report should include; ``multimargin --versions`` prints the same.
 
-    These are the version of multimargin, those of all packages that it can use, and what
-    `sklearn.show_versions` says of Python, BLAS and threads, with their folders.
+    These are the versions of multimargin and of all packages that it can use, and the output of
+    `sklearn.show_versions` about Python, BLAS and threads, with their folders.
     """
     from sklearn import show_versions as show_system
 

@@ -1,4 +1,4 @@
-"""Fits that end with a whole model: the new one, or after an error the one that was there."""
+"""Fits that end with a complete model: the new one, or after an error the previous one."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,14 +10,14 @@ from multimargin.notices import telling_once
 
 _Fit = TypeVar("_Fit", bound=Callable[..., Any])
 
-# Until the fit has ended: what is stored is a whole model.
+# Set until the fit has ended if a complete model is stored.
 _WHOLE = "_stored_model_is_whole"
 
 
 def whole_or_unchanged(fit: _Fit) -> _Fit:
-    """Let a fit that raises leave its estimator as it was, unless `is_whole` was said of it.
+    """Make a fit that raises leave its estimator unchanged, unless it has called `is_whole`.
 
-    Attributes are put back, not copied: a fit assigns new arrays and does not write into old ones.
+    Attributes are restored, not copied: a fit assigns new arrays and does not write into old ones.
     A fit gives each warning once, whatever it fits inside.
     """
 
@@ -40,5 +40,5 @@ def whole_or_unchanged(fit: _Fit) -> _Fit:
 
 
 def is_whole(estimator: BaseEstimator) -> None:
-    """Say that a fit has stored a whole model, which is kept whatever ends the fit, as Ctrl-C."""
+    """Note that a fit has stored a complete model, which is kept even if the fit is interrupted."""
     vars(estimator)[_WHOLE] = True

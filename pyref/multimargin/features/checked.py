@@ -22,7 +22,7 @@ class TakesFeatures(BaseEstimator):  # type: ignore[misc]
 
     def _checked_features(self, X: MatrixLike, *, reset: bool) -> Any:
         check_room_for_products()
-        # What takes long for a few rows.
+        # A transformation that takes long for a few rows.
         sound = is_sound(X)
         check_readable(X)
         with naming("X", MATRIX_OF_NUMBERS):

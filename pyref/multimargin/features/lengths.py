@@ -8,7 +8,7 @@ from multimargin.typing import Features, is_sparse
 
 
 def unit_rows(X: Features) -> Features:
-    """Return rows over their Euclidean norms, those of zeros as they are.
+    """Return rows divided by their Euclidean norms; rows of zeros stay as they are.
 
     `normalize` of scikit-learn leaves dense rows shorter than 2e-15 as they are, too, though not
     sparse ones.

@@ -1,4 +1,4 @@
-"""Features as a stack takes them, of one view or several, whatever container they come in."""
+"""Features of one or several views in the form that a stack takes, whatever their container."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,16 +18,16 @@ from multimargin.features.checked import TakesFeatures
 from multimargin.features.lengths import unit_rows
 from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 
-# Columns up to which, and entries up to which, features are held dense.
+# Maximum number of columns, and of entries, for which features are held dense.
 _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
-# Share of entries that are not 0 from which on more columns are held dense.
+# Share of nonzero entries from which features with more columns are held dense.
 _DENSE = 0.25
 
 Triples = list[tuple[str, Any, Any]]
 
 
 class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
-    """Features in the form that models fit best, by their numbers and not by their container.
+    """Features in the form that is fastest to fit, chosen by their values, not by their container.
 
     Up to 500 columns, or where a quarter of the entries or more are not 0, the rows of a view
     become a dense matrix if it has at most 2^27 entries; else a CSR matrix. Several views stand
@@ -89,9 +89,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     def fit_parts(
         self, X: MatrixLike, *, checked_by: BaseEstimator | None = None
     ) -> list[Features]:
-        """Fit, and return the features of each view in the form that was chosen.
+        """Fit, and return the features of each view in the chosen form.
 
-        What another estimator has checked already has its number and names of features.
+        Features that another estimator has checked already have their number and names.
         """
         check_unit_length(self.unit_length)
         self.columns_ = None
@@ -279,7 +279,7 @@ def named_views(views: object) -> Triples:
 
 
 def check_unit_length(unit_length: object) -> None:
-    """Refuse what is neither "auto" nor True nor False."""
+    """Refuse anything but "auto", True and False."""
     if isinstance(unit_length, str):
         check_choice("unit_length", unit_length, ("auto",))
     else:
@@ -294,7 +294,7 @@ def copy_names(fitted: BaseEstimator, other: BaseEstimator) -> None:
 
 
 def _of_view(name: str, transform: Any, X: Any, width: int | None = None) -> Any:
-    """Return what the transformer of a view makes of rows, as numbers; after the fit as wide."""
+    """Return the numeric output of a view's transformer, checked to be as wide as in the fit."""
     try:
         found = transform(X)
     except Exception as error:
@@ -314,7 +314,7 @@ def _of_view(name: str, transform: Any, X: Any, width: int | None = None) -> Any
 
 
 def is_dense(X: Features) -> bool:
-    """Return whether features are held dense, by their numbers."""
+    """Return whether features are held dense, given their values."""
     n, d = X.shape
     if n * d > _MOST_ENTRIES:
         return False

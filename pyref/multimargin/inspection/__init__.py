@@ -1,8 +1,8 @@
 """Predictions in names and tables, and the reasons for them.
 
-- `names`: names of labels of any classifier, and of rows; `outputs`: predictions as data frames and
+- `names`: names of the labels of any classifier; `outputs`: predictions as data frames and
   sparse matrices;
-- `reasons`: the features that support a label; `steps`: what lies inside pipelines and searches.
+- `reasons`: the features that support a label; `steps`: the steps inside pipelines and searches.
 """
 
 from multimargin.inspection.names import predict_names, predict_top

@@ -1,4 +1,4 @@
-"""The best labels of rows, and predicted ones by their names."""
+"""The top labels of rows, and the names of predicted labels."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, cast, overload
@@ -14,12 +14,12 @@ from multimargin.measures.label_scores import answer_of, response_of, scores_of
 from multimargin.scikit_learn import num_samples, safe_indexing
 from multimargin.typing import Matrix, MatrixLike, Name, is_sparse
 
-# Scores that are held at a time.
+# Scores in memory at a time.
 _SCORES = 2**22
 
 
 def label_names_of_model(model: BaseEstimator) -> NDArray[np.generic]:
-    """Return the names of the labels of a fitted model, label numbers where they have none."""
+    """Return the names of the labels of a fitted model, or their numbers if they have no names."""
     last = final_estimator(model)
     names = getattr(last, "label_names_in_", None)
     if names is None:
@@ -28,7 +28,7 @@ def label_names_of_model(model: BaseEstimator) -> NDArray[np.generic]:
 
 
 def _numbers_of_labels(model: Any) -> Any:
-    """Return the classes of a model of ours, the numbers of the labels of another one."""
+    """Return the classes of a model of this package, or the label numbers of another one."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         raise TypeError(
@@ -121,7 +121,7 @@ def predict_names(
 def predicted_labels(
     model: BaseEstimator, X: MatrixLike
 ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.float64]]]:
-    """Return the predicted labels of each row, the best first, and what ranks them."""
+    """Return the predicted labels of each row, the best first, and the values that rank them."""
     if is_sparse(X):
         X = X.tocsr()
     check_multilabel(model, X)
@@ -150,7 +150,7 @@ def base_rates_of(model: BaseEstimator) -> NDArray[np.float64] | None:
 
 
 def decision_and_ranking(model: BaseEstimator, X: MatrixLike) -> tuple[Matrix, Matrix]:
-    """Return decision values and what ranks labels; steps before the model transform once."""
+    """Return decision values and the values that rank labels; earlier steps transform X once."""
     *transformers, model = steps_of(model)
     for transformer in transformers:
         X = transformer.transform(X)
@@ -208,18 +208,18 @@ def predict_top(
 
 
 def blocks_of_rows(model: BaseEstimator, X: MatrixLike) -> Iterator[MatrixLike]:
-    """Return blocks of rows, few enough to hold the scores of all labels of a block."""
+    """Return blocks of rows, small enough to hold the scores of all labels of a block."""
     count = label_names_of_model(model).size
     if is_sparse(X):
         X = X.tocsr()
     check_multilabel(model, X)
     n, step = num_samples(X), max(_SCORES // count, 1)
-    # A model refuses what has no rows.
+    # Models refuse X without rows.
     return (safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step))
 
 
 def check_rows(X: MatrixLike, answered: int) -> None:
-    """Raise ValueError unless a model answered for each row: a vectorizer reads a frame's names."""
+    """Raise ValueError unless a model answered for each row: vectorizers iterate over columns."""
     n = num_samples(X)
     if n != answered:
         raise ValueError(
@@ -233,7 +233,7 @@ def check_multilabel(model: BaseEstimator, X: MatrixLike) -> None:
     last = final_estimator(model)
     several = getattr(last, "multilabel_", None)
     if several is None:
-        # Another library's model tells by what it predicts.
+        # For another library's model, its predictions tell.
         several = (
             isinstance(last.classes_, list)
             or np.ndim(model.predict(safe_indexing(X, slice(0, 1)))) == 2
@@ -246,7 +246,7 @@ def check_multilabel(model: BaseEstimator, X: MatrixLike) -> None:
 
 
 def _ranked_by(model: Any, X: MatrixLike) -> Any:
-    """Return what ranks the labels of rows."""
+    """Return the values that rank the labels of rows."""
     response = response_of(model, ("predict_proba", "decision_function", "predict"))
     values, rates = answer_of(model, response, X), base_rates_of(model)
     return values if rates is None else np.where(values > 0.0, values, rates)

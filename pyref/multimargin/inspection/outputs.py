@@ -75,9 +75,9 @@ def predict_frame(
     X : array-like, sparse matrix, data frame or sequence of n rows
         Input of the model: features, or the columns or texts that the pipeline starts with.
     response : {"predict", "predict_proba", "decision_function", "label_scores"}, default="predict"
-        The method whose answer is returned.
+        The method whose output is returned.
     library : {"pandas", "polars"}, default="pandas"
-        Whose data frame it is.
+        The library of the data frame.
 
     Returns
     -------

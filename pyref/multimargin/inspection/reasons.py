@@ -1,4 +1,4 @@
-"""Features that support or oppose a label, by the weights of a linear model."""
+"""Features that support or oppose a label, according to the weights of a linear model."""
 
 from dataclasses import dataclass, replace
 from typing import Any, overload
@@ -145,7 +145,7 @@ def explain(
 
 
 def _last_step(model: Any, X: MatrixLike | None, features: Any) -> tuple[Any, Any, Any]:
-    """Return what pipelines and searches end with, its rows, and the names of their features."""
+    """Return the last step of pipelines and searches, its input, and the names of its features."""
     *transformers, last = steps_of(model)
     for transformer in transformers:
         X = None if X is None else transformer.transform(X)
@@ -167,7 +167,7 @@ def _of_predicted(
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows as a linear estimator takes them, and what tells its labels apart."""
+    """Rows in the form that a linear estimator takes, and the weights of its labels."""
 
     X: Any  # (n, d), CSR
     features: Any  # Names of the d features
@@ -178,7 +178,7 @@ class _Rows:
 
     @classmethod
     def of(cls, model: Any, X: MatrixLike, features: Any, q: int) -> "_Rows":
-        """Return the rows of a fitted model of q labels; a further one is for rows without any."""
+        """Return the rows for a model of q labels; a label beyond these marks rows without any."""
         rows, features, linear, shares = _linear_part(model, X, features)
         rows, weights = sparse.csr_array(rows), linear.coef_[:q]
         check_rows(X, rows.shape[0])
@@ -221,7 +221,7 @@ def _reasons(
 
 
 def _first_linear(model: Any) -> Any:
-    """Return the first linear ranker that a calibration weighs, None if there is none."""
+    """Return the first linear ranker in a calibrated stack, None if there is none."""
     rankers = (one for _, one in getattr(model, "estimators_", ()))
     for ranker in rankers:
         last = final_estimator(ranker)
@@ -231,9 +231,9 @@ def _first_linear(model: Any) -> Any:
 
 
 def _linear_part(model: Any, X: MatrixLike, features: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-    """Return the rows that a linear estimator inside a model takes, their features, and it.
+    """Return the rows and features of a linear estimator inside a model, and the estimator.
 
-    The last is what the classifiers of a stack on the way add to the logarithms of the odds.
+    The last value is what each classifier of an enclosing stack adds to the log odds.
     """
     inner, shares = model, {}
     while inner is not None:

@@ -1,4 +1,4 @@
-"""Steps that rows pass through inside of pipelines and searches."""
+"""The steps inside pipelines and searches."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 
 
 def steps_of(model: BaseEstimator) -> Iterator[BaseEstimator]:
-    """Yield the transformers of pipelines and searches, nested ones too, then what they end with.
+    """Yield the transformers of pipelines and searches, nested ones too, then the last step.
 
     Fitted or not; a model that is neither is its only step.
     """
@@ -23,7 +23,7 @@ def steps_of(model: BaseEstimator) -> Iterator[BaseEstimator]:
 
 
 def fitted_inside(classifier: BaseEstimator) -> BaseEstimator:
-    """Return what a classifier has found or fitted inside of itself, None if there is nothing."""
+    """Return the estimator that a classifier has fitted inside itself, None if there is none."""
     return getattr(classifier, "best_estimator_", getattr(classifier, "estimator_", None))
 
 

@@ -3,8 +3,8 @@
 ``rbf`` is exp(-gamma ||x - y||^2), ``poly`` (gamma x.y + coef0)^degree, ``sigmoid``
 tanh(gamma x.y + coef0), ``linear`` x.y.
 
-- `kernel`: kernels, their matrices, and features as the Rust core takes them;
-- `definiteness`: is a matrix positive semidefinite, and which is the nearest that is?
+- `kernel`: kernels, their matrices, and features in the form that the Rust core takes;
+- `definiteness`: whether a matrix is positive semidefinite, and the nearest one that is.
 """
 
 from multimargin.kernels.definiteness import (

@@ -1,4 +1,4 @@
-"""Is a kernel matrix positive semidefinite, and if not, which one is nearest to it?"""
+"""Tests for positive semidefinite kernel matrices, and the nearest matrix that is one."""
 
 from dataclasses import dataclass
 
@@ -19,12 +19,12 @@ _INDEFINITE_TOLERANCE = 1e-8
 # Rows of a matrix that are copied at once.
 _ROWS = 256
 
-# Rows and columns of a kernel matrix that are tested where the whole is too large to store.
+# Rows and columns of a kernel matrix that are tested if the whole is too large to store.
 _LARGEST_SAMPLE = 2048
 _SMALLEST_SAMPLE = 256
 
-# Eigenvalues above minus this fraction of the largest are 0 but for the rounding of their
-# computation; the exact solver takes no matrix with a smaller one.
+# Eigenvalues above minus this fraction of the largest are 0 up to rounding; the exact solver
+# accepts no matrix with a smaller one.
 _ROUNDING_OF_EIGENVALUES = 1e-10
 
 
@@ -60,7 +60,7 @@ def is_indefinite(K: Matrix) -> bool:
 def is_indefinite_on_a_sample(
     kernel: Kernel, X: Features, *, most_bytes: int, threads: int
 ) -> bool:
-    """Return True if a kernel is indefinite on some rows of `X`, and so on all (Cauchy)."""
+    """Return True if a kernel is indefinite on some rows of `X`, and hence on all (Cauchy)."""
     n = X.shape[0]
     size = min(n, _LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, int((most_bytes / 8) ** 0.5)))
     rows = np.linspace(0, n - 1, size).astype(np.intp)

@@ -32,15 +32,15 @@ _LARGEST_DEGREE = 2**31 - 1
 # Rows whose distances from all others are held at a time.
 _BLOCK = 256
 
-# Features are centred for an rbf kernel when the squares of their means exceed the mean variance,
-# and their own variance, this many times: so many digits squared distances would lose to the means.
+# Features are centred for an rbf kernel if the squares of their means exceed the mean variance, and
+# their own variance, by this factor: squared distances would lose that many digits to the means.
 _OFFSETS_OF_SPREAD = 1e4
 _OFFSETS_OF_OWN_SPREAD = 100.0
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with its parameters settled."""
+    """A kernel with all parameters determined."""
 
     name: str  # "linear", "rbf", "poly", "sigmoid" or "precomputed"
     gamma: float = 1.0  # Factor of the squared distance or of the inner product, positive
@@ -54,7 +54,7 @@ class Kernel:
     offset: Matrix | None = field(default=None, compare=False)
 
     def features(self, X: Features) -> Features:
-        """Return features as the Rust core takes them for this kernel, see `rust_matrix`."""
+        """Return features in the form that the Rust core takes, see `rust_matrix`."""
         return rust_matrix(less_offset(X, self.offset))
 
     def matrix(self, X: Features, Y: Features = None, *, threads: int = 1) -> Matrix:
@@ -83,7 +83,7 @@ class Kernel:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name, as the Rust core takes them."""
+        """The parameters by name, for the Rust core."""
         return {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
 
@@ -96,7 +96,7 @@ def make_kernel(
     coef0: float = 0.0,
     sample_weight: Matrix | None = None,
 ) -> Kernel:
-    """Settle a kernel's parameters on training features."""
+    """Determine a kernel's parameters from training features."""
     degree = check_integer("degree", degree, at_least=0)
     if degree > _LARGEST_DEGREE:
         raise ValueError(f"degree is {degree}; expected at most {_LARGEST_DEGREE}.")
@@ -120,7 +120,7 @@ def make_kernel(
 def rust_matrix(
     X: NDArray[_Number] | sparse.csr_array, name: str = "X"
 ) -> NDArray[_Number] | tuple[NDArray[_Number], NDArray[np.int32], NDArray[np.int32], int]:
-    """Return a matrix as the Rust core takes it, without a copy where the format allows it."""
+    """Return a matrix in the form that the Rust core takes, without a copy if possible."""
     if not is_sparse(X):
         return X
     check_readable(X, name)
@@ -134,7 +134,7 @@ def rust_matrix(
 
 
 def less_offset(X: Features, offset: Matrix | None) -> Features:
-    """Return features less an offset, so that their distances do not cancel."""
+    """Return features minus an offset, so that distances do not suffer from cancellation."""
     if offset is None:
         return X
     if not is_sparse(X):
@@ -153,7 +153,7 @@ def same_kind(X: Features, like: Features) -> Features:
 
 
 def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
-    """Return what a kernel given as a function returns, checked."""
+    """Return the checked values of a kernel given as a function."""
     returned = function(X, Y)
     expected = f"expected an array of shape ({X.shape[0]}, {Y.shape[0]}) of finite real numbers"
     if is_sparse(returned):
@@ -181,7 +181,7 @@ def mean_distance(X: Features, sample_weight: Matrix | None = None) -> float:
     n = X.shape[0]
     if n < 2:
         return 0.0
-    # Sums of squares less products lose what the rows have in common.
+    # Sums of squares minus products cancel what the rows have in common.
     X = less_offset(X, offset_of(X)) if is_sparse(X) else X - X.mean(axis=0)
     products = Kernel("linear")
     squares = np.asarray((X.multiply(X) if is_sparse(X) else X * X).sum(axis=1)).ravel()
@@ -211,7 +211,7 @@ def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
     if is_sparse(X):
         X = canonical(X)
     if X.min() == X.max():
-        # Their mean is rounded, and the variance around it would be rounding.
+        # Their mean is rounded, so that the variance around it would be rounding.
         return 0.0
     if sample_weight is not None:
         weights = sample_weight[sample_weight > 0.0] / sample_weight.sum()
@@ -226,13 +226,13 @@ def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
         return float(X.var())
     entries = X.shape[0] * X.shape[1]
     mean = X.data.sum() / entries
-    # Around the mean: the difference of two large numbers would be rounding.
+    # Computed around the mean: the difference of two large numbers would be rounding.
     squares = ((X.data - mean) ** 2).sum() + (entries - X.nnz) * mean**2
     return float(squares / entries)
 
 
 def offset_of(X: Features) -> Matrix | None:
-    """Return the middle of the columns whose mean dwarfs all spread, and 0 for the others.
+    """Return the middle of columns whose mean is far larger than any spread, 0 for the others.
 
     A column that is mostly zeros has no such mean, so that sparse features stay sparse.
     """
@@ -247,7 +247,7 @@ def offset_of(X: Features) -> Matrix | None:
         zeros = n - np.bincount(columns, minlength=mean.size)
         variance = (squares + zeros * mean**2) / n
     else:
-        # A look at the mean variance alone spares most features a pass over copies of them.
+        # Checking the mean variance first saves most features a pass over copies of them.
         spread = float(np.vdot(X, X)) / X.size - float(np.mean(mean**2))
         if np.max(mean**2) < 0.9 * _OFFSETS_OF_SPREAD * spread < np.inf:
             return None
@@ -262,7 +262,7 @@ def offset_of(X: Features) -> Matrix | None:
 
 
 def _fills_a_column(X: Any) -> bool:
-    """Return whether some column of a CSR matrix has so few zeros that its mean may dwarf them."""
+    """Return whether some column of a CSR matrix may have a mean far larger than its spread."""
     stored = np.bincount(X.indices, minlength=1).max()
-    # With a share p of values alike, the mean squared is p / (1 - p) variances.
+    # With a share p of equal values, the squared mean is p / (1 - p) variances.
     return bool(stored * (1.0 + 1.0 / _OFFSETS_OF_OWN_SPREAD) >= X.shape[0])

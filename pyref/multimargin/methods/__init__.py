@@ -1,4 +1,4 @@
-"""The methods and baselines by name: what the command line, tuning and comparisons are made of."""
+"""The methods and baselines by name, for the command line, tuning and comparisons."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ def find_method(name: str) -> Method:
     """Return a method or a baseline by its name."""
     known = {**METHODS, **BASELINES}
     plain = str(name).strip().lower().replace("_", "-")
-    # RankSVM, the name of the class, is what many will type first.
+    # Many users will first type the name of the class, such as RankSVM.
     by_squeezed_name = {key.replace("-", ""): key for key in known}
     key = by_squeezed_name.get(plain.replace("-", ""))
     begun = [key for key in known if key.startswith(f"{plain}-")]

@@ -1,4 +1,4 @@
-"""A method by its name: what the command line, tuning and comparisons are made of."""
+"""A method with its name, for the command line, tuning and comparisons."""
 
 from ast import literal_eval
 from collections.abc import Callable, Collection, Mapping
@@ -26,7 +26,7 @@ ALL_KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed", "callable")
 
 @dataclass(frozen=True)
 class Abilities:
-    """Abilities of a method that its signature does not tell.
+    """Abilities of a method that do not follow from its signature.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Abilities:
 
 @dataclass(frozen=True)
 class Method:
-    """A method that can be asked for by name.
+    """A method that can be selected by name.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Method:
         return target
 
     def check_name(self, name: str) -> None:
-        """Raise ValueError for a name that no parameter has, as far as `names` tell.
+        """Raise ValueError for a name that is not in `names`, if these are given.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ def _number(word: str) -> float | None:
 
 
 def new(path: str, *inner: Pattern, **parameters: Any) -> Pattern:
-    """Return what makes an estimator, whose module is imported only then."""
+    """Return a factory of an estimator, which imports its module only when called."""
 
     def make() -> Any:
         module, _, name = path.partition(":")

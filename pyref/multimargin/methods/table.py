@@ -1,7 +1,6 @@
 """The methods of this package, by name: the one place where a method is listed.
 
-Nothing here imports an estimator before it is asked for, so that the command line lists the methods
-at once.
+No estimator is imported before it is needed, so that the command line can list the methods at once.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,9 @@
 """Plots, in the style of scikit-learn's displays. They need ``pip install 'multimargin[plots]'``.
 
-Each display has a method `plot` that draws it, on other axes if asked. None calls ``pyplot.show``,
-and none changes matplotlib's settings. Colours and line styles can be told apart by colour-blind
-readers. Margins of label pairs are drawn by matplotlib's ``ax.ecdf(model.margins(X, y))``.
+Each display has a method `plot` that draws it, on given axes if requested. None of them calls
+``pyplot.show`` or changes matplotlib's settings. Colours and line styles are distinguishable for
+colour-blind readers. Margins of label pairs are drawn by matplotlib's
+``ax.ecdf(model.margins(X, y))``.
 """
 
 from multimargin.plots.convergence import ConvergenceDisplay

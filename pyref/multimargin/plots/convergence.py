@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("epoch", "seconds", "primal", "dual")
 
-# What rounding leaves of a gap that is closed; a logarithmic axis shows no zeros.
+# The value at which a closed gap is drawn, as a logarithmic axis has no zero.
 _SMALLEST_GAP = 1e-16
 
 
@@ -153,7 +153,7 @@ _Curve = tuple[str, str, Vector, dict[str, Any]]
 def _gaps(histories: Mapping[str, Mapping[str, Vector]]) -> list[_Curve]:
     curves: list[_Curve] = []
     for number, (name, history) in enumerate(histories.items()):
-        # A bound that is not known yet makes the gap infinite.
+        # The gap is infinite while there is no bound.
         with np.errstate(invalid="ignore", divide="ignore"):
             gap = (history["primal"] - history["dual"]) / np.abs(history["primal"])
         curves.append((name, name, np.maximum(gap, _SMALLEST_GAP), style(number)))

@@ -1,4 +1,4 @@
-"""Probabilities of labels against the share of rows in which these are relevant."""
+"""Predicted probabilities of labels against the share of rows in which they are relevant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ ALL_LABELS = "all labels"
 
 @dataclass(frozen=True)
 class Curve:
-    """Reliability of the probabilities of a label, by the bins that hold some."""
+    """Reliability of the probabilities of a label in the nonempty bins."""
 
     name: str  # The label
     probability: NDArray[np.float64]  # (m,): Mean probability in a bin
@@ -173,7 +173,7 @@ class ReliabilityDisplay:
 
 
 def _places(labels: Any, names: list[Any]) -> list[int]:
-    """Return the numbers of labels that are asked for, one or several."""
+    """Return the numbers of the requested labels, one or several."""
     asked = [labels] if isinstance(labels, str) or not np.iterable(labels) else list(labels)
     unknown = [label for label in asked if label not in names]
     if unknown or not asked:

@@ -1,11 +1,11 @@
-"""Beyond Xu 2013: weights of instances and labels, and the highest irrelevant labels alone.
+"""Beyond Xu 2013: weights of instances and labels, and only the highest irrelevant labels.
 
-The problems (18), (26) and (37) of `rank_svm` and `rank_cvm`, with which they agree for one C and
-all pairs. C may be l numbers, one an instance, or l x q, one an instance and relevant label. A
-relevant label may be compared with the k highest irrelevant ones alone: the ordered weighted
-pairwise loss of Usunier et al. 2009 with the weights 1/k on the first k errors.
+The problems (18), (26) and (37) generalise those of `rank_svm` and `rank_cvm`, with which they
+agree for a single C and all pairs. C may be l numbers, one per instance, or l x q, one per instance
+and relevant label. A relevant label may be compared with only the k highest irrelevant ones: the
+ordered weighted pairwise loss of Usunier et al. 2009 with the weights 1/k on the first k errors.
 
-Dictionary, beside that of `rank_svm`::
+Dictionary, in addition to that of `rank_svm`::
 
     r_i, k_i           irrelevant labels of instance i, and how many of them count: min(k, r_i)
     S      . x l_t     sums over the pairs of an instance and one relevant label
@@ -35,7 +35,7 @@ Weight = float | Array
 
 # --- Weights of pairs
 def by_label(Y: Labels, C: Weight) -> Array:
-    """C of every instance and label, from one number, one an instance, or all."""
+    """C of every instance and label, from a single number, one per instance, or all."""
     C = np.asarray(C, dtype=np.float64)
     return np.broadcast_to(C[:, None] if C.ndim == 1 else C, Y.shape)
 
@@ -95,7 +95,7 @@ def problem_26(
 ) -> tuple[float, Array, Array]:
     """Solve (26), the dual problem; return the negative of (18), alpha and b.
 
-    `free=False` leaves H alpha = 0 out: no bias, or that of a kernel K + 1.
+    `free=False` omits H alpha = 0: no bias, or that of a kernel K + 1.
     """
     import cvxpy as cp
 

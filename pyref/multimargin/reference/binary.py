@@ -1,8 +1,8 @@
 """Xu 2013, section 4: the binary support vector machine and the core vector machine.
 
-What Rank-SVM and Rank-CVM come from. Equation numbers, letters and order are those of Xu 2013.
-Rank-CVM with two labels, of which each instance has one, is the CVM of (14) with 2 C and twice its
-objective.
+Rank-SVM and Rank-CVM are derived from these. Equation numbers, letters and order are those of Xu
+2013. Rank-CVM with two labels, exactly one of which is relevant for each instance, is the CVM of
+(14) with 2 C and twice its objective.
 
 Dictionary::
 

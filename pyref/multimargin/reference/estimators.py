@@ -1,7 +1,7 @@
 """The problem that an estimator states, in the terms of the other files, and its optimum.
 
-Kernels, widths and weights are computed here once more, by their definitions: nothing that a fit
-is made of judges it.
+Kernels, widths and weights are computed here from their definitions, independently of the code that
+is being judged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from multimargin.reference.beyond import Weight, upper_bounds
 from multimargin.reference.matrices import INDEFINITE, root
 from multimargin.reference.rank_svm import Array, Labels
 
-# Negative eigenvalues above minus this share of the largest are those of no matrix that matters.
+# Negative eigenvalues above minus this share of the largest do not matter.
 ROUNDING = 1e-12
 
 Parameters: TypeAlias = Mapping[str, Any]
@@ -26,7 +26,7 @@ Parameters: TypeAlias = Mapping[str, Any]
 class Optimum(NamedTuple):
     """Bounds of an optimum, the objective of the model 0, and scores of the rows at the optimum."""
 
-    lower: float | None  # None where the reference proves none
+    lower: float | None  # None if the reference proves none
     upper: float
     zero: float
     scores: Array
@@ -96,13 +96,13 @@ def kernel(X: Array, parameters: Parameters, weights: Array | None = None) -> Ar
 
 
 def width(X: Array, parameters: Parameters, weights: Array | None) -> float:
-    """gamma: as given, or 1 / (d Var(X)), 1 / d, or 1 / (2 m^2) with the mean distance m."""
+    """gamma: a given number, 1 / (d Var(X)), 1 / d, or 1 / (2 m^2) with the mean distance m."""
     gamma, w = parameters["gamma"], np.ones(len(X)) if weights is None else weights
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
         if np.ptp(X[w > 0.0]) == 0.0:
-            # A variance of their own would be that of rounding.
+            # The variance of equal numbers would be rounding.
             return 1.0
         every = np.broadcast_to(w[:, None], X.shape)
         mean = np.average(X, weights=every)
@@ -116,7 +116,7 @@ def width(X: Array, parameters: Parameters, weights: Array | None) -> float:
 
 
 def negative_part(K: Array) -> Array:
-    """Return what a kernel matrix that is indefinite by its rounding lacks to a definite one."""
+    """Return the correction of a kernel matrix that is indefinite only by rounding."""
     eigenvalues, U = np.linalg.eigh(K)
     largest, negative = np.abs(eigenvalues).max(), np.maximum(-eigenvalues, 0.0)
     if negative.max() > INDEFINITE * largest or negative.max() < ROUNDING * largest:
@@ -126,7 +126,7 @@ def negative_part(K: Array) -> Array:
 
 # --- Weights
 def weight_of_the_loss(parameters: Parameters, Y: Labels, weights: Array | None = None) -> Weight:
-    """C, one for each row where these have weights, and for each label where these have some."""
+    """C, one for each row if these have weights, and for each label if these have some."""
     C: Weight = parameters["C"]
     if parameters.get("pair_weights", "balanced") == "uniform":
         # Each pair weighs C / n, and not the pairs of a row C together.
@@ -148,7 +148,7 @@ def weight_of_the_loss(parameters: Parameters, Y: Labels, weights: Array | None 
 
 
 def top(parameters: Parameters, Y: Labels) -> int | None:
-    """k, with how many irrelevant labels of its row each relevant one is compared; None is all."""
+    """k, the number of irrelevant labels with which each relevant one is compared; None is all."""
     k, q = parameters.get("top_k"), Y.shape[1]
     if isinstance(k, float | np.floating):
         k = max(1, int(k * q))
@@ -158,7 +158,7 @@ def top(parameters: Parameters, Y: Labels) -> int | None:
 def hyperedge_weights(
     parameters: Parameters, X: Array, Y: Labels, weights: Array | None = None
 ) -> Array:
-    """Weights of Rank-HLapSVM's hyperedges, by distances of features or in a kernel's space."""
+    """Weights of Rank-HLapSVM's hyperedges, from distances of features or of their images."""
     X = root(np.asarray(X)) if parameters["kernel"] == "precomputed" else X
     nu = parameters["nu"]
     if isinstance(nu, str):
@@ -169,7 +169,7 @@ def hyperedge_weights(
 
 # --- Label relationships
 class Relationship(NamedTuple):
-    """The labelled rows and their labels of two classes: what MLRL and SSMLRL learn from."""
+    """The training data of MLRL and SSMLRL: the labelled rows, and the labels with two classes."""
 
     Y: Array
     h: Array
@@ -181,7 +181,7 @@ class Relationship(NamedTuple):
 
 
 def relationship(parameters: Parameters, Y: Labels) -> Relationship:
-    """Return the parts of (6) or (14) that the parameters and labels state."""
+    """Return the parts of (6) or (14) that follow from the parameters and labels."""
     # Unlabelled rows are -1 or NaN everywhere; MLRL has none.
     labelled = (Y >= 0).any(axis=1) | ("lam" in parameters)
     Y = Y[labelled]

@@ -1,9 +1,9 @@
 """Exact solutions with proven bounds: the problems of the other files, scaled, solved and judged.
 
-An interior-point solver works to a tolerance, in absolute numbers. So the arguments are scaled
-until all is of order 1, the problem is solved as its file states it, the point that comes back is
-moved into the feasible set, and the value of the model and that of the dual point are computed
-anew: they bound the optimum, whatever the solver did.
+An interior-point solver works to an absolute tolerance. So the arguments are scaled until
+everything is of order 1, the problem is solved as its file states it, the result is moved into the
+feasible set, and the values of the model and of the dual point are recomputed: they bound the
+optimum, whatever the solver did.
 
 K / s and s C have the scores of K and C, and alpha and the objective times s.
 """
@@ -26,9 +26,9 @@ from multimargin.reference.interior_point import (
 from multimargin.reference.matrices import centred, root, scale_of
 from multimargin.reference.rank_svm import Array, Labels
 
-# One that is no solution.
+# A gap that is no solution.
 USELESS = 1e-4
-# Of a unit: the next is tried where one before does not lead to that gap.
+# Gap required of a unit: otherwise the next unit is tried.
 FACTORS = (1.0, 1e-3, 1e2, 1e4)
 BIASES = ("free", "penalized", "none")
 
@@ -40,7 +40,7 @@ class Solution(NamedTuple):
     upper: float
     B: Array
     b: Array
-    rounding: float  # How far that of their terms may have moved both bounds past each other
+    rounding: float  # A bound on the rounding error of their difference
 
 
 def rounding_of(K: Array, B: Array, b: Array, size: float) -> float:
@@ -52,7 +52,7 @@ def rounding_of(K: Array, B: Array, b: Array, size: float) -> float:
 
 
 def best_of(attempt: Callable[[float], Solution], units: list[float]) -> Solution:
-    """Return the first solution that its own bounds certify, else that with the smallest gap."""
+    """Return the first solution certified by its own bounds, else the one with the smallest gap."""
     best, failed = None, None
     for unit in units:
         try:
@@ -78,7 +78,7 @@ def best_of(attempt: Callable[[float], Solution], units: list[float]) -> Solutio
 
 
 def _centred(K: Array) -> Array:
-    """Return the centred matrix, without what rounding of K leaves of it where it is all but 0."""
+    """Return the centred matrix, or 0 if it consists of rounding errors of K."""
     G = root(centred(K), scale_of(K))
     return G @ G.T
 
@@ -142,7 +142,7 @@ def margin_rho(K: Array, Y: Labels, C: Weight = 1.0, k: int | None = None) -> So
         rounding = rounding_of(K, B, B.sum(axis=0), rho)
         return Solution(1.0 / (4.0 * of_margin_1), rho / 2.0, B, B.sum(axis=0), rounding)
 
-    # At the optimum Theta is to be of the size of 1 / alpha: of the value that has been found.
+    # At the optimum Theta should be of the size of 1 / alpha, as estimated from the value found.
     first = squared_hinge(K, Y, C, k)
     sizes = [4.0 * first.upper * factor for factor in FACTORS]
     return best_of(attempt, sizes)
@@ -168,7 +168,7 @@ def optimal_margin(
 
 
 def _units(largest: float, size: float) -> list[float]:
-    """Units of alpha: that in which the kernel and 1 / C_i curve alike, and some around it."""
+    """Units of alpha: that in which K and 1 / C_i have equal curvature, and some others."""
     return [float(np.sqrt(largest / size)) * factor for factor in FACTORS]
 
 
@@ -218,8 +218,8 @@ def relationship(
     # Singular values: the roots of eigenvalues of Z^T K Z and B^T K B have half of the digits.
     of_Z = of_K.T @ Z
     largest = np.linalg.norm(of_Z, 2) ** 2 if Omega is None else np.sum((of_Z @ root(Omega)) ** 2)
-    # B of smallest norm with W = G^T B. G G^T is centred: its columns sum to 0 but for rounding,
-    # and only then is the norm of W that of B under the kernel K itself.
+    # B of smallest norm with W = G^T B. G G^T is centred: its columns sum to 0 up to rounding, and
+    # only then is the norm of W that of B under the kernel K itself.
     B = np.linalg.lstsq(G.T, W, rcond=None)[0] / size
     B -= B.mean(axis=0)
     b = b + (G @ W - K @ B).mean(axis=0)

@@ -1,4 +1,4 @@
-"""Feasible points beside those that a solver leaves outside by its tolerance: they prove bounds.
+"""Feasible points near those that a solver returns with small violations: they prove bounds.
 
 Where H alpha = 0 (Xu 2013, eq. 24), alpha is a circulation on the labels, with one arc m -> n a
 pair.
@@ -45,7 +45,8 @@ def circulation(alpha: Array, Y: Labels, c: Array) -> Array:
         weight = np.where(inside, np.minimum(alpha, c - alpha) + 1e-3 * c, 0.0)
         potential = np.linalg.pinv((H * weight) @ H.T, hermitian=True) @ (H @ alpha)
         alpha = alpha - weight * (H.T @ potential)
-    # Where that leaves the bounds, the smallest share of the interior point is mixed in.
+    # If the result violates the bounds, the smallest sufficient share of the interior point is
+    # mixed in.
     low = np.where(alpha < 0.0, -alpha / np.where(inside, interior - alpha, 1.0), 0.0)
     high = np.where(alpha > c, (alpha - c) / np.where(alpha > c, alpha - interior, 1.0), 0.0)
     share = min(1.0, max(low.max(), high.max()))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression, Problem
 
-# Settings of Clarabel, one attempt after the other, and the statuses that each accepts:
-# "inaccurate" means the reduced tolerances.
+# Settings of Clarabel for successive attempts, and the statuses that each accepts: "inaccurate"
+# means the reduced tolerances.
 Attempt = tuple[dict[str, float], tuple[str, ...]]
 
 # With a free bias the dual often has no interior, and with a large C its box is far wider than its
@@ -48,7 +48,8 @@ SEMIDEFINITE: list[Attempt] = [
     for tolerance in (1e-11, 1e-10, 1e-9, 1e-8)
 ]
 
-# A relative gap at which no further attempt is made; the largest one below 0 that is rounding.
+# Relative gap at which no further attempt is made, and the lowest negative gap that counts as
+# rounding.
 CERTIFIED = 1e-9
 
 
@@ -57,7 +58,7 @@ class ExactSolverError(RuntimeError):
 
 
 class BoundsApartError(ExactSolverError):
-    """A solution was found, and the bound that comes with it does not prove it."""
+    """A solution was found, but its bound does not prove it."""
 
 
 def import_cvxpy() -> ModuleType:
@@ -72,7 +73,7 @@ def import_cvxpy() -> ModuleType:
 
 
 def solve_program(problem: Problem, attempts: Sequence[Attempt] = QUADRATIC) -> None:
-    """Solve a CVXPY problem in place by the first attempt that goes well, or raise."""
+    """Solve a CVXPY problem in place by the first attempt that succeeds, or raise."""
     cp = import_cvxpy()
     statuses = []
     for settings, accepted in attempts:
@@ -98,7 +99,7 @@ def minimum(
     constraints: Sequence[Constraint] = (),
     attempts: Sequence[Attempt] = QUADRATIC,
 ) -> float:
-    """Minimise an objective under constraints; return its value. Variables get theirs, too."""
+    """Minimise an objective under constraints; set the variables and return the minimum."""
     problem = import_cvxpy().Problem(import_cvxpy().Minimize(objective), list(constraints))
     solve_program(problem, attempts)
     return float(problem.value)

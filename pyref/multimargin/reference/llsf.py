@@ -1,6 +1,6 @@
 """Huang et al. 2015: LLSF, label-specific features by sparse regression with label correlations.
 
-Each label has a lasso of its own, and labels that differ shall not use the same features. Equation
+Each label has its own lasso, and dissimilar labels should not use the same features. Equation
 numbers, letters and order are those of Huang et al. 2015; code reads from top to bottom.
 
 The problem (3) is min 1/2 ||X W - Y||_F^2 + alpha/2 tr(R W^T W) + beta ||W||_1. It is convex only
@@ -211,7 +211,7 @@ def classifier_chain(
 def train(
     make_classifier: Callable[[], BaseEstimator], X: Array, y: npt.NDArray[np.int_]
 ) -> Callable[[Array], Array]:
-    """Return a binary classifier's scores; the majority of a label of one class or no features."""
+    """Return a binary classifier's scores; the majority class for one class or no features."""
     if X.shape[1] == 0 or np.unique(y).size == 1:
         majority = 1.0 if 2 * y.sum() > y.size else -1.0
         return lambda rows: np.full(len(rows), majority)

@@ -1,4 +1,4 @@
-"""Factors of kernel matrices, K = G G^T: with them the problems are convex in spite of rounding."""
+"""Factors of kernel matrices, K = G G^T, which keep the problems convex in spite of rounding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-# A kernel matrix is computed entry by entry: rounding makes eigenvalues negative that are not.
+# Rounding of the entries of a kernel matrix can make its smallest eigenvalues negative.
 INDEFINITE = 1e-8
 
 

@@ -1,8 +1,8 @@
 """Tan et al. 2019: mlODM, the multi-label optimal margin distribution machine.
 
-The margin of each pair shall be near 1: within theta of it nothing is lost, below it the square of
-what is missing, above it mu times the square of what is too much. Equation numbers, letters and
-order are those of Tan et al. 2019; code reads from top to bottom.
+The margin of each pair should be near 1: the loss is 0 within theta of it, below that the square of
+the shortfall, above that mu times the square of the excess. Equation numbers, letters and order are
+those of Tan et al. 2019; code reads from top to bottom.
 
 Dictionary::
 
@@ -25,8 +25,8 @@ Dictionary::
     H, v   2 l_i x 2 l_i, 2 l_i  matrix and vector of its programme                       (24)
     lam    2 l_i       factors lambda_j                                           algorithm 2
 
-C may be one number, one an instance or one an instance and relevant label, and NaN in Y is an
-unknown label, as in `beyond` and `rank_svm`.
+C may be a single number, one per instance, or one per instance and relevant label, and NaN in Y is
+an unknown label, as in `beyond` and `rank_svm`.
 """
 
 from __future__ import annotations

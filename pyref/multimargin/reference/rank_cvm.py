@@ -1,9 +1,9 @@
 """Xu 2013, sections 6 and 7: Rank-CVM, the multi-label core vector machine.
 
-A relevant label shall be rho above an irrelevant one, rho is rewarded, and a pair that fails pays
-the square of what it lacks. The bias is penalised, too. Equation numbers, letters and order are
-those of Xu 2013; section 4, the binary core vector machine, is `binary`, and section 5, with pairs
-and H, is `rank_svm`.
+A relevant label should be rho above an irrelevant one, rho is rewarded, and a pair that falls short
+costs the square of the shortfall. The bias is penalised, too. Equation numbers, letters and order
+are those of Xu 2013; section 4, the binary core vector machine, is `binary`, and section 5, with
+pairs and H, is `rank_svm`.
 
 Dictionary::
 

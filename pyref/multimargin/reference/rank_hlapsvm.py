@@ -1,7 +1,7 @@
 """Chen et al. 2009: Rank-HLapSVM, Rank-SVM with a hypergraph Laplacian of the labels.
 
-Instances that share labels are drawn to similar scores. Equation numbers, letters and order are
-those of Chen et al. 2009; code reads from top to bottom.
+Instances that share labels are pulled towards similar scores. Equation numbers, letters and order
+are those of Chen et al. 2009; code reads from top to bottom.
 
 Dictionary::
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 # --- Section 2: the Laplacian of a hypergraph; its weights are those of section 4.1
 def hyperedge_weights(X: Array, H: Labels, nu: float, counts: Array | None = None) -> Array:
-    """w(e), (29) and (30), for instances X as they are given: a kernel changes nothing here."""
+    """w(e), (29) and (30), from the given instances X: a kernel changes nothing here."""
     w = np.zeros(H.shape[1])
     counts = np.ones(len(X)) if counts is None else counts
     for e in range(H.shape[1]):
@@ -58,7 +58,7 @@ def hyperedge_weights(X: Array, H: Labels, nu: float, counts: Array | None = Non
 
 
 def mean_distance(X: Array, counts: Array) -> float:
-    """d_e, (30), of instances that are there so often."""
+    """d_e, (30), for instances with the given multiplicities."""
     distances = ((X[:, None] - X[None, :]) ** 2).sum(axis=2)
     number = counts.sum()
     return float(counts @ distances @ counts / (number * (number - 1))) if number > 1 else 0.0

@@ -1,6 +1,6 @@
 """Xu 2013, sections 2, 5 and 7.1: Rank-SVM (Elisseeff & Weston 2001) and Frank-Wolfe.
 
-Every relevant label of an instance shall have a higher score than every irrelevant one, by 1.
+Every relevant label of an instance should have a higher score than every irrelevant one, by 1.
 Equation numbers, letters and order are those of Xu 2013; code reads from top to bottom.
 
 Dictionary::
@@ -48,7 +48,7 @@ Labels = npt.NDArray[Any]
 
 # --- Section 5: pairs of labels, and the primal problem
 def check_labels(Y: Labels) -> None:
-    """Raise ValueError for what is neither 0, 1 nor NaN, which stands for an unknown label."""
+    """Raise ValueError for values other than 0, 1 and NaN, which stands for an unknown label."""
     wrong = Y[~(np.isin(Y, (0, 1)) | np.isnan(Y))]
     if wrong.size:
         raise ValueError(f"Y holds {wrong[0]}; expected 0, 1 and NaN only")
@@ -83,7 +83,7 @@ def coefficients(Y: Labels) -> Array:
 
 
 def blocks(Y: Labels) -> Any:
-    """The matrix that makes beta of alpha, (21): one row an instance and label, sparse."""
+    """The sparse matrix that maps alpha to beta, (21), with one row per instance and label."""
     i, m, n = pairs(Y)
     plus, minus = i * Y.shape[1] + m, i * Y.shape[1] + n
     s, ones = np.arange(len(i)), np.ones(len(i))
@@ -106,7 +106,7 @@ def problem_18(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
 
 # --- Section 5: the dual problem, and the model that belongs to its variables
 def problem_26(K: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
-    """Solve (26), the dual problem, as in (19); return the negative of (18), alpha and b."""
+    """Solve (26), the dual problem of (19); return the negative of (18), alpha and b."""
     import cvxpy as cp
 
     C_i, H = upper_bounds(Y, C), coefficients(Y)
@@ -203,8 +203,8 @@ def frank_wolfe(
 ) -> tuple[Array, Array, list[tuple[float, float, float]]]:
     """Run steps 1 to 4; return alpha, b, and W(alpha), z and lambda of each of up to M epochs.
 
-    epsilon and M are those of section 8.3. `free=False` leaves H alpha = 0 out: no bias, or that of
-    a kernel K + 1.
+    epsilon and M are those of section 8.3. `free=False` omits H alpha = 0: no bias, or that of a
+    kernel K + 1.
     """
     i, m, n = pairs(Y)
     alpha = np.zeros(len(i)) if alpha is None else alpha  # step 1, any feasible vector

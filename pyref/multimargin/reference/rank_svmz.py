@@ -1,8 +1,8 @@
 """Rank-SVMz: Rank-SVM with a zero label (after Xu 2012, in Tan et al. 2019, section 6.1.1).
 
-A further label, the zero label, stands between the relevant labels of an instance and the others.
-Each label is compared with it alone, and the labels above it are predicted. The zero label and one
-equality constraint a class are those of Xu 2012; the weights C / q are ours.
+An additional label, the zero label, separates the relevant labels of an instance from the others.
+Each label is compared only with it, and the labels above it are predicted. The zero label and one
+equality constraint per class are those of Xu 2012; the weights C / q are ours.
 
 Dictionary::
 
@@ -67,7 +67,7 @@ def primal(X: Array, Y: Labels, C: Weight) -> tuple[float, Array, Array]:
 def dual(K: Array, Y: Labels, C: Weight, free: bool = True) -> tuple[float, Array, Array]:
     """Solve the dual problem, as a minimum; return the negative of `primal`, Z and b.
 
-    `free=False` leaves the equalities out: no bias, or that of a kernel K + 1.
+    `free=False` omits the equalities: no bias, or that of a kernel K + 1.
     """
     import cvxpy as cp
 

@@ -177,7 +177,7 @@ def folds_of(
 
 
 def check_folds(folds: Sequence[tuple[Rows, Rows]], labels: Marks) -> None:
-    """Refuse folds without which nothing is left to learn from."""
+    """Refuse folds that leave no rows to learn from."""
     has_pair = known_both(labels, axis=1)
     for number, (train, _) in enumerate(folds, start=1):
         if not has_pair[train].any():

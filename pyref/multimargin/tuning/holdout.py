@@ -1,4 +1,4 @@
-"""Rows that are put aside to measure on, in which every label keeps its share."""
+"""Rows set aside for measuring, in which every label keeps its share."""
 
 from numbers import Integral
 from typing import Any

@@ -22,12 +22,12 @@ def search_last_step(
     scoring: Scoring,
     n_folds: int,
 ) -> tuple[dict[str, object], float, int]:
-    """Choose parameters of the last step, one after the other, by cross-validation.
+    """Choose parameters of the last step one after another by cross-validation.
 
-    The steps before it, such as a scaling, are learned in each fold. Folds are stratified by
-    the labels. Measures of this package leave unknown labels out; other scorers are asked for the
-    rows in which all are known. Returns the best values, their mean score, and the number of
-    combinations tried.
+    The steps before it, such as a scaling, are fitted in each fold. Folds are stratified by the
+    labels. Measures of this package skip unknown labels; other scorers are given the rows in which
+    all labels are known. Returns the best values, their mean score, and the number of combinations
+    tried.
     """
     prefix = f"{pipeline.steps[-1][0]}__"
     search = LazySearchCV(
@@ -43,7 +43,7 @@ def search_last_step(
 
 
 class _MeasurableFolds(MultilabelStratifiedKFold):
-    """Folds whose test rows a scorer can measure."""
+    """Folds whose test rows a scorer can evaluate."""
 
     def __init__(self, n_splits: int, scorer: Any) -> None:
         super().__init__(n_splits)
