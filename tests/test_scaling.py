@@ -1,15 +1,10 @@
-import re
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import LLSF, MLRL, RankSVM
-from multimargin.scaling import SCALINGS, make_scaler, told_scales, with_scaler
+from multimargin import RankSVM
+from multimargin.scaling import SCALINGS, make_scaler, with_scaler
 
 X = np.array([[0.0, -4.0, 2.0], [2.0, 0.0, 1.0], [6.0, 2.0, 2.0]])
 
@@ -48,39 +43,3 @@ def test_the_pipeline_learns_from_the_rows_it_is_fitted_to() -> None:
 def test_unknown() -> None:
     with pytest.raises(ValueError, match="scale is 'maxmin'; expected one of 'minmax'"):
         make_scaler("maxmin")
-
-
-def test_columns_on_other_scales_are_named() -> None:
-    wide = X * [1e-3, 0.0, 7.0]
-    of_two = r"differ in scale, from 0\.006 \(column 0\) to 14 \(column 2\): .*\.%s puts"
-    for features, scaler in (
-        (wide, "StandardScaler"),
-        (sparse.csr_array(wide), "MaxAbsScaler"),
-        (sparse.csr_matrix(wide), "MaxAbsScaler"),
-    ):
-        assert re.search(of_two % scaler, told_scales(features))
-    assert "(column a)" in told_scales(wide, ["a", "b", "c"])
-    for features in (X, np.zeros((2, 3)), sparse.csr_array((2, 3)), -X):
-        assert told_scales(features) == ""
-
-
-@pytest.mark.parametrize(
-    "model",
-    [MLRL(kernel="linear", tol=1e-12), RankSVM(kernel="linear", tol=1e-12), LLSF(tol=1e-12)],
-)
-def test_fits_that_end_above_the_tolerance_tell_of_columns_on_other_scales(model: Any) -> None:
-    random = np.random.default_rng(0)
-    features, Y = random.normal(size=(30, 3)), random.integers(0, 2, size=(30, 4))
-    for factor, told in (([1, 1, 1], False), ([1e3, 1e-2, 1], True)):
-        frame = pd.DataFrame(features * factor, columns=["size", "share", "count"])
-        with pytest.warns(ConvergenceWarning) as caught:
-            model.set_params(max_iter=1).fit(frame, Y)
-        assert (
-            bool(
-                re.search(
-                    r"\(column share\) to .*\(column size\)",
-                    " ".join(str(one.message) for one in caught),
-                )
-            )
-            == told
-        )

@@ -175,6 +175,7 @@ def _model(random: np.random.Generator, pick: Any, seed: int, folds: Any, d: int
         threshold=threshold,
         at_least_one=at_least_one,
         unit_length=pick("auto", True, False),
+        scaling=pick("auto", True, False),
         random_state=seed,
         max_time=pick(None, None, None, 0.2),
     )

@@ -358,6 +358,7 @@ def test_bad_input_is_named():
         ({"kernel": "precomputed"}, "kernel is 'precomputed'; expected one of 'auto', 'linear'"),
         ({"scoring": "nothing"}, "scoring is 'nothing'; expected a key of"),
         ({"unit_length": "text"}, "unit_length is 'text'; expected one of 'auto'"),
+        ({"scaling": "minmax"}, "scaling is 'minmax'; expected one of 'auto'"),
         ({"threshold": "scores"}, "threshold is 'scores'; expected 'micro', "),
         ({"cv": 1}, "cv is 1; expected a number of folds of at least 2"),
     ):

@@ -118,12 +118,6 @@ def without_traces(X: MatrixLike) -> Features:
     return type(X)((kept, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else kept
 
 
-def largest_of_columns(X: Features) -> Vector:
-    """Return the largest magnitude of each column."""
-    largest = abs(X).max(axis=0)
-    return np.ravel(largest.toarray() if is_sparse(X) else largest)
-
-
 def times_columns(X: Features, factors: Vector) -> Features:
     """Return features of which each column is multiplied by a number."""
     return X @ sparse.diags_array(factors) if is_sparse(X) else X * factors

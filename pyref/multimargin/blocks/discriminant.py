@@ -9,9 +9,10 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.blocks.base import LinearBlock, largest_of_columns, without_traces
+from multimargin.blocks.base import LinearBlock, without_traces
 from multimargin.checks.parameters import check_real
 from multimargin.checks.weights import check_sample_weight
+from multimargin.features.scales import largest_of_columns
 from multimargin.targets.indicator import known_labels
 from multimargin.typing import LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged

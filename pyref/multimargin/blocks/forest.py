@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blocks.base import (
     LabelBlock,
-    largest_of_columns,
     times_columns,
     with_shares,
 )
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight
+from multimargin.features.scales import largest_of_columns
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector
 from multimargin.whole_fits import whole_or_unchanged
 

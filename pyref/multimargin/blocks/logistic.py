@@ -11,12 +11,12 @@ from sklearn.utils.validation import validate_data
 
 from multimargin.blocks.base import (
     LinearBlock,
-    largest_of_columns,
     times_columns,
     without_traces,
 )
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
+from multimargin.features.scales import largest_of_columns
 from multimargin.targets.indicator import known_labels
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged

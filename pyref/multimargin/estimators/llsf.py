@@ -53,8 +53,8 @@ from multimargin.estimators.llsf_problem import (
     solve_llsf,
     weighted,
 )
+from multimargin.features.scales import told_scales
 from multimargin.notices import warn
-from multimargin.scaling import told_scales
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold

@@ -16,6 +16,13 @@ from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, check_flag
 from multimargin.features.checked import TakesFeatures
 from multimargin.features.lengths import unit_rows
+from multimargin.features.scales import (
+    Ranges,
+    ends_of_scale,
+    largest_of_columns,
+    ranges_of,
+    within_ranges,
+)
 from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 
 # Maximum number of columns, and of entries, for which features are held dense.
@@ -41,6 +48,10 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     unit_length : {"auto"} or bool, default="auto"
         If True, the rows of each view are divided by their Euclidean norm; "auto" does so for views
         that are not held dense.
+    scaling : {"auto"} or bool, default="auto"
+        If True, the columns of dense views are scaled to [0, 1], and constant ones to 0; "auto"
+        does so if the largest numbers of one column are more than a hundred times those of another
+        and the rows do not get unit length.
     dense : {"auto"} or bool, default="auto"
         If False, all views become CSR matrices, if True dense ones; "auto" as above.
 
@@ -54,6 +65,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         True for views that are held dense.
     unit_length_ : list of bool
         True for views whose rows have unit length.
+    ranges_ : list of (ndarray, ndarray) or None
+        Of views whose columns are scaled, the lowest number of each column and the inverse of half
+        its range.
     stops_ : list of int
         Numbers of the columns at which the views end.
     n_features_in_ : int
@@ -67,10 +81,12 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         views: Sequence[tuple[str, BaseEstimator | str, object]] | None = None,
         *,
         unit_length: bool | str = "auto",
+        scaling: bool | str = "auto",
         dense: bool | str = "auto",
     ) -> None:
         self.views = views
         self.unit_length = unit_length
+        self.scaling = scaling
         self.dense = dense
 
     def fit(self, X: MatrixLike, y: LabelsLike | None = None) -> Self:
@@ -93,7 +109,8 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
         Features that another estimator has checked already have their number and names.
         """
-        check_unit_length(self.unit_length)
+        check_auto("unit_length", self.unit_length)
+        check_auto("scaling", self.scaling)
         self.columns_ = None
         self.names_ = [""]
         if self.views is None:
@@ -119,7 +136,21 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             not dense if by_form else bool(self.unit_length) for dense in self.dense_
         ]
         self.stops_ = np.cumsum([part.shape[1] for part in parts]).tolist()
+        parts = [in_form(part, dense=dense) for part, dense in zip(parts, self.dense_, strict=True)]
+        self.ranges_ = [
+            self._ranges_of(part, unit=unit)
+            for part, unit in zip(parts, self.unit_length_, strict=True)
+        ]
         return self._in_form(parts)
+
+    def _ranges_of(self, part: Features, *, unit: bool) -> Ranges | None:
+        if is_sparse(part):
+            return None
+        if isinstance(self.scaling, str):
+            scaled = not unit and ends_of_scale(largest_of_columns(part)) is not None
+        else:
+            scaled = bool(self.scaling)
+        return ranges_of(part) if scaled else None
 
     def transform(self, X: MatrixLike) -> Features:
         """Return the features of all views in the form that was chosen, side by side.
@@ -152,8 +183,11 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
     def _in_form(self, parts: list[Any]) -> list[Any]:
         found = []
-        for part, dense, unit in zip(parts, self.dense_, self.unit_length_, strict=True):
+        for part, dense, ranges, unit in zip(
+            parts, self.dense_, self.ranges_, self.unit_length_, strict=True
+        ):
             rows = in_form(part, dense=dense)
+            rows = rows if ranges is None else within_ranges(rows, ranges)
             found.append(unit_rows(rows) if unit else rows)
         return found
 
@@ -278,12 +312,12 @@ def named_views(views: object) -> Triples:
     return [tuple(one) for one in views]
 
 
-def check_unit_length(unit_length: object) -> None:
+def check_auto(name: str, value: object) -> None:
     """Refuse anything but "auto", True and False."""
-    if isinstance(unit_length, str):
-        check_choice("unit_length", unit_length, ("auto",))
+    if isinstance(value, str):
+        check_choice(name, value, ("auto",))
     else:
-        check_flag("unit_length", unit_length)
+        check_flag(name, value)
 
 
 def copy_names(fitted: BaseEstimator, other: BaseEstimator) -> None:

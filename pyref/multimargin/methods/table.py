@@ -65,8 +65,8 @@ _ALL = (
         ),
         names=_words(
             "at_least_one calibration class_weight Cs cv cv_tol gamma kernel loss max_time "
-            "n_jobs random_state scoring stack threshold tol top_k unit_length verbose "
-            "views"
+            "n_jobs random_state scaling scoring stack threshold tol top_k unit_length "
+            "verbose views"
         ),
     ),
     Method(

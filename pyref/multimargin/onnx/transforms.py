@@ -20,6 +20,7 @@ from sklearn.preprocessing import (
 )
 
 from multimargin.datasets.table_encoder import TableEncoder
+from multimargin.features.scales import Ranges
 from multimargin.features.views import OneView, Views
 from multimargin.onnx.graph import Given, Graph, Node, Rows
 from multimargin.onnx.inputs import CATEGORIES, NUMBERS, TEXTS, Strings
@@ -161,9 +162,15 @@ def _views(graph: Graph, views: Views, X: Rows) -> Rows:
             _, transformer, columns_of_view = own.transformers_[0]
             used.append((transformer, _places(own, columns_of_view)))
         parts = _of_columns(graph, used, X)
-    of_unit = zip(parts, views.unit_length_, strict=True)
-    parts = [add_unit_length(graph, "l2", part) if unit else part for part, unit in of_unit]
-    return _side_by_side(graph, parts)
+    of_views = zip(parts, views.ranges_, views.unit_length_, strict=True)
+    return _side_by_side(graph, [_in_form(graph, *of_view) for of_view in of_views])
+
+
+def _in_form(graph: Graph, part: Any, ranges: Ranges | None, unit: bool) -> Any:
+    if ranges is not None:
+        low, inverse = ranges
+        part = graph.add("Mul", graph.add("Sub", part, low), 0.5 * inverse)
+    return add_unit_length(graph, "l2", part) if unit else part
 
 
 def _one_view(graph: Graph, view: OneView, X: Node) -> Node:

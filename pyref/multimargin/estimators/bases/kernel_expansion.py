@@ -29,9 +29,9 @@ from multimargin.estimators.fitting.time_limit import (
     deadline_of,
     time_limit_message,
 )
+from multimargin.features.scales import told_scales
 from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
 from multimargin.notices import warn
-from multimargin.scaling import told_scales
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 

@@ -40,7 +40,7 @@ from multimargin.estimators.label_ranker.task import (
     warn_of_rare_labels,
     with_empty,
 )
-from multimargin.features.views import Views, check_unit_length, copy_names, named_views
+from multimargin.features.views import Views, check_auto, copy_names, named_views
 from multimargin.kernels import KERNELS, KernelFunction
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.notices import warn
@@ -122,6 +122,10 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         If True, the best label of a row is always predicted.
     unit_length : {"auto"} or bool, default="auto"
         If True, rows are divided by their Euclidean norm first; "auto" does so for sparse features.
+    scaling : {"auto"} or bool, default="auto"
+        If True, the columns of dense features are scaled to [0, 1] first, by their lowest and
+        highest number in the training rows; "auto" does so if the largest numbers of one column are
+        more than a hundred times those of another.
     views : list of (str, transformer, columns), default=None
         Several views of the rows, such as words and their embeddings: the name of each, a
         transformer or "passthrough", and its columns, as for `sklearn.compose.ColumnTransformer`.
@@ -150,9 +154,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         "stack", a `CalibratedClassifier` of the ranker and the classifiers stacked with it, or a
         `multimargin.calibration.ShortlistClassifier`.
     ranker_ : RankSVM, RankLSVM or MLODM
-        The chosen ranker, fitted on all rows (of unit length, if `unit_length_`); with
-        `views`, that of the view whose ranker is best by itself, as are `best_params_`, `kernel_`,
-        `unit_length_` and the certificate.
+        The chosen ranker, fitted on all rows (of unit length, if `unit_length_`, with
+        scaled columns, if `scaled_`); with `views`, that of the view whose ranker is best by
+        itself, as are `best_params_`, `kernel_`, `unit_length_`, `scaled_` and the certificate.
     rankers_ : dict of str to estimator
         The ranker of each view; "" is the name of `X` itself.
     blocks_ : tuple of str
@@ -182,6 +186,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         The kernel of the ranker.
     unit_length_ : bool
         True if rows are divided by their norm.
+    scaled_ : bool
+        True if columns are scaled.
     empty_label_ : bool
         True if the ranker, the stack and the calibration have a further, last label: that of rows
         without labels.
@@ -271,6 +277,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     threshold: str | float | Threshold = "micro"
     at_least_one: bool = False
     unit_length: str | bool = "auto"
+    scaling: str | bool = "auto"
     views: Sequence[tuple[str, Any, Any]] | None = None
     tol: float = 1e-3
     cv_tol: float = 1e-2
@@ -353,7 +360,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         q = targets.indicator.shape[1]
         threshold_of(self).check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
         dense = False if shortlisted else "auto"
-        views = Views(self.views, unit_length=self.unit_length, dense=dense)
+        views = Views(self.views, unit_length=self.unit_length, scaling=self.scaling, dense=dense)
         parts = views.fit_parts(X, checked_by=self)
         learned = with_empty(targets, calibration=self.calibration)
         seed = seed_of(self.random_state)
@@ -410,7 +417,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             check_choice(
                 "kernel", self.kernel, ("auto", *(k for k in KERNELS if k != "precomputed"))
             )
-        check_unit_length(self.unit_length)
+        check_auto("unit_length", self.unit_length)
+        check_auto("scaling", self.scaling)
         threshold_of(self)
         scorer_of(WITHIN_ROWS if is_auto(self.scoring) else self.scoring)
         check_losses(self.loss)
@@ -431,6 +439,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         lifted = ("lift",) if getattr(stack, "lift", False) else ()
         self.blocks_ = (*(name for name, _ in stack.estimators_), *lifted)
         self.unit_length_ = views.unit_length_[first.search.place]
+        self.scaled_ = views.ranges_[first.search.place] is not None
         self.best_estimator_ = Pipeline([("views", views), ("stack", stack)])
         for name in ("n_iter_", "objective_", "dual_objective_", "dual_gap_", "history_"):
             setattr(self, name, getattr(first.ranker, name))

@@ -1,0 +1,82 @@
+"""Columns of very different scales: advice about them, and their ranges."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import issparse
+
+from multimargin.typing import Features, Matrix, Name, Vector, is_sparse
+
+# Ratio of the largest numbers of two columns from which their scales count as different.
+_OTHER_SCALE = 100.0
+
+Ranges = tuple[Vector, Vector]
+"""The lowest number of each column, and the inverse of half its range; 0 for constant columns."""
+
+
+def largest_of_columns(X: Features) -> Vector:
+    """Return the largest magnitude of each column."""
+    largest = abs(X).max(axis=0)
+    return np.ravel(largest.toarray() if is_sparse(X) else largest)
+
+
+def ends_of_scale(largest: Vector) -> tuple[int, int] | None:
+    """Return the columns of the smallest and the largest numbers, None if their scales are alike.
+
+    Columns of zeros have no scale.
+    """
+    used = np.flatnonzero(largest)
+    if not used.size:
+        return None
+    least, most = used[largest[used].argmin()], used[largest[used].argmax()]
+    return (least, most) if largest[most] > _OTHER_SCALE * largest[least] else None
+
+
+def told_scales(X: Features, names: Sequence[Name] | None = None) -> str:
+    """Return advice about columns of very different scales, empty if there are none.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+        Features.
+    names : sequence of d names, default=None
+        Names of the columns; None numbers them.
+
+    Returns
+    -------
+    str
+        A sentence, after a blank; empty unless the largest numbers of one column are more than a
+        hundred times those of another.
+    """
+    largest = largest_of_columns(X)
+    ends = ends_of_scale(largest)
+    if ends is None:
+        return ""
+    scaler = "MaxAbsScaler" if issparse(X) else "StandardScaler"
+    shown = [
+        f"{largest[place]:.2g} (column {place if names is None else names[place]})"
+        for place in ends
+    ]
+    return (
+        f" The columns of X differ in scale, from {shown[0]} to {shown[1]}: "
+        f"sklearn.preprocessing.{scaler} puts them on one."
+    )
+
+
+def ranges_of(X: Matrix) -> Ranges:
+    """Return the ranges of the columns."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    # Halves: the difference of the largest numbers would overflow, the inverse of the least too.
+    half = 0.5 * high - 0.5 * low
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = np.where(half > 0, 1.0 / half, 0.0)
+    inverse[~np.isfinite(inverse)] = 0.0
+    return low, inverse
+
+
+def within_ranges(X: Matrix, ranges: Ranges) -> Matrix:
+    """Return columns scaled so that their ranges become [0, 1], and constant columns 0."""
+    low, inverse = ranges
+    rows = 0.5 * X - 0.5 * low
+    rows *= inverse
+    return rows
