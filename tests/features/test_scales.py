@@ -108,6 +108,18 @@ def test_models_do_not_depend_on_the_units_of_the_columns() -> None:
 
 
 @pytest.mark.usefixtures("few_trees")
+def test_rows_of_no_weight_have_no_part_in_ranges() -> None:
+    features, y = problem()
+    far = np.vstack([features * SCALES, np.full(5, 1e145)])
+    weights = np.append(np.ones(150), 0.0)
+    expected = LabelRankerCV([1.0], random_state=0).fit(far[:-1], y).best_estimator_[0]
+    model = LabelRankerCV([1.0], random_state=0)
+    found = model.fit(far, np.vstack([y, [[1, 0, 0, 1]]]), sample_weight=weights)
+    for one, other in zip(expected.ranges_[0], found.best_estimator_[0].ranges_[0], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("unit_length", ["auto", True])
 def test_scaled_models_are_stored_exported_and_explained(tmp_path: Path, unit_length: Any) -> None:
     runtime = pytest.importorskip("onnxruntime")

@@ -23,7 +23,7 @@ from multimargin.features.scales import (
     ranges_of,
     within_ranges,
 )
-from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
+from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
 
 # Maximum number of columns, and of entries, for which features are held dense.
 _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
@@ -103,11 +103,16 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         return self
 
     def fit_parts(
-        self, X: MatrixLike, *, checked_by: BaseEstimator | None = None
+        self,
+        X: MatrixLike,
+        *,
+        checked_by: BaseEstimator | None = None,
+        sample_weight: Vector | None = None,
     ) -> list[Features]:
         """Fit, and return the features of each view in the chosen form.
 
-        Features that another estimator has checked already have their number and names.
+        Features that another estimator has checked already have their number and names. Rows of
+        weight 0 have no part in the ranges of columns.
         """
         check_auto("unit_length", self.unit_length)
         check_auto("scaling", self.scaling)
@@ -137,8 +142,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         ]
         self.stops_ = np.cumsum([part.shape[1] for part in parts]).tolist()
         parts = [in_form(part, dense=dense) for part, dense in zip(parts, self.dense_, strict=True)]
+        counted = slice(None) if sample_weight is None or sample_weight.all() else sample_weight > 0
         self.ranges_ = [
-            self._ranges_of(part, unit=unit)
+            self._ranges_of(part[counted], unit=unit)
             for part, unit in zip(parts, self.unit_length_, strict=True)
         ]
         return self._in_form(parts)

@@ -361,7 +361,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         threshold_of(self).check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
         dense = False if shortlisted else "auto"
         views = Views(self.views, unit_length=self.unit_length, scaling=self.scaling, dense=dense)
-        parts = views.fit_parts(X, checked_by=self)
+        parts = views.fit_parts(X, checked_by=self, sample_weight=weights)
         learned = with_empty(targets, calibration=self.calibration)
         seed = seed_of(self.random_state)
         folds, searched = chosen_folds(self.cv, X, targets, groups, parts, seed)
