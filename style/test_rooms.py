@@ -209,7 +209,7 @@ CRATE = Path(__file__).parents[1] / "rust" / "solvers" / "src"
 ROOMS_OF_RUST = {
     "": [
         *("error", "parallel", "memory", "linalg", "labels"),
-        *("tuning", "anderson", "ways", "report"),
+        *("tuning", "anderson", "movements", "report"),
         *("kernel", "llsf", "mlrl", "pairwise"),
     ],
     "pairwise": [

@@ -32,10 +32,10 @@ use crate::error::{SolverError, refused};
 use crate::linalg::matmul::{View, multiply_rows};
 use crate::linalg::vector::{dot, transpose};
 use crate::memory;
+use crate::movements::Movements;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace, relative_gap};
 use crate::tuning::Extrapolating;
-use crate::ways::Ways;
 
 /// Entries of `H` below this share of the largest one are 0.
 const NULL_SHARE: f64 = 1e-12;
@@ -113,7 +113,7 @@ struct Loop<'a> {
     anderson: Anderson,
     /// `W`
     weights: Vec<f64>,
-    ways: Ways,
+    movements: Movements,
     mixed: Vec<f64>,
     inside: Vec<f64>,
 }
@@ -231,12 +231,12 @@ impl Loop<'_> {
 
     /// The factor of the penalty from the distances that `Z`, the model, and `rho D` have moved since the last call, if both
     /// have moved.
-    fn factor_of_ways(&mut self, model: &[f64]) -> Option<f64> {
+    fn factor_of_movements(&mut self, model: &[f64]) -> Option<f64> {
         let rho = self.rho;
         let multiplier = self.sum.iter().zip(model).map(|(x, z)| rho * (x - z));
         let multiplier = memory::collected(multiplier);
-        let ratio = self.ways.ratio(memory::copied(model), multiplier)?;
-        Some(SPLITTING.ways.factor(ratio / rho))
+        let ratio = self.movements.ratio(memory::copied(model), multiplier)?;
+        Some(SPLITTING.movements.factor(ratio / rho))
     }
 
     /// Changes the penalty; `Z` and `rho D` stay the same.
@@ -298,7 +298,7 @@ pub(super) fn run(
         sum,
         anderson: Anderson::new(&Extrapolating::default()),
         mixed: memory::matrix(q, d),
-        ways: Ways::default(),
+        movements: Movements::default(),
         inside: memory::matrix(q, features.values.len()),
         weights,
     };
@@ -333,8 +333,10 @@ pub(super) fn run(
                 } else {
                     let is_late = round > SPLITTING.penalty_settles;
                     let settled = is_late && round % SPLITTING.penalty_settles != 0;
-                    let of_ways = (!is_late).then(|| state.factor_of_ways(&model)).flatten();
-                    (of_ways.unwrap_or_else(|| norms.balance()), settled)
+                    let of_movements = (!is_late)
+                        .then(|| state.factor_of_movements(&model))
+                        .flatten();
+                    (of_movements.unwrap_or_else(|| norms.balance()), settled)
                 };
             if round > 0 && !settled && factor != 1.0 {
                 late_changes += usize::from(round > SPLITTING.penalty_settles);

@@ -11,8 +11,8 @@ numbers! {
         check: usize = 5,
         /// The penalty changes by the root of the residuals' ratio, of which this is the square,
         balance: Balance = Balance { power: 0.25, least: 1.5, most: 5.0 },
-        /// and by the root of the ratio of ways.
-        ways: Balance = Balance { power: 0.5, least: 1.5, most: 5.0 },
+        /// and by the root of the ratio of movements.
+        movements: Balance = Balance { power: 0.5, least: 1.5, most: 5.0 },
         /// After this round it changes rarely: convergence needs a penalty that settles.
         penalty_settles: usize = 100,
         /// When the gap is closed and the KKT residual is still too large, the gradient at `Z` may be wrong by this many

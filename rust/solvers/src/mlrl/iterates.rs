@@ -236,9 +236,9 @@ impl State {
             SPLITTING.pace
         };
         let looks = rounds <= SPLITTING.penalty_settles && rounds.is_multiple_of(every);
-        let by_ways = self.regulariser.is_learned() && rounds <= SPLITTING.first;
+        let by_movements = self.regulariser.is_learned() && rounds <= SPLITTING.first;
         let due = self.inner || rounds.is_multiple_of(SPLITTING.pace);
-        let w = (due || looks && !by_ways).then(|| {
+        let w = (due || looks && !by_movements).then(|| {
             let parts = [&self.v, &self.sum, &self.pushed];
             Weights::combine(parts, |[v, sum, z]| share * (2.0 * v - sum) + z / total)
         });
@@ -256,9 +256,9 @@ impl State {
         }
         if looks {
             let u = Weights::combine([&self.sum, &self.v], |[sum, v]| sum - v);
-            let factor = match w.filter(|_| !by_ways) {
+            let factor = match w.filter(|_| !by_movements) {
                 Some(w) => self.balance([&w, &before, &u]),
-                None => SPLITTING.ways.factor(u.norm() / self.v.norm()),
+                None => SPLITTING.movements.factor(u.norm() / self.v.norm()),
             };
             self.rho *= factor;
             self.sum = Weights::combine([&self.v, &u], |[v, u]| v + u / factor);

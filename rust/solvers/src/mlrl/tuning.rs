@@ -38,7 +38,7 @@ numbers! {
         /// In this many first rounds the penalty for the trace norm follows the distances that `rho U` and `V` have moved.
         first: usize = 10,
         /// Its rule.
-        ways: Balance = Balance { power: 1.0, least: 1.5, most: 10.0 },
+        movements: Balance = Balance { power: 1.0, least: 1.5, most: 10.0 },
         /// Later it changes when one relative residual is this many times the other.
         unbalanced: f64 = 2.0,
         /// A residual of `W` is weighted by this if `W` takes less time than `V`: a smaller penalty means fewer rounds and

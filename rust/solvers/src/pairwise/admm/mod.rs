@@ -42,11 +42,11 @@ use crate::linalg::inverse::invert;
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::{axpy, dot};
 use crate::memory;
+use crate::movements::Movements;
 use crate::pairwise::loss::{Loss, prompt_rows};
 use crate::parallel::threads::{CHUNK, Threads};
 use crate::report::Monitor;
 use crate::tuning::{Extrapolating, Leaping};
-use crate::ways::Ways;
 
 /// The rows of scores are considered equal if their spread is below this share of their squares.
 const ALIKE: f64 = 1e-13;
@@ -75,7 +75,7 @@ pub(crate) struct Admm {
     iterations: usize,
     anderson: Anderson,
     /// The distances that `Z` and `rho U` move, for the penalty of a loss with kinks.
-    ways: Ways,
+    movements: Movements,
 }
 
 impl Admm {
@@ -114,7 +114,7 @@ impl Admm {
             tuning: tuning.clone(),
             iterations: 0,
             anderson: Anderson::new(&Extrapolating::default()),
-            ways: Ways::default(),
+            movements: Movements::default(),
         };
         let square = dot(&admm.displacements, &admm.displacements);
         let rho = (square / admm.spread()).sqrt();
@@ -194,20 +194,21 @@ impl Admm {
             return 1.0;
         }
         let follows = L::BOX && self.iterations < self.tuning.followed;
-        let ways = follows.then(|| self.ratio_of_ways()).flatten();
+        let ratio = follows.then(|| self.ratio_of_movements()).flatten();
         let ratio = if is_early || (!L::BOX && self.iterations < self.tuning.balanced) {
             Some(squares.imbalance(self.spread()))
         } else {
-            ways.map(|ways| ways / self.rho)
+            ratio.map(|ratio| ratio / self.rho)
         };
         ratio.map_or(1.0, |ratio| balance.factor(ratio))
     }
 
-    /// The distance moved by `rho U` relative to that of `Z`; see [`Ways::ratio`].
-    fn ratio_of_ways(&mut self) -> Option<f64> {
+    /// The distance moved by `rho U` relative to that of `Z`; see [`Movements::ratio`].
+    fn ratio_of_movements(&mut self) -> Option<f64> {
         let multiplier = self.displacements.iter().map(|u| self.rho * u);
         let multiplier = memory::collected(multiplier);
-        self.ways.ratio(memory::copied(&self.scores), multiplier)
+        self.movements
+            .ratio(memory::copied(&self.scores), multiplier)
     }
 
     /// The sum of squares of `Z`, measured from its mean row, which costs almost nothing, unless the bias is free or all

@@ -200,10 +200,10 @@ fn model_and_dual_matrix_meet_at_the_optimum() {
 
 /// The penalty of a hinge follows the distances that its two matrices have moved, and settles.
 #[test]
-fn late_penalties_follow_the_ways() {
+fn late_penalties_follow_the_movements() {
     let (kernel, labels) = problem(&mut fastrand::Rng::with_seed(3));
     let mut admm = started(&kernel, &labels, Beside::Free, &[1.0; N]).unwrap();
-    assert_eq!(admm.ratio_of_ways(), None);
+    assert_eq!(admm.ratio_of_movements(), None);
     let (before, rho) = (admm.displacements.clone(), admm.rho);
     admm.scores.iter_mut().for_each(|z| *z += 2.0);
     admm.displacements.iter_mut().for_each(|u| *u -= 6.0 / 4.0);
@@ -211,7 +211,7 @@ fn late_penalties_follow_the_ways() {
     let moved = admm.displacements.iter().zip(&before);
     let way: f64 = moved.map(|(u, old)| (4.0 * u - rho * old).powi(2)).sum();
     let expected = (way / (4.0 * admm.scores.len() as f64)).sqrt();
-    let ratio = admm.ratio_of_ways().unwrap();
+    let ratio = admm.ratio_of_movements().unwrap();
     assert!((ratio / expected - 1.0).abs() < 1e-12, "{ratio} {expected}");
     let (threads, loss) = (Threads::default(), Hinge);
     let penalty_after = |iterations: usize| {

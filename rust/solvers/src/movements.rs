@@ -8,11 +8,11 @@ const STILL: f64 = 1e-6;
 
 /// The positions of both sides when their distances were last measured.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct Movements {
     before: Option<[Vec<f64>; 2]>,
 }
 
-impl Ways {
+impl Movements {
     /// The distance moved by the multiplier relative to that of the scores or weights, since the last call; `None` the first
     /// time, and if one of them stands still.
     pub fn ratio(&mut self, primal: Vec<f64>, multiplier: Vec<f64>) -> Option<f64> {
@@ -29,14 +29,14 @@ impl Ways {
 
 #[cfg(test)]
 mod tests {
-    use super::Ways;
+    use super::Movements;
 
     #[test]
     fn sides_that_stand_still_have_no_ratio() {
-        let mut ways = Ways::default();
-        assert_eq!(ways.ratio(vec![1.0, 0.0], vec![5.0, 5.0]), None);
-        assert_eq!(ways.ratio(vec![1.0, 2.0], vec![5.0, 9.0]), Some(2.0));
-        assert_eq!(ways.ratio(vec![1.0, 2.0], vec![5.0, 8.0]), None);
-        assert_eq!(ways.ratio(vec![0.0, 2.0], vec![5.0, 8.0 + 1e-9]), None);
+        let mut movements = Movements::default();
+        assert_eq!(movements.ratio(vec![1.0, 0.0], vec![5.0, 5.0]), None);
+        assert_eq!(movements.ratio(vec![1.0, 2.0], vec![5.0, 9.0]), Some(2.0));
+        assert_eq!(movements.ratio(vec![1.0, 2.0], vec![5.0, 8.0]), None);
+        assert_eq!(movements.ratio(vec![0.0, 2.0], vec![5.0, 8.0 + 1e-9]), None);
     }
 }
