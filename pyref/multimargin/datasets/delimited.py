@@ -21,11 +21,7 @@ import numpy as np
 
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import as_utf8, not_utf8
-from multimargin.datasets.odd_rows import (
-    plain_name,
-    refuse_rule,
-    warn_of_comments,
-)
+from multimargin.datasets.odd_rows import plain_name, refuse_rule
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
@@ -117,8 +113,6 @@ def read_delimited(
                 f"{len(names)} columns of the first line, and the first cells are not names of "
                 f"rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
-    if len(names) > 1:
-        warn_of_comments(cells[0])
     return names, cells
 
 

@@ -21,7 +21,7 @@ from multimargin.datasets.odd_rows import (
     is_below_names,
     refuse_repeated_names,
     refuse_types,
-    warn_of_rows_below,
+    warn_of_note,
 )
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
@@ -62,7 +62,7 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
-    warn_of_rows_below(frame)
+    warn_of_note(frame)
     return frame
 
 
