@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -147,6 +149,13 @@ class Cells:
         if self.as_text or self.values.dtype.kind in "buif":
             return {str} if self.as_text else set()
         return set(map(type, self.filled()))
+
+    @cached_property
+    def are_numbers(self) -> bool:
+        """Whether the cells are numbers by their types, whatever mark texts have."""
+        if self.as_text or self.values.dtype == "str":
+            return False
+        return all(issubclass(type_, Real | Decimal | np.bool_) for type_ in self.types)
 
     def filled(self) -> list[Any]:
         """Return the cells that are not blank, row by row."""
@@ -306,6 +315,7 @@ def amounts_of(
     differ in the sign; a currency may be left out, a percent sign may not.
     """
     is_typed = cells.values.dtype.kind in "buif"
+    mark = "." if cells.are_numbers else mark
     plain = None if is_typed else cells.plain_numbers(mark)
     numbers: dict[str | None, float] = {None: np.nan}
     first: dict[str, str] = {}

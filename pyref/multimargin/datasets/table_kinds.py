@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import chain
-from numbers import Number, Real
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -183,11 +182,7 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
     dtype = cells.values.dtype
     if hasattr(dtype, "categories") or kind_of_type(dtype) is not None:
         return None
-    if cells.as_text:
-        is_plain = cells.plain_numbers(mark) is not None
-    else:
-        is_plain = all(issubclass(type_, Real | Decimal | np.bool_) for type_ in cells.types)
-    if is_plain:
+    if cells.are_numbers or (cells.as_text and cells.plain_numbers(mark) is not None):
         return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     texts = cells.texts
     units = cells.units(mark)
