@@ -152,7 +152,7 @@ class Cells:
 
     @cached_property
     def are_numbers(self) -> bool:
-        """Whether the cells are numbers by their types, whatever mark texts have."""
+        """True if the cells are numbers by their types, whatever mark texts have."""
         if self.as_text or self.values.dtype == "str":
             return False
         return all(issubclass(type_, Real | Decimal | np.bool_) for type_ in self.types)
