@@ -465,6 +465,17 @@ def test_bytes_that_are_no_text_are_named(frame):
             load_table(name, tags_column="l")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(
+    ("name", "text"), [("t.csv.gz", "a,b\n1,2\n1\n"), ("t.jsonl.gz", '{"a": 1}\n{"a": }\n')]
+)
+def test_an_error_of_a_packed_file_names_it_and_no_copy(tmp_path, name, text, encoding):
+    (tmp_path / name).write_bytes(gzip.compress(text.encode(encoding)))
+    with pytest.raises(ValueError, match=f"^path: {tmp_path / name}, line [23]") as found:
+        read_frame(tmp_path / name)
+    assert str(found.value).count("/t.") == 1
+
+
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_durations_inside_of_lists_are_no_numbers(tmp_path, unit):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

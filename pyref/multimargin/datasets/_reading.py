@@ -109,7 +109,19 @@ def unpacked(file: Path) -> Iterator[Path]:
         with copy.open("wb") as to, opened(file) as stream:
             shutil.copyfileobj(stream, to, 2**20)
         check_file_fits(file, copy.stat().st_size)
-        yield copy
+        with _standing_for(file, copy):
+            yield copy
+
+
+@contextmanager
+def _standing_for(file: Path, copy: Path) -> Iterator[None]:
+    """Let errors about a copy name the file."""
+    try:
+        yield
+    except ValueError as error:
+        if str(copy) not in str(error):
+            raise
+        raise ValueError(str(error).replace(str(copy), str(file))) from error
 
 
 def marked_encoding(file: Path) -> str | None:
@@ -120,7 +132,7 @@ def marked_encoding(file: Path) -> str | None:
 
 
 @contextmanager
-def as_utf8(file: Path, shown: Path) -> Iterator[Path]:
+def as_utf8(file: Path) -> Iterator[Path]:
     """Give the path of a text in UTF-8: the file itself or, where a mark says UTF-16, a copy.
 
     A byte that is no UTF-8 becomes a ValueError that says where it is, and what to do.
@@ -134,30 +146,31 @@ def as_utf8(file: Path, shown: Path) -> Iterator[Path]:
             copy = Path(folder, file.name)
             with copy.open("w", encoding="utf-8", newline="") as to:
                 shutil.copyfileobj(text, to, 2**20)
-            yield copy
+            with _standing_for(file, copy):
+                yield copy
     except UnicodeDecodeError as error:
-        raise ValueError(not_utf8(file, shown)) from error
+        raise ValueError(not_utf8(file)) from error
 
 
-def not_utf8(file: Path, shown: Path) -> str:
+def not_utf8(file: Path) -> str:
     """Say which line of a file is not text in UTF-8, and how to convert it."""
     content = file.read_bytes()
     for mark, kind in MAGIC.items():
         if content.startswith(mark):
-            return f"path: {shown} is not text, but begins like a file of {kind}; name it so"
+            return f"path: {file} is not text, but begins like a file of {kind}; name it so"
     place = content.find(b"\0")
     if place >= 0:
         # Between the bytes of most characters, or a few of them anywhere.
         is_utf16 = 3 * content[:64].count(b"\0") > len(content[:64])
         remedy = "convert it: iconv -f UTF-16 -t UTF-8" if is_utf16 else "remove them: tr -d '\\0'"
         where = _line_at(content, place)
-        return f"path: {shown} is not text in UTF-8: NUL bytes are in {where}; {remedy}"
+        return f"path: {file} is not text in UTF-8: NUL bytes are in {where}; {remedy}"
     try:
         content.decode()
     except UnicodeDecodeError as error:
         place = error.start
     return (
-        f"path: {shown} is not text in UTF-8, in {_line_at(content, place)}; save it as such, or "
+        f"path: {file} is not text in UTF-8, in {_line_at(content, place)}; save it as such, or "
         "convert it: iconv -f WINDOWS-1252 -t UTF-8, if a program of Windows wrote it"
     )
 

@@ -25,29 +25,29 @@ _TYPE = re.compile(
 )
 
 
-def refuse_rule(lines: Sequence[str], shown: Path, *, is_table: bool) -> None:
+def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
     """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
     for number, line in enumerate(lines[:5], start=1):
         has_dashes = re.search("--|:-|-:|==|[\u2500\u2550]", line)
         is_drawn = is_table or line.startswith(_CORNERS) or _COLUMNS_OF_DASHES.match(line)
         if is_drawn and has_dashes and not _RULE.sub("", line):
             raise ValueError(
-                f"path: {shown}, line {number}: a line that only draws a rule, in "
+                f"path: {file}, line {number}: a line that only draws a rule, in "
                 f"{quoted(line.strip())}; expected rows of cells: remove such lines"
             )
 
 
-def refuse_types(frame: Any, shown: Path) -> None:
+def refuse_types(frame: Any, file: Path) -> None:
     """Raise ValueError for a first row that says which types the columns have."""
     first = _texts_of(frame, 0) if len(frame) else []
     if len(first) > 1 and all(map(_TYPE.fullmatch, first)):
         raise ValueError(
-            f"path: {shown} has the types of its columns, {listed(first)}, in row 0; expected rows "
+            f"path: {file} has the types of its columns, {listed(first)}, in row 0; expected rows "
             "of cells below the names: remove such lines"
         )
 
 
-def refuse_repeated_names(frame: Any, shown: Path) -> None:
+def refuse_repeated_names(frame: Any, file: Path) -> None:
     """Raise ValueError for a row of names, as of files in one, in whatever order and case."""
     if frame.shape[1] < 2:
         return
@@ -64,7 +64,7 @@ def refuse_repeated_names(frame: Any, shown: Path) -> None:
         is_data = any(cell and is_number(cell) for cell in cells)
         if len(known) > 1 and 2 * len(known) > len(cells) and not is_data:
             raise ValueError(
-                f"path: {shown} has the names of the columns again, {listed(cells)}, in row {row}; "
+                f"path: {file} has the names of the columns again, {listed(cells)}, in row {row}; "
                 "were several files concatenated? Remove such lines"
             )
 

@@ -112,22 +112,22 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
         return with_plain_names(frame_of_arff(file, pandas), f"path: {file}")
     with reading(file, "path"), unpacked(file) as plain:
         if kind in WORKBOOKS:
-            frame = _read_workbook(plain, file, pandas)
+            frame = _read_workbook(plain, pandas)
         elif kind == ".parquet":
             frame = read_parquet(plain, imported("pyarrow.parquet", what), pandas)
         else:
-            with as_utf8(plain, file) as text:
-                frame = _read_text(text, kind, file, blank_rows)
+            with as_utf8(plain) as text:
+                frame = _read_text(text, kind, blank_rows)
     frame = with_plain_names(_with_lists(frame, file), f"path: {file}")
     refuse_types(frame, file)
     refuse_repeated_names(frame, file)
     return frame
 
 
-def _read_text(text: Path, kind: str, shown: Path, blank_rows: bool) -> Any:
+def _read_text(text: Path, kind: str, blank_rows: bool) -> Any:
     if kind in OBJECTS:
-        return frame_of(_read_objects(text, kind, shown, blank_rows))
-    names, cells = read_delimited(text, kind, shown, blank_rows=blank_rows)
+        return frame_of(_read_objects(text, kind, blank_rows))
+    names, cells = read_delimited(text, kind, blank_rows=blank_rows)
     frame = frame_of(dict(enumerate(cells)))
     frame.columns = names
     return frame
@@ -195,19 +195,19 @@ def _says_nothing(column: Any) -> bool:
     return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
 
 
-def _read_workbook(file: Path, shown: Path, pandas: Any) -> Any:
+def _read_workbook(file: Path, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
-    calamine = imported("python_calamine", f"tables such as {shown.name}")
+    calamine = imported("python_calamine", f"tables such as {file.name}")
     with file.open("rb") as stream:
         start = stream.read(60)
     if not start.startswith(_OF_WORKBOOKS):
         raise ValueError(
-            f"path: {shown} is not a workbook, but begins with {quoted(start)}; if that is text, "
+            f"path: {file} is not a workbook, but begins with {quoted(start)}; if that is text, "
             "name the file .csv, otherwise save it as .xlsx"
         )
     book = calamine.CalamineWorkbook.from_path(file)
     if len(book.sheet_names) > 1:
-        warn(f"{shown.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
+        warn(f"{file.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
     rows = book.get_sheet_by_index(0).to_python() or [[]]
     names, *head = [[as_written(cell) for cell in row] for row in rows[:HEAD_ROWS]]
     numbered = numbered_names(names, head)
@@ -215,23 +215,23 @@ def _read_workbook(file: Path, shown: Path, pandas: Any) -> Any:
     return pandas.DataFrame(cells, columns=numbered or names, dtype=object)
 
 
-def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
+def _read_objects(file: Path, kind: str, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with JSON objects one after the other, or a list of them, a row each."""
     text = file.read_text(encoding="utf-8-sig")
-    values = list(_values_in(text, shown))
+    values = list(_values_in(text, file))
     rows: list[Mapping[str, Any]] = []
     is_line = kind in LINES and "\n" not in text.strip()
     if len(values) == 1 and (isinstance(values[0][1], list) or not is_line):
-        rows += _rows_of(shown, values[0][1])
+        rows += _rows_of(file, values[0][1])
     else:
         for line, value, n_blank in values:
             rows += [{}] * (n_blank if blank_rows and rows else 0)
-            rows.append(_object(value, f"{shown}, line {line}"))
+            rows.append(_object(value, f"{file}, line {line}"))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
 
-def _values_in(text: str, shown: Path) -> Iterator[tuple[int, Any, int]]:
+def _values_in(text: str, file: Path) -> Iterator[tuple[int, Any, int]]:
     """Yield the values of JSON in a text: the line, the value, and the blank lines above it."""
     decode = JSONDecoder(
         parse_float=_Written, parse_constant=float, object_pairs_hook=unique_names
@@ -247,7 +247,7 @@ def _values_in(text: str, shown: Path) -> Iterator[tuple[int, Any, int]]:
             at = getattr(error, "pos", place)
             line += text.count("\n", place, at)
             raise ValueError(
-                f"path: {shown}, line {line} is not JSON: {getattr(error, 'msg', error)}, at "
+                f"path: {file}, line {line} is not JSON: {getattr(error, 'msg', error)}, at "
                 f"{quoted(' '.join(text[max(at - 20, 0) : at + 60].split()))}"
             ) from error
         yield line, value, n_breaks - 1
@@ -270,7 +270,7 @@ def _rows_of(file: Path, found: Any) -> Iterator[Mapping[str, Any]]:
                 f"path: {file} holds no JSON list{several}; expected one of objects, a row each, "
                 "or an object in each line (to_json(orient='records') of pandas)"
             ) from error
-        warn(f"{file} holds one JSON object: {told}")
+        warn(f"{file.name} holds one JSON object: {told}")
     for number, row in enumerate(found, start=1):
         yield _object(row, f"{file}, element {number}")
 
