@@ -129,7 +129,6 @@ def _dialect_of(path: Path, ending: str) -> tuple[_Dialect, list[str]]:
     lines, told = _head(path)
     skipped = 1 if told else _n_comments(lines, DELIMITERS[ending])
     lines = lines[skipped:]
-    _refuse_lone_quote(lines, told or DELIMITERS[ending], path)
     return _dialect(lines, told or _delimiter(lines, ending), skipped), lines
 
 
@@ -148,21 +147,6 @@ def _n_comments(lines: Sequence[str], delimiters: str) -> int:
 def column_name(name: object) -> str:
     """Return the name of a column, empty where it is none, as that which pandas makes up."""
     return _MADE_UP.sub("", label_name(str(name)))
-
-
-def _refuse_lone_quote(lines: Sequence[str], delimiters: str, path: Path) -> None:
-    """Raise ValueError for a quotation mark among the names that the row below shows to be none."""
-    names, below = (*(line.strip() for line in lines if line.strip()), "", "")[:2]
-    # A name may have several lines.
-    if [line.count('"') % 2 for line in (names, below)] == [1, 0] and any(
-        0 < names.count(between) == len(row) - 1
-        for between in delimiters
-        for row in _rows([below], between)
-    ):
-        raise ValueError(
-            f"path: {path}: the line of names has a quotation mark that is not closed, in "
-            f"{quoted(names)}; remove it"
-        )
 
 
 def _alike(cell: str, name: str) -> bool:

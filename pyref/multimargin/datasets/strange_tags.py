@@ -33,9 +33,10 @@ _STRANGE_IF_ALL = {
     "addresses, a part of the name": r"https?://",
     "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
 }
+# What belongs to no name where all cells have it, and some names have not.
+_AROUND_CELLS = {"begins": r"^\w+\s?:\s+", "ends": r"(?<!\.)\.$"}
 # Where programs and databases cut texts.
 _CUT_AT = {50, 64, 80, 100, 128, 200, 250, 255, 256, 500, 512, 1000, 1024, 2000, 4000, 32767, 65535}
-_WORD_IN_FRONT = re.compile(r"\w+\s?:\s+")
 
 
 def warn_of_strange_names(names: Collection[str], column: str) -> None:
@@ -52,19 +53,14 @@ def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: 
     filled = [text.strip() for text in texts if text.strip()]
     if len(filled) < 2:
         return
-    word = _WORD_IN_FRONT.match(filled[0])
-    alone = [name for name in names if ":" not in name]
-    if word is not None and alone and all(text.startswith(word[0]) for text in filled):
-        warn(
-            f"tags_column: each cell of {column!r} begins with {word[0]!r}, which is read as a "
-            "part of its first name; remove it"
-        )
-    is_sentence = all(text.endswith(".") and not text.endswith("..") for text in filled)
-    if is_sentence and not all(name.endswith(".") for name in names):
-        warn(
-            f"tags_column: each cell of {column!r} ends with a full stop, such as "
-            f"{quoted(filled[0])}, which is read as a part of its last name; remove it"
-        )
+    for where, pattern in _AROUND_CELLS.items():
+        has_it = re.compile(pattern).search
+        found = {match and match[0] for match in map(has_it, filled)}
+        if len(found) == 1 and None not in found and not all(map(has_it, names)):
+            warn(
+                f"tags_column: each cell of {column!r} {where} with {found.pop()!r}, such as "
+                f"{quoted(filled[0])}, which is read as a part of a name; remove it"
+            )
     lengths = [len(text) for text in texts]
     longest = max(lengths)
     if longest in _CUT_AT and lengths.count(longest) > 1:
