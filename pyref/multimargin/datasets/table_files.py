@@ -68,15 +68,14 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
 
 def _without_blank_rows(frame: Any) -> Any:
     """Leave out rows of several columns that have nothing in any, and tell."""
-    blank = list(range(len(frame) if frame.shape[1] > 1 else 0))
-    for column in frame.columns:
-        if not blank:
-            return frame
-        cells = frame[column].iloc[blank].tolist()
-        blank = [row for row, cell in zip(blank, cells, strict=True) if is_blank(cell)]
-    if not blank:
+    blank = np.arange(len(frame) if frame.shape[1] > 1 else 0)
+    for _, column in frame.items():
+        blank = blank[
+            np.array([is_blank(cell) for cell in column.iloc[blank].tolist()], dtype=bool)
+        ]
+    if not blank.size:
         return frame
-    rows = f"{len(blank)} rows have" if len(blank) > 1 else "a row has"
+    rows = f"{blank.size} rows have" if blank.size > 1 else "a row has"
     warn(f"{rows} no values, left out; the first is row {blank[0]}")
     return frame.drop(index=blank).reset_index(drop=True)
 
