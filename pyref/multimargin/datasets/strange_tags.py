@@ -35,6 +35,7 @@ _STRANGE_IF_ALL = {
 }
 # What belongs to no name where all cells have it, and some names have not.
 _AROUND_CELLS = {"begins": r"^\w+\s?:\s+", "ends": r"(?<!\.)\.$"}
+_IN_QUOTES, _LIST_IN_QUOTES = re.compile('"[^"]*"'), re.compile(r'"[^"]*[,;|\n][^"]*"')
 # Where programs and databases cut texts.
 _CUT_AT = {50, 64, 80, 100, 128, 200, 250, 255, 256, 500, 512, 1000, 1024, 2000, 4000, 32767, 65535}
 
@@ -55,12 +56,19 @@ def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: 
         return
     for where, pattern in _AROUND_CELLS.items():
         has_it = re.compile(pattern).search
-        found = {match and match[0] for match in map(has_it, filled)}
-        if len(found) == 1 and None not in found and not all(map(has_it, names)):
+        around = {match and match[0] for match in map(has_it, filled)}
+        if len(around) == 1 and None not in around and not all(map(has_it, names)):
             warn(
-                f"tags_column: each cell of {column!r} {where} with {found.pop()!r}, such as "
+                f"tags_column: each cell of {column!r} {where} with {around.pop()!r}, such as "
                 f"{quoted(filled[0])}, which is read as a part of a name; remove it"
             )
+    in_quotes = [text for text in filled if '"' in text]
+    found = next(filter(_LIST_IN_QUOTES.fullmatch, in_quotes), None)
+    if found is not None and all(map(_IN_QUOTES.fullmatch, in_quotes)):
+        warn(
+            f"tags_column: the column {column!r} has cells in quotes as a whole, such as "
+            f"{quoted(found)}, each read as one name; remove the quotes if it lists several"
+        )
     lengths = [len(text) for text in texts]
     longest = max(lengths)
     if longest in _CUT_AT and lengths.count(longest) > 1:
