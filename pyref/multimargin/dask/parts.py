@@ -181,10 +181,7 @@ class State:
 
 def fresh(part: Part) -> State:
     """Return the state at B = 0."""
-    zero, terms = (
-        sparse.csr_array(part.dual_shape, dtype=np.float64),
-        np.zeros(part.X.shape[0]),
-    )
+    zero, terms = sparse.csr_array(part.dual_shape, dtype=np.float64), np.zeros(part.X.shape[0])
     return State(zero, terms, zero, terms)
 
 
