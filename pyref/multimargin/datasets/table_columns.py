@@ -288,18 +288,19 @@ def feature_kinds(
     }
     of_numbers = [c for name, c in features.items() if name not in said or name in uses["number"]]
     mark = decimal_mark(of_numbers, columns.decimal)
-    kinds = {name: said.get(name) or kind_of(cells, mark) for name, cells in features.items()}
+    features = {name: cells.with_mark(mark) for name, cells in features.items()}
+    kinds = {name: said.get(name) or kind_of(cells) for name, cells in features.items()}
     for name in uses["number"]:
-        kinds[name] = replace(kinds[name], unit=amounts_of(features[name], mark)[1])
+        kinds[name] = replace(kinds[name], unit=amounts_of(features[name])[1])
     # All at once: none of them waits for the next try.
     if asked := {column: kind for column, kind in kinds.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
-    _warn_of_contents(features, kinds, said, mark)
+    _warn_of_contents(features, kinds, said)
     return kinds, mark
 
 
 def _warn_of_contents(
-    features: Mapping[str, Cells], kinds: Mapping[str, Kind], said: Collection[str], mark: str
+    features: Mapping[str, Cells], kinds: Mapping[str, Kind], said: Collection[str]
 ) -> None:
     """Warn of columns that hold nothing or likely something else, unless it was said what."""
     empty, sums = list[str](), list[str]()
@@ -312,11 +313,11 @@ def _warn_of_contents(
         elif column in said:
             continue
         elif kind == "nominal":
-            warn_of_names(cells, mark)
+            warn_of_names(cells)
         elif kind == "date":
             warn_of_missing_numbers(column, date_parts(cells)[:, 0])
         elif kind == "number":
-            numbers, _ = amounts_of(cells, mark)
+            numbers, _ = amounts_of(cells)
             warn_of_keys(cells, numbers)
             warn_of_missing_numbers(column, numbers)
             if np.isnan(numbers).all():
@@ -373,7 +374,7 @@ def features_of_columns(
     """Return the features of a table by name, by the kinds of its columns."""
     found: dict[str, Any] = {}
     for column, kind in columns.kinds.items():
-        cells = cells_of(column)
+        cells = cells_of(column).with_mark(columns.decimal or ".")
         parts: Any
         if kind.name == "vector":
             parts = _vectors(cells.values, kind.n_parts).T
@@ -381,7 +382,7 @@ def features_of_columns(
             # Hours may not be among the parts.
             parts = date_parts(cells).T[: kind.n_parts]
         else:
-            parts = [_typed(cells, kind, columns.decimal or ".")]
+            parts = [_typed(cells, kind)]
         found |= zip(kind.features(column), parts, strict=True)
     return found
 
@@ -403,7 +404,7 @@ def _vectors(values: Any, length: int) -> NDArray[np.float64]:
     return parts
 
 
-def _typed(cells: Cells, kind: Kind, mark: str) -> Any:
+def _typed(cells: Cells, kind: Kind) -> Any:
     """Return a column of numbers as float64, others as objects.
 
     What is missing is NaN, and empty in text.
@@ -423,7 +424,7 @@ def _typed(cells: Cells, kind: Kind, mark: str) -> Any:
         names = np.array([*map(label_name, cells.texts), np.nan], dtype=object)
         place = dict(zip(cells.texts, range(len(cells.texts)), strict=True))
         return names[cells.mapped(lambda text: place.get(text, -1)).astype(np.intp)]
-    numbers, _ = amounts_of(cells, mark, kind.unit)
+    numbers, _ = amounts_of(cells, kind.unit)
     infinite = np.isinf(numbers)
     if infinite.any():
         raise ValueError(
