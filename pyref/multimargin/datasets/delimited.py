@@ -20,7 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from multimargin.checks.names import listed, quoted
-from multimargin.datasets._reading import as_utf8, not_utf8
+from multimargin.datasets._reading import not_utf8, opened_text, reading
 from multimargin.datasets.odd_rows import plain_name, refuse_rule
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
@@ -44,6 +44,8 @@ _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
 _BLOCK = 2**9
+# Lines end as they are written.
+_opened = partial(opened_text, newline="")
 # The module csv has one limit of a cell's characters for the whole process.
 _LONGEST, _limit = 2**31 - 1, threading.RLock()
 
@@ -118,9 +120,9 @@ def read_delimited(
 @_cells_of_any_length()
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
-    with warnings.catch_warnings(), as_utf8(path) as text:
+    with warnings.catch_warnings(), reading(path, "path"):
         warnings.simplefilter("ignore")
-        dialect, _ = _dialect_of(text, ending)
+        dialect, _ = _dialect_of(path, ending)
     return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 
 
@@ -166,11 +168,6 @@ def _head(path: Path) -> tuple[list[str], str | None]:
             raise ValueError(f"path: {path} is not delimited text, but begins like {what}")
     told = _TOLD.fullmatch(lines[0])
     return lines, told[1] if told else None
-
-
-def _opened(path: Path) -> IO[str]:
-    # Lines end as they are written.
-    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -412,7 +409,7 @@ def _told_of(path: Path, dialect: _Dialect) -> str:
         except csv.Error:
             # A quote that is not closed.
             pass
-        stream.seek(0)
+    with _opened(path) as stream:
         held = " ".join("".join(islice(stream, above, reader.line_num)).split())
     where = f"path: {path}, line {above + 1}"
     if not kind:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from io import BytesIO
 from json import JSONDecoder
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,14 @@ from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
-from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
+from multimargin.datasets._reading import (
+    check_unpacked,
+    imported,
+    opened,
+    opened_text,
+    reading,
+    uncompressed,
+)
 from multimargin.datasets.arff_rows import frame_of_arff
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
 from multimargin.datasets.odd_rows import (
@@ -109,14 +117,14 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     pandas = imported("pandas", what)
     if kind == ".arff":
         return with_plain_names(frame_of_arff(file, pandas), f"path: {file}")
-    with reading(file, "path"), unpacked(file) as plain:
+    with reading(file, "path"):
+        check_unpacked(file)
         if kind in WORKBOOKS:
-            frame = _read_workbook(plain, pandas)
+            frame = _read_workbook(file, pandas)
         elif kind == ".parquet":
-            frame = read_parquet(plain, imported("pyarrow.parquet", what), pandas)
+            frame = read_parquet(file, imported("pyarrow.parquet", what), pandas)
         else:
-            with as_utf8(plain) as text:
-                frame = _read_text(text, kind, blank_rows)
+            frame = _read_text(file, kind, blank_rows)
     frame = with_plain_names(_with_lists(frame, file), f"path: {file}")
     refuse_types(frame, file)
     refuse_repeated_names(frame, file)
@@ -197,14 +205,14 @@ def _says_nothing(column: Any) -> bool:
 def _read_workbook(file: Path, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
     calamine = imported("python_calamine", f"tables such as {file.name}")
-    with file.open("rb") as stream:
-        start = stream.read(60)
-    if not start.startswith(_OF_WORKBOOKS):
+    with opened(file) as stream:
+        content = stream.read()
+    if not content.startswith(_OF_WORKBOOKS):
         raise ValueError(
-            f"path: {file} is not a workbook, but begins with {quoted(start)}; if that is text, "
-            "name the file .csv, otherwise save it as .xlsx"
+            f"path: {file} is not a workbook, but begins with {quoted(content[:60])}; if that "
+            "is text, name the file .csv, otherwise save it as .xlsx"
         )
-    book = calamine.CalamineWorkbook.from_path(file)
+    book = calamine.CalamineWorkbook.from_filelike(BytesIO(content))
     if len(book.sheet_names) > 1:
         warn(f"{file.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
     rows = book.get_sheet_by_index(0).to_python() or [[]]
@@ -216,7 +224,8 @@ def _read_workbook(file: Path, pandas: Any) -> Any:
 
 def _read_objects(file: Path, kind: str, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with JSON objects one after the other, or a list of them, a row each."""
-    text = file.read_text(encoding="utf-8-sig")
+    with opened_text(file) as stream:
+        text = stream.read()
     values = list(_values_in(text, file))
     rows: list[Mapping[str, Any]] = []
     is_line = kind in LINES and "\n" not in text.strip()
