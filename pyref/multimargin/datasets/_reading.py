@@ -99,16 +99,12 @@ def check_unpacked(file: Path) -> None:
             check_file_fits(file, sum(map(len, iter(partial(stream.read, 2**20), b""))))
 
 
-def marked_encoding(file: Path) -> str | None:
-    """Return the encoding that the first bytes of a file say, None if they say none or UTF-8."""
+def opened_text(file: Path, newline: str | None = None, *, encoding: str = "utf-8-sig") -> IO[str]:
+    """Open a text in an encoding, or in that which its first bytes say."""
     with opened(file) as stream:
         start = stream.read(4)
-    return next((of for mark, of in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
-
-
-def opened_text(file: Path, newline: str | None = None) -> IO[str]:
-    """Open a text in UTF-8, or as its mark says."""
-    return opened(file, encoding=marked_encoding(file) or "utf-8-sig", newline=newline)
+    marked = (of for mark, of in _BYTE_ORDER_MARKS.items() if start.startswith(mark))
+    return opened(file, encoding=next(marked, encoding), newline=newline)
 
 
 def not_utf8(file: Path) -> str:
