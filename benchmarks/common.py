@@ -20,6 +20,9 @@ from multimargin.datasets import MultilabelData, load_arff
 
 DATA = Path(os.environ.get("MULTIMARGIN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
+# What benchmarks share with the tests.
+sys.path.insert(1, str(Path(__file__).parents[1]))
+
 # The tests run each benchmark once, on little data.
 _IS_SMOKE = "MULTIMARGIN_SMOKE" in os.environ
 

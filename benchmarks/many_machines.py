@@ -23,11 +23,11 @@ from many_labels import dependencies
 from multimargin import RankLSVM, RankSVM
 from multimargin.dask import rounds as loop
 from multimargin.dask import solving
-from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs, make_part
 from multimargin.dask.rounds import Settings
 from multimargin.datasets import load_debian_tags, load_npz
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
+from tests.support.local_parts import LocalParts
 
 PARTS = (4, 16)
 TOL = 1e-3

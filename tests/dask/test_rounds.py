@@ -12,11 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from multimargin import RankSVM, RankSVMz
 from multimargin.dask import bias, parts, solving
-from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.rounds import PartsFit, rounds_left
 from multimargin.datasets import load_debian_tags
 from multimargin.estimators.pairwise.problem import Model
 from tests.support.certificates import hinge
+from tests.support.local_parts import LocalParts
 from tests.support.parts import (
     MODELS,
     TOL,

@@ -9,13 +9,13 @@ from scipy import sparse
 
 from multimargin import RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import parts, solving, splitting
-from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs
 from multimargin.dask.rounds import PartsFit, PartsLost
 from multimargin.dask.splitting import Ridge, extrapolation, leap
 from multimargin.estimators.fitting.products import product
 from multimargin.estimators.pairwise.problem import Model
 from tests.support.exact import exact_objective
+from tests.support.local_parts import LocalParts
 from tests.support.parts import (
     MODELS,
     TOL,

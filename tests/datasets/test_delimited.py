@@ -180,11 +180,12 @@ def test_labels_stay_under_their_names(tmp_path):
 def test_a_lone_quotation_mark_among_the_names_is_refused(tmp_path):
     """Else what follows would be part of a name up to the next mark."""
     file = tmp_path / "t.csv"
-    for names in ('"id;text;y', 'id;"text;y', 'id;text;y"'):
+    for names in ('"id;text;y', 'id;"text;y'):
         file.write_text(f'{names}\n1;"red; fish";a\n2;blue;b\n', encoding="utf-8")
-        for read_it in (read_frame, lambda file: names_at_the_top(file, ".csv")):
-            with pytest.raises(ValueError, match=r"the line of names has a quotation mark that is"):
-                read_it(file)
+        with pytest.raises(ValueError, match="line 1: an opening quotation mark is not closed"):
+            read_frame(file)
+    file.write_text('id;text;5"\n1;"red; fish";a\n', encoding="utf-8")
+    assert list(read_frame(file).columns) == ["id", "text", '5"']
     for name in ("my\ntext", "my\nlong\ntext", "my\n\ntext"):
         file.write_text(f'id,"{name}",y\n1,red,a\n', encoding="utf-8")
         assert list(read_frame(file).columns) == ["id", name, "y"]

@@ -33,7 +33,7 @@ def test_bad_content(tmp_path):
     for arrays, message in (
         ({"X": X}, r"has the arrays \['X'\]; expected Y and either X or data, indices"),
         ({"Y": Y, "data": X}, r"has the arrays \['Y', 'data'\]"),
-        ({"X": X, "Y": Y + 1}, "expected 0 or 1"),
+        ({"X": X, "Y": Y + 1}, "values other than 0 and 1"),
         ({"X": X, "Y": Y[:1]}, "has 1 rows; expected 2"),
         ({"X": X, "Y": Y, "test_idx": [7]}, "has indices 7..7"),
         ({"X": X[0], "Y": Y}, r"has 1 dimension\(s\); expected 2"),

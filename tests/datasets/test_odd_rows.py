@@ -1,20 +1,10 @@
 """Rows that are likely none: what is refused, what is told, and what is a row."""
 
-import warnings
-
 import pandas as pd
 import pytest
 
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
-
-
-def said_of(file):
-    """What is said of a table as it is read, and its number of rows."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        frame = read_frame(file)
-    return [str(warning.message) for warning in caught], len(frame)
 
 
 @pytest.mark.parametrize(
@@ -62,17 +52,6 @@ def test_a_line_of_types_is_refused(tmp_path, types):
     assert len(read_frame(tmp_path / "t.tsv")) == 2
 
 
-def test_comments_between_rows_are_told(tmp_path):
-    file = tmp_path / "t.csv"
-    rows = "".join(f"{k},text {k},a\n" for k in range(8))
-    file.write_text(f"id,text,tags\n{rows}# more, of, them\n{rows}")
-    said = "row 8 begins with '# more', unlike others; if that is a comment, remove it"
-    assert said_of(file) == ([said], 17)
-    for text in ("# one,0\n# two,1\nsea,0\n", "#one,0\nsea,0\nsky,1\nsun,1\n#two,0\n"):
-        file.write_text(f"text,x\n{text}")
-        assert said_of(file)[0] == []
-
-
 @pytest.mark.parametrize("again", ["tags,text", "id,text", "ID,Tags,TEXT", "text,labels,id"])
 def test_names_between_rows_are_refused_in_any_order(tmp_path, again):
     """As of files in one whose columns are sorted in two ways."""
@@ -116,29 +95,6 @@ def test_a_note_below_two_columns_is_told(tmp_path, note):
     assert len(read_frame(tmp_path / "t.csv")) == 5
 
 
-@pytest.mark.parametrize("word", ["Total", "Grand total:", "SUM", "Summe", "Mean", "合計", "Итого"])
-def test_a_row_of_sums_is_told_by_its_word(tmp_path, word):
-    file = tmp_path / "t.csv"
-    for row in (f"{word},9,4", f"x,{word},4"):
-        file.write_text(f"name,size,y\nred,4,1\nsea,2,0\nsky,3,1\n{row}\n")
-        with pytest.warns(UserWarning, match=f"row 3 has '{word}' in the column '.*; if it is"):
-            assert len(read_frame(file)) == 4
-    # A name as others.
-    file.write_text(f"name,size,y\n{word},4,1\nsea,2,0\n{word},3,1\n")
-    assert said_of(file) == ([], 3)
-
-
-def test_sums_between_rows_are_told(tmp_path):
-    rows = "red,4,1\nsea,2,0\nsky,3,1\nsun,1,1\n"
-    (tmp_path / "t.csv").write_text(f"name,size,y\n{rows}Subtotal,10,3\n{2 * rows}Subtotal,20,6\n")
-    (said,), n_rows = said_of(tmp_path / "t.csv")
-    assert said == "row 13 has 'Subtotal' in the column 'name'; if it is a row of sums, remove it"
-    assert n_rows == 14
-    # Words as others.
-    (tmp_path / "t.csv").write_text("word,size,y\nmean,4,1\nsum,2,0\nmedia,3,1\nred,1,1\n")
-    assert said_of(tmp_path / "t.csv")[0] == []
-
-
 @pytest.mark.parametrize("kind", [".csv", ".json", ".jsonl", ".parquet"])
 def test_names_between_rows_are_refused_in_every_kind_of_file(tmp_path, kind):
     names = ["id", "text", "tags"]
@@ -162,7 +118,8 @@ def test_two_lines_of_names_are_refused(tmp_path, names, index):
     frame = pd.DataFrame([[1.5, 2, 0, 1], [2.5, 3, 1, 1]], columns=columns)
     frame.to_csv(tmp_path / "t.csv", index=index)
     (tmp_path / "none.csv").write_text("a,a\n")
-    with pytest.raises(ValueError, match="has no rows below the names of its columns"):
-        said_of(tmp_path / "none.csv")
+    told = pytest.warns(UserWarning, match="several columns named 'a'")
+    with told, pytest.raises(ValueError, match="has no rows below the names of its columns"):
+        read_frame(tmp_path / "none.csv")
     with pytest.raises(ValueError, match="names of columns in two lines, 'x', 'y' several times"):
         read_frame(tmp_path / "t.csv")

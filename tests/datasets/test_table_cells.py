@@ -255,21 +255,21 @@ UNITS = [
 def test_numbers_have_one_unit_in_all_parts_of_a_column(cells, unit):
     """As percents are a hundred times as large, and an amount in yen is another one in euros."""
     values = pd.Series(cells, dtype=None if isinstance(cells[0], float) else object)
-    assert amounts_of(Cells("c", values, as_text=True), ".")[1] == unit
+    assert amounts_of(Cells("c", values, as_text=True))[1] == unit
     for _, known in UNITS:
         # A currency may be left out.
         fits = unit == known or not {unit, known} & {"%", "‰"} or cells == ["", "n/a"]
         if fits:
-            assert amounts_of(Cells("c", values), ".", known)[1] in (unit, known)
+            assert amounts_of(Cells("c", values), known)[1] in (unit, known)
         else:
             with pytest.raises(ValueError, match=r"column 'c' has .* in row 0, with.*one unit"):
-                amounts_of(Cells("c", values), ".", known)
+                amounts_of(Cells("c", values), known)
 
 
 @pytest.mark.parametrize("cells", [["45%", ".45"], ["0.45", "45%"], ["€5", "$5"], ["7", "3‰"]])
 def test_numbers_of_two_units_are_refused_where_numbers_are_asked_for(cells):
     with pytest.raises(ValueError, match=r"the column 'c' has .* in row 1, with.*of one unit"):
-        amounts_of(Cells("c", pd.Series(cells, dtype=object)), ".")
+        amounts_of(Cells("c", pd.Series(cells, dtype=object)))
 
 
 @pytest.mark.parametrize(

@@ -251,9 +251,6 @@ def test_a_note_below_a_table_is_told(tmp_path, kind):
     rows = [["red", 1, 0], ["sea", 0, None], ["red", None, 1]]
     with pytest.warns(UserWarning, match="the last row has 'Source: us' and nothing else"):
         assert len(write(*rows, ["Source: us", None, None])) == 4
-    for note in ("(3 rows)", "3 rows in set (0.00 sec)", "Quelle: wir", "Exported on 5 May: all"):
-        with pytest.warns(UserWarning, match=r"the last 2 rows have '.*' and nothing else"):
-            write(*rows, [note, None, None], ["More of us", None, None])
     # Others have no more, either.
     write(*rows, ["sky", None, None], ["sea", None, None])
     write(*rows, ["sky", None, 1])
@@ -466,6 +463,17 @@ def test_bytes_that_are_no_text_are_named(frame):
         line = content[: content.index(b"\xe9")].count(b"\n") + 1
         with pytest.raises(ValueError, match=f"{name} is not text in UTF-8, in line {line}, b"):
             load_table(name, tags_column="l")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(
+    ("name", "text"), [("t.csv.gz", "a,b\n1,2\n1\n"), ("t.jsonl.gz", '{"a": 1}\n{"a": }\n')]
+)
+def test_an_error_of_a_packed_file_names_it_and_no_copy(tmp_path, name, text, encoding):
+    (tmp_path / name).write_bytes(gzip.compress(text.encode(encoding)))
+    with pytest.raises(ValueError, match=f"^path: {tmp_path / name}, line [23]") as found:
+        read_frame(tmp_path / name)
+    assert str(found.value).count("/t.") == 1
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])

@@ -158,7 +158,7 @@ def test_amounts_with_something_else_in_some_rows_are_told(odd):
     column = Cells("n", pd.Series([odd, *cells] * 2, dtype=object), as_text=True)
     assert kind_of(column).name == "nominal"
     with pytest.warns(UserWarning, match="something other than a number in 2 of 22 rows, first"):
-        warn_of_names(column, ".")
+        warn_of_names(column)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from sklearn.base import clone
 
 from multimargin import MLODM, RankLSVM, RankSVM
 from multimargin.dask import parts, solving
-from multimargin.dask.local_parts import LocalParts
 from multimargin.dask.parts import Pairs
 from multimargin.dask.rounds import PartsFit, Settings
 from multimargin.estimators.pairwise.problem import Model
 from tests.support.certificates import hinge, pairwise_objective
 from tests.support.exact import exact_objective
+from tests.support.local_parts import LocalParts
 from tests.support.problems import noisy_linear_problem
 
 TOL = 1e-4

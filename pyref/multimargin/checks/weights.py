@@ -10,8 +10,10 @@ from multimargin.checks.arrays import check_readable
 from multimargin.checks.names import quoted
 
 
-def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
-    """Return the weights of rows."""
+def check_sample_weight(
+    sample_weight: ArrayLike | None, n: int, *, all_rows: bool = True
+) -> NDArray[np.float64] | None:
+    """Return the weights of rows; those of some of `all_rows` may be 0 together."""
     if sample_weight is None:
         return None
     check_readable(sample_weight, "sample_weight")
@@ -27,7 +29,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
         raise ValueError(f"sample_weight has shape {weights.shape}; expected ({n},).")
     if not (np.isfinite(weights) & (weights >= 0.0)).all():
         raise ValueError("sample_weight has values that are negative or not finite; expected >= 0.")
-    if not weights.any():
+    if all_rows and not weights.any():
         raise ValueError(
             "sample_weight is zero for all rows; expected a row with a positive weight."
         )

@@ -1,10 +1,9 @@
 """The typer application and its commands."""
 
-from typing import Annotated
-
 import typer
 
 from multimargin.cli import compare, evaluate, export, fit, info, methods, predict, verify
+from multimargin.cli.options import option
 
 app = typer.Typer(
     name="multimargin",
@@ -36,20 +35,17 @@ def _show_versions(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
-    ] = False,
-    versions: Annotated[
-        bool,
-        typer.Option(
-            "--versions",
-            callback=_show_versions,
-            is_eager=True,
-            help="Print what a bug report should include: versions of packages, Python and BLAS.",
-        ),
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: bool = option(
+        "--version", "Print the version.", False, callback=_show_version, is_eager=True
+    ),
+    versions: bool = option(
+        "--versions",
+        "Print what a bug report should include: versions of packages, Python and BLAS.",
+        False,
+        callback=_show_versions,
+        is_eager=True,
+    ),
+    debug: bool = option("--debug", "Show the traceback of an error.", False),
 ) -> None:
     """Take the options that stand before the command."""
     if context.invoked_subcommand is None:

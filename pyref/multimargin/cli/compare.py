@@ -59,43 +59,33 @@ _SHOWN_MEASURES = "ranking_loss, one_error, ranking_average_precision, hamming_l
 class Tuning:
     """Options of tuning."""
 
-    tune: Annotated[
-        bool,
-        option(
-            "--tune",
-            "Choose the parameters of every method, baselines too, within each split, on its "
-            "training rows alone: one after the other, over the values of the method's paper "
-            "(multimargin methods METHOD) or those given after colons.",
-        ),
-    ] = False
-    tune_folds: Annotated[int, option("--tune-folds N", "Folds of the training rows.", min=2)] = 3
-    tune_score: Annotated[
-        str,
-        option(
-            "--tune-score MEASURE",
-            f"What to tune by: {', '.join(TUNE_SCORES)}; ranking_hamming is the mean of "
-            "ranking loss and Hamming loss.",
-            callback=_known_score,
-        ),
-    ] = "ranking_average_precision"
+    tune: bool = option(
+        "--tune",
+        "Choose the parameters of every method, baselines too, within each split, on its "
+        "training rows alone: one after the other, over the values of the method's paper "
+        "(multimargin methods METHOD) or those given after colons.",
+        False,
+    )
+    tune_folds: int = option("--tune-folds N", "Folds of the training rows.", 3, min=2)
+    tune_score: str = option(
+        "--tune-score MEASURE",
+        f"What to tune by: {', '.join(TUNE_SCORES)}; ranking_hamming is the mean of "
+        "ranking loss and Hamming loss.",
+        "ranking_average_precision",
+        callback=_known_score,
+    )
 
 
 @dataclass(frozen=True)
 class Splits:
     """On which rows methods are fitted and measured."""
 
-    cv: Annotated[
-        int | None,
-        option(
-            "--cv FOLDS",
-            "Folds of a cross-validation that keeps the label frequencies; 10 by default.",
-        ),
-    ] = None
-    official_split: Annotated[
-        bool, option("--official-split", "Fit to train, measure on test, once.")
-    ] = False
+    cv: int | None = option(
+        "--cv FOLDS", "Folds of a cross-validation that keeps the label frequencies; 10 by default."
+    )
+    official_split: bool = option("--official-split", "Fit to train, measure on test, once.", False)
     scale: Scale = "minmax"
-    seed: Annotated[int, option("--seed N", "Seed of the folds and of the methods.", min=0)] = 0
+    seed: int = option("--seed N", "Seed of the folds and of the methods.", 0, min=0)
     holdout: Holdout = None
     group: Group = None
 
@@ -119,28 +109,23 @@ class Splits:
 class Shown:
     """Options of tables, reports and the verdict."""
 
-    measures: Annotated[
-        str,
-        option(
-            "--measures MEASURE,...|all", "What tables and reports show.", callback=_known_measures
-        ),
-    ] = _SHOWN_MEASURES
-    reference: Annotated[
-        str | None,
-        option(
-            "--reference METHOD",
-            "Method whose wins, ties and losses are counted; the first by default.",
-        ),
-    ] = None
-    test: Annotated[
-        str,
-        one_of(
-            "--test corrected|paired|none",
-            "Paired t-test over the folds: with the correction for overlapping training "
-            "parts, without it (as in many papers), or no test.",
-        ),
-    ] = "corrected"
-    alpha: Annotated[float, option("--alpha P", "Level of all tests.")] = 0.05
+    measures: str = option(
+        "--measures MEASURE,...|all",
+        "What tables and reports show.",
+        _SHOWN_MEASURES,
+        callback=_known_measures,
+    )
+    reference: str | None = option(
+        "--reference METHOD",
+        "Method whose wins, ties and losses are counted; the first by default.",
+    )
+    test: str = one_of(
+        "--test corrected|paired|none",
+        "Paired t-test over the folds: with the correction for overlapping training "
+        "parts, without it (as in many papers), or no test.",
+        "corrected",
+    )
+    alpha: float = option("--alpha P", "Level of all tests.", 0.05)
 
     def check(self) -> None:
         """Raise WrongUsage for a level that is none."""
@@ -177,10 +162,8 @@ class Shown:
 class Files:
     """Files written beside the standard output."""
 
-    report: Annotated[
-        str | None, option("--report FILE", "Write tables, tests and conditions in Markdown.")
-    ] = None
-    csv: Annotated[str | None, option("--csv FILE", "Write every result as a CSV row.")] = None
+    report: str | None = option("--report FILE", "Write tables, tests and conditions in Markdown.")
+    csv: str | None = option("--csv FILE", "Write every result as a CSV row.")
 
     def write(self, results: "Sequence[Result]", shown: Shown, typed: str) -> None:
         """Write the files; `typed` is the command line."""
@@ -201,21 +184,15 @@ class Files:
 class Running:
     """Options of the runs."""
 
-    results_file: Annotated[
-        str | None,
-        option(
-            "--results FILE",
-            "Store each result in this file (.jsonl) at once; stored results are reused, so "
-            "that the same command resumes after an interruption.",
-        ),
-    ] = None
-    jobs: Annotated[
-        int | None,
-        option("--jobs -j N", "Number of fits at a time; -1 for one per processor. 1 by default."),
-    ] = None
-    retry_failed: Annotated[
-        bool, option("--retry-failed", "Retry what failed in an earlier run.")
-    ] = False
+    results_file: str | None = option(
+        "--results FILE",
+        "Store each result in this file (.jsonl) at once; stored results are reused, so "
+        "that the same command resumes after an interruption.",
+    )
+    jobs: int | None = option(
+        "--jobs -j N", "Number of fits at a time; -1 for one per processor. 1 by default."
+    )
+    retry_failed: bool = option("--retry-failed", "Retry what failed in an earlier run.", False)
     time_limit: TimeLimit = None
 
 
@@ -230,16 +207,14 @@ def command(
             help="Data sets: files, folders or names, as for multimargin info.",
         ),
     ],
-    methods: Annotated[
-        str,
-        option(
-            "--methods -m METHOD,...",
-            "Methods (multimargin methods lists them) and baselines: ovr-svc, ovr-linear-svc, "
-            "ovr-logistic, ovr-boosting, classifier-chain, knn, random-forest, dummy. "
-            "Parameters follow after colons: rank-svm:C=8:gamma=2^-3; with --tune, values to try: "
-            "rank-svm:C=1/8/64.",
-        ),
-    ] = "label-ranker,rank-svm,mlodm,ovr-svc",
+    methods: str = option(
+        "--methods -m METHOD,...",
+        "Methods (multimargin methods lists them) and baselines: ovr-svc, ovr-linear-svc, "
+        "ovr-logistic, ovr-boosting, classifier-chain, knn, random-forest, dummy. "
+        "Parameters follow after colons: rank-svm:C=8:gamma=2^-3; with --tune, values to try: "
+        "rank-svm:C=1/8/64.",
+        "label-ranker,rank-svm,mlodm,ovr-svc",
+    ),
     *,
     tuning: Tuning,
     splits: Splits,

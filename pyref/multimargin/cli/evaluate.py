@@ -1,7 +1,5 @@
 """``multimargin evaluate``."""
 
-from typing import Annotated
-
 from multimargin.cli.data import check_all_scored
 from multimargin.cli.options import Data, Json, Labels, option
 from multimargin.cli.predict import ModelFile
@@ -10,31 +8,23 @@ from multimargin.cli.predict import ModelFile
 def command(
     model_file: ModelFile,
     source: Data,
-    split: Annotated[
-        str | None,
-        option(
-            "--split NAME",
-            "Rows to evaluate on: test where the data have it (default), train, or all.",
-        ),
-    ] = None,
+    split: str | None = option(
+        "--split NAME", "Rows to evaluate on: test where the data have it (default), train, or all."
+    ),
     labels: Labels = None,
-    per_label: Annotated[
-        bool,
-        option(
-            "--per-label",
-            "Show support, errors, precision, recall, F1 and AUC of the labels with most "
-            "errors; of all labels with --json.",
-        ),
-    ] = False,
-    per_row: Annotated[
-        bool,
-        option(
-            "--per-row",
-            "Show the rows with most errors: which labels are missed, which are predicted "
-            "wrongly; all rows with --json.",
-        ),
-    ] = False,
-    shown: Annotated[int, option("--show K", "Number of labels and rows to show.", min=1)] = 30,
+    per_label: bool = option(
+        "--per-label",
+        "Show support, errors, precision, recall, F1 and AUC of the labels with most "
+        "errors; of all labels with --json.",
+        False,
+    ),
+    per_row: bool = option(
+        "--per-row",
+        "Show the rows with most errors: which labels are missed, which are predicted "
+        "wrongly; all rows with --json.",
+        False,
+    ),
+    shown: int = option("--show K", "Number of labels and rows to show.", 30, min=1),
     as_json: Json = False,
 ) -> None:
     """Measure how well a model predicts labels that are known.

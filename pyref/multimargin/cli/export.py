@@ -1,6 +1,6 @@
 """``multimargin export``."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from multimargin.cli.options import Json, option
 from multimargin.cli.predict import ModelFile
@@ -8,10 +8,10 @@ from multimargin.cli.predict import ModelFile
 
 def command(
     model_file: ModelFile,
-    output: Annotated[str, option("--output -o FILE.onnx", "The ONNX file.")],
-    float32: Annotated[
-        bool, option("--float32", "Take input in single precision; compute in double.")
-    ] = False,
+    output: str = option("--output -o FILE.onnx", "The ONNX file.", ...),
+    float32: bool = option(
+        "--float32", "Take input in single precision; compute in double.", False
+    ),
     as_json: Json = False,
 ) -> None:
     """Write a model as an ONNX file, for other runtimes.

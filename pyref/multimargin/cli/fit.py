@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -33,22 +33,16 @@ if TYPE_CHECKING:
 class Promise:
     """Recall or precision of the predicted label sets on new rows."""
 
-    recall: Annotated[
-        float | None,
-        inside(
-            "--recall SHARE",
-            "Predict as few labels as find this share of the relevant ones of a new row.",
-            highest=1.0,
-        ),
-    ] = None
-    precision: Annotated[
-        float | None,
-        inside(
-            "--precision SHARE",
-            "Predict as many labels as are right in this share of those of a new row.",
-            highest=1.0,
-        ),
-    ] = None
+    recall: float | None = inside(
+        "--recall SHARE",
+        "Predict as few labels as find this share of the relevant ones of a new row.",
+        highest=1.0,
+    )
+    precision: float | None = inside(
+        "--precision SHARE",
+        "Predict as many labels as are right in this share of those of a new row.",
+        highest=1.0,
+    )
 
     def check(self, method_name: str, settings: list[str] | None) -> None:
         """Raise WrongUsage for a promise that cannot be given."""
@@ -81,24 +75,17 @@ def command(
     source: Data,
     method_name: MethodName = "label-ranker",
     settings: Settings = None,
-    output: Annotated[
-        str | None, option("--output -o FILE", "Keep the model in this file, for predict.")
-    ] = None,
+    output: str | None = option("--output -o FILE", "Keep the model in this file, for predict."),
     scale: Scale = "minmax",
-    split: Annotated[
-        str | None,
-        option(
-            "--split NAME", "Rows to fit: train where the data have it (default), test, or all."
-        ),
-    ] = None,
-    meaning: Annotated[
-        bool,
-        option(
-            "--meaning",
-            "For tables: learn from the meaning of texts as well as their words, through "
-            "the word vectors of the package wordllama.",
-        ),
-    ] = False,
+    split: str | None = option(
+        "--split NAME", "Rows to fit: train where the data have it (default), test, or all."
+    ),
+    meaning: bool = option(
+        "--meaning",
+        "For tables: learn from the meaning of texts as well as their words, through "
+        "the word vectors of the package wordllama.",
+        False,
+    ),
     *,
     put_aside: PartsOfData,
     promise: Promise,

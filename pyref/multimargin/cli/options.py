@@ -14,7 +14,6 @@ from multimargin.methods import METHODS, find_method
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
-    from typer.models import ParameterInfo
 
     from multimargin.datasets import MultilabelData
     from multimargin.methods.method import Method
@@ -49,14 +48,15 @@ def existing_model(path: str) -> str:
     return path
 
 
-def option(typed: str, text: str, **others: Any) -> "ParameterInfo":
-    """Return an option as it is typed, such as "--output -o FILE", with its help."""
+def option(typed: str, text: str, default: Any = None, **others: Any) -> Any:
+    """Return an option as it is typed, such as "--output -o FILE", with its help.
+
+    It is the value of its argument; in an annotation that commands share, its default is ``...``.
+    """
     *names, last = typed.split()
     metavar = None if last.startswith("-") else last
-    found: ParameterInfo = typer.Option(
-        *names, *([] if metavar else [last]), metavar=metavar, help=text, **others
-    )
-    return found
+    names += [] if metavar else [last]
+    return typer.Option(default, *names, metavar=metavar, help=text, **others)
 
 
 def flag(argument: str) -> str:
@@ -64,7 +64,7 @@ def flag(argument: str) -> str:
     return f"--{argument.replace('_', '-')}"
 
 
-def one_of(typed: str, text: str) -> "ParameterInfo":
+def one_of(typed: str, text: str, default: Any = None) -> Any:
     """Return an option that takes one of a few words, typed as "--form a|b"."""
     name, words = typed.split()
 
@@ -74,10 +74,10 @@ def one_of(typed: str, text: str) -> "ParameterInfo":
             raise WrongUsage(f"{name} is {value!r}; expected one of {expected}")
         return value
 
-    return option(typed, text, callback=check)
+    return option(typed, text, default, callback=check)
 
 
-def inside(typed: str, text: str, highest: float | None = None) -> "ParameterInfo":
+def inside(typed: str, text: str, default: Any = None, *, highest: float | None = None) -> Any:
     """Return an option that takes a number above 0, and below another if there is one."""
     name = typed.split()[0]
 
@@ -89,7 +89,7 @@ def inside(typed: str, text: str, highest: float | None = None) -> "ParameterInf
             raise WrongUsage(f"{name} is {value:g}; expected {expected}")
         return value
 
-    return option(typed, text, callback=check)
+    return option(typed, text, default, callback=check)
 
 
 def known_method(name: str | None) -> str | None:
@@ -132,14 +132,16 @@ Labels = Annotated[
         "Which columns of a table are labels: names, patterns ('tag:*'), first:N or last:N. "
         "Which attributes of an ARFF file are: the XML file that names them, N for the first N, or "
         "-N for the last N; not needed where the XML file is beside the ARFF file.",
+        ...,
     ),
 ]
-Json = Annotated[bool, option("--json", "Print one JSON object and nothing else.")]
+Json = Annotated[bool, option("--json", "Print one JSON object and nothing else.", ...)]
 MethodName = Annotated[
     str,
     option(
         "--method -m METHOD",
         f"One of {', '.join(METHODS)}; or a baseline. multimargin methods lists and explains all.",
+        ...,
         callback=known_method,
     ),
 ]
@@ -149,6 +151,7 @@ Settings = Annotated[
         "--set NAME=VALUE",
         "A parameter of the method (multimargin methods METHOD lists them); repeatable. "
         "Powers are written C=2^-3.",
+        ...,
         callback=_assignments,
     ),
 ]
@@ -159,6 +162,7 @@ Scale = Annotated[
         "Scaling, learned from the fitted rows: each feature to [0, 1] (sparse ones by their "
         "largest value), to mean 0 and variance 1, each row to length 1 (numbers beside text or "
         "names to [0, 1] before), or none.",
+        ...,
     ),
 ]
 TimeLimit = Annotated[
@@ -167,6 +171,7 @@ TimeLimit = Annotated[
         "--time-limit SECONDS",
         "End each fit of a method after so many seconds, with the model reached and its "
         "certificate. Baselines have no limit.",
+        ...,
     ),
 ]
 

@@ -26,69 +26,49 @@ ModelFile = Annotated[
 class Form:
     """Contents of a row of the CSV file."""
 
-    form: Annotated[
-        str | None,
-        one_of(
-            "--format all|labels|tags",
-            "Content of each row of the CSV file: 0 or 1 and a score for each label; 0 or 1 "
-            "only; or the names of the predicted labels, the best first, and their scores. By "
-            "default tags where the model learned from a column of tags, else all.",
-        ),
-    ] = None
-    top: Annotated[
-        int | None,
-        option(
-            "--top K",
-            "Write the K best labels of each row, predicted or not (implies --format tags).",
-            min=1,
-        ),
-    ] = None
-    probabilities: Annotated[
-        bool,
-        option(
-            "--probabilities",
-            "Write probabilities instead of scores (calibrated models, such as "
-            "label-ranker). With --top this is the default where the model has them.",
-        ),
-    ] = False
-    as_is: Annotated[
-        bool,
-        option(
-            "--as-is",
-            "Write cells unchanged, even those that begin like formulas (=, +, -, @). "
-            "Otherwise these get a leading apostrophe, so that no spreadsheet executes "
-            "them.",
-        ),
-    ] = False
-    why: Annotated[
-        int | None,
-        option(
-            "--why N",
-            "For linear models: name the N features, such as words, that contribute most "
-            "for or against each label of the row (implies --format tags).",
-            min=1,
-        ),
-    ] = None
+    form: str | None = one_of(
+        "--format all|labels|tags",
+        "Content of each row of the CSV file: 0 or 1 and a score for each label; 0 or 1 "
+        "only; or the names of the predicted labels, the best first, and their scores. By "
+        "default tags where the model learned from a column of tags, else all.",
+    )
+    top: int | None = option(
+        "--top K",
+        "Write the K best labels of each row, predicted or not (implies --format tags).",
+        min=1,
+    )
+    probabilities: bool = option(
+        "--probabilities",
+        "Write probabilities instead of scores (calibrated models, such as "
+        "label-ranker). With --top this is the default where the model has them.",
+        False,
+    )
+    as_is: bool = option(
+        "--as-is",
+        "Write cells unchanged, even those that begin like formulas (=, +, -, @). "
+        "Otherwise these get a leading apostrophe, so that no spreadsheet executes "
+        "them.",
+        False,
+    )
+    why: int | None = option(
+        "--why N",
+        "For linear models: name the N features, such as words, that contribute most "
+        "for or against each label of the row (implies --format tags).",
+        min=1,
+    )
 
 
 @by_subject
 def command(
     model_file: ModelFile,
     source: Data,
-    output: Annotated[
-        str | None,
-        option(
-            "--output -o FILE", "Output file: CSV, or JSON with --json; standard output by default."
-        ),
-    ] = None,
-    split: Annotated[
-        str | None, option("--split NAME", "Rows to predict: train, test or all.")
-    ] = None,
+    output: str | None = option(
+        "--output -o FILE", "Output file: CSV, or JSON with --json; standard output by default."
+    ),
+    split: str | None = option("--split NAME", "Rows to predict: train, test or all."),
     *,
     form: Form,
-    keep: Annotated[
-        str | None, option("--keep COLUMN,...", "Columns of a table to copy, such as an id.")
-    ] = None,
+    keep: str | None = option("--keep COLUMN,...", "Columns of a table to copy, such as an id."),
     as_json: Json = False,
 ) -> None:
     """Predict labels and their scores with a model.

@@ -26,6 +26,7 @@ Holdout = Annotated[
         "--holdout SHARE",
         "Put this share of the rows aside as the part test, 0.25 say, the same rows each "
         "time: every label keeps its share of both parts.",
+        ...,
         highest=1.0,
     ),
 ]
@@ -35,6 +36,7 @@ Group = Annotated[
         "--group COLUMN",
         "For tables: rows with the same value in this column, which is not a feature, stay "
         "together: in one part of --holdout and in one fold.",
+        ...,
     ),
 ]
 
@@ -51,80 +53,50 @@ class ColumnOptions:
     """Roles of the columns of a table."""
 
     labels: Labels = None
-    tags_column: Annotated[
-        str | None,
-        option(
-            "--tags-column COLUMN,...",
-            "For tables: the column that lists the labels of each row, instead of --labels, or "
-            "columns with a label each (tag1,tag2 or 'tag*').",
-        ),
-    ] = None
-    separator: Annotated[
-        str | None,
-        option(
-            "--separator TEXT",
-            "Separator of the tags in that column; by default a comma, or whatever else "
-            "separates recurring tags.",
-        ),
-    ] = None
-    drop: Annotated[
-        str | None,
-        option(
-            "--drop COLUMN,...",
-            "For tables: columns that are neither features nor labels, such as an id, even if "
-            "the pattern of another option matches them.",
-        ),
-    ] = None
-    text: Annotated[
-        str | None,
-        option(
-            "--text COLUMN,...",
-            "For tables: columns of text, whose words become features (tf-idf).",
-        ),
-    ] = None
-    nominal: Annotated[
-        str | None,
-        option(
-            "--nominal COLUMN,...", "For tables: columns of names, even if these look like numbers."
-        ),
-    ] = None
-    number: Annotated[
-        str | None,
-        option(
-            "--number COLUMN,...", "For tables: columns of numbers, even if these look like codes."
-        ),
-    ] = None
-    one_tag_a_row: Annotated[
-        str | None,
-        option(
-            "--one-tag-a-row COLUMN",
-            "For tables with a row for each tag: rows with the same value in this column are "
-            "merged, and --tags-column has one tag of each.",
-        ),
-    ] = None
-    analyzer: Annotated[
-        str,
-        one_of(
-            "--analyzer word|char",
-            "Features of text: words, or runs of characters (for text without blanks, for "
-            "example).",
-        ),
-    ] = "word"
-    blank: Annotated[
-        str | None,
-        one_of(
-            "--blank 0|unknown",
-            "Meaning of an empty cell of a label; by default unknown, but 0 where no label is 0.",
-        ),
-    ] = None
-    decimal: Annotated[
-        str | None,
-        one_of("--decimal .|,", "The decimal mark of the numbers of a table; found by default."),
-    ] = None
-    min_count: Annotated[
-        int,
-        option("--min-count N", "For tables: drop labels that are relevant in fewer rows.", min=1),
-    ] = 1
+    tags_column: str | None = option(
+        "--tags-column COLUMN,...",
+        "For tables: the column that lists the labels of each row, instead of --labels, or "
+        "columns with a label each (tag1,tag2 or 'tag*').",
+    )
+    separator: str | None = option(
+        "--separator TEXT",
+        "Separator of the tags in that column; by default a comma, or whatever else "
+        "separates recurring tags.",
+    )
+    drop: str | None = option(
+        "--drop COLUMN,...",
+        "For tables: columns that are neither features nor labels, such as an id, even if "
+        "the pattern of another option matches them.",
+    )
+    text: str | None = option(
+        "--text COLUMN,...", "For tables: columns of text, whose words become features (tf-idf)."
+    )
+    nominal: str | None = option(
+        "--nominal COLUMN,...", "For tables: columns of names, even if these look like numbers."
+    )
+    number: str | None = option(
+        "--number COLUMN,...", "For tables: columns of numbers, even if these look like codes."
+    )
+    one_tag_a_row: str | None = option(
+        "--one-tag-a-row COLUMN",
+        "For tables with a row for each tag: rows with the same value in this column are "
+        "merged, and --tags-column has one tag of each.",
+    )
+    analyzer: str = one_of(
+        "--analyzer word|char",
+        "Features of text: words, or runs of characters (for text without blanks, for example).",
+        "word",
+    )
+    blank: str | None = one_of(
+        "--blank 0|unknown",
+        "Meaning of an empty cell of a label; by default unknown, but 0 where no label is 0.",
+    )
+    decimal: str | None = one_of(
+        "--decimal .|,", "The decimal mark of the numbers of a table; found by default."
+    )
+    min_count: int = option(
+        "--min-count N", "For tables: drop labels that are relevant in fewer rows.", 1, min=1
+    )
 
     def check(self) -> None:
         """Raise WrongUsage if the options contradict each other."""

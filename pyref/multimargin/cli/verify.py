@@ -1,7 +1,7 @@
 """``multimargin verify``."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -29,21 +29,16 @@ _MANY_PAIRS = 10_000
 class Draw:
     """Number of rows to verify, and tolerance."""
 
-    rows: Annotated[
-        int,
-        option(
-            "--rows N",
-            "Number of rows to draw: the exact solver is slow and needs much memory.",
-            min=1,
-        ),
-    ] = 40
-    seed: Annotated[int, option("--seed N", "Seed of the draw.", min=0)] = 0
-    tolerance: Annotated[
-        float,
-        option(
-            "--tolerance X", "Largest relative difference at which the objectives agree.", min=0.0
-        ),
-    ] = 1e-6
+    rows: int = option(
+        "--rows N",
+        "Number of rows to draw: the exact solver is slow and needs much memory.",
+        40,
+        min=1,
+    )
+    seed: int = option("--seed N", "Seed of the draw.", 0, min=0)
+    tolerance: float = option(
+        "--tolerance X", "Largest relative difference at which the objectives agree.", 1e-6, min=0.0
+    )
 
 
 @by_subject
@@ -54,9 +49,7 @@ def command(
     *,
     draw: Draw,
     scale: Scale = "minmax",
-    split: Annotated[
-        str | None, option("--split NAME", "Where the rows are drawn from: train, ...")
-    ] = None,
+    split: str | None = option("--split NAME", "Where the rows are drawn from: train, ..."),
     columns: ColumnOptions,
     as_json: Json = False,
 ) -> None:

@@ -8,14 +8,7 @@ from multimargin import _rust
 from multimargin.dask import repair
 from multimargin.dask.parts import Sums, inner
 from multimargin.dask.repair import Flow
-from multimargin.dask.rounds import (
-    Cluster,
-    PartsFit,
-    PartsLost,
-    Rounds,
-    Settings,
-    certify,
-)
+from multimargin.dask.rounds import Cluster, PartsFit, PartsLost, Rounds, Settings, certify
 from multimargin.estimators.fitting.certificate import relative_gap
 from multimargin.estimators.pairwise.problem import Model
 from multimargin.typing import Matrix

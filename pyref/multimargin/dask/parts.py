@@ -17,6 +17,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from multimargin import _rust
 from multimargin.blas import one_blas_thread
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, naming, sound_features
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.pairwise.label_weights import rows_of_labels
 from multimargin.estimators.pairwise.pair_weights import pairs_of
 from multimargin.estimators.pairwise.problem import Model
@@ -144,17 +145,17 @@ def make_part(
         X = sound_features(X)
         indicator = _indicator(y)
         check_as_many_rows(indicator, X)
-        weights = _row_weights(sample_weight, X.shape[0])
+        given = check_sample_weight(sample_weight, X.shape[0], all_rows=False)
     except (TypeError, ValueError) as error:
         error.add_note(f"This is about part {index} of the rows.")
         raise
     zero_label = pairs.kind == "zero label"
     counts = _pairs_of(indicator, zero_label)
+    weights = np.ones(X.shape[0]) if given is None else given
     shares = np.minimum(counts, 1.0) if pairs.kind == "uniform" else counts
     pair_weights = np.divide(
         pairs.C * weights, shares, out=np.zeros_like(weights), where=counts > 0
     )
-    given = None if sample_weight is None else weights
     return Part(index, X, indicator, pair_weights, given, zero_label)
 
 
@@ -163,17 +164,6 @@ def _indicator(y: LabelsLike) -> NDArray[np.uint8]:
     if len(shape) == 2 and shape[0] == 0 and shape[1] > 0:
         return np.zeros(shape, dtype=np.uint8)
     return check_indicator(y, unknown=True)
-
-
-def _row_weights(sample_weight: ArrayLike | None, n: int) -> Matrix:
-    if sample_weight is None:
-        return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weights.shape}; expected ({n},).")
-    if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
-        raise ValueError("sample_weight has values that are negative or not finite; expected >= 0.")
-    return weights
 
 
 @dataclass(frozen=True)
@@ -191,10 +181,7 @@ class State:
 
 def fresh(part: Part) -> State:
     """Return the state at B = 0."""
-    zero, terms = (
-        sparse.csr_array(part.dual_shape, dtype=np.float64),
-        np.zeros(part.X.shape[0]),
-    )
+    zero, terms = sparse.csr_array(part.dual_shape, dtype=np.float64), np.zeros(part.X.shape[0])
     return State(zero, terms, zero, terms)
 
 

@@ -66,10 +66,7 @@ class Cluster(Protocol):
         """Return the sums of `parts.describe`."""
 
     def sums(
-        self,
-        function: Callable[..., object],
-        *arguments: Any,
-        combine: Callable[..., object] = ...,
+        self, function: Callable[..., object], *arguments: Any, combine: Callable[..., object] = ...
     ) -> Any:
         """Apply a function to all parts, and combine the results in the order of the parts."""
 

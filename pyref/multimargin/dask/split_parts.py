@@ -7,15 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from multimargin import _rust
-from multimargin.dask.parts import (
-    Part,
-    State,
-    Sums,
-    asked,
-    settled,
-    squared_norms,
-    sums_of_pairs,
-)
+from multimargin.dask.parts import Part, State, Sums, asked, settled, squared_norms, sums_of_pairs
 from multimargin.estimators.pairwise.problem import Model
 from multimargin.kernels import rust_matrix
 from multimargin.typing import Matrix

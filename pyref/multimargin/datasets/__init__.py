@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from multimargin.datasets.description import Description, describe
     from multimargin.datasets.digits import load_digit_attributes
     from multimargin.datasets.extreme import load_extreme
-    from multimargin.datasets.files import load_table
-    from multimargin.datasets.loading import load
+    from multimargin.datasets.loading import load, load_table
     from multimargin.datasets.multilabel_data import MultilabelData
     from multimargin.datasets.npz import load_npz
     from multimargin.datasets.svmlight import load_svmlight
@@ -42,8 +41,8 @@ _MODULES = {
     "describe": "description",
     "load_digit_attributes": "digits",
     "load_extreme": "extreme",
-    "load_table": "files",
     "load": "loading",
+    "load_table": "loading",
     "MultilabelData": "multilabel_data",
     "load_npz": "npz",
     "load_svmlight": "svmlight",

@@ -4,7 +4,6 @@ import bz2
 import codecs
 import gzip
 import lzma
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import EINVAL
@@ -12,7 +11,6 @@ from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import IO, Any
 from zipfile import ZipFile
@@ -94,70 +92,41 @@ def uncompressed(file: Path) -> Path:
     return plain
 
 
-@contextmanager
-def unpacked(file: Path) -> Iterator[Path]:
-    """Give the path of a file that is not compressed, the file itself or a copy for the while.
-
-    Raises MemoryError if it cannot be held in memory.
-    """
-    ending = file.suffix.lower()
-    if ending not in _OPENERS:
-        yield file
-        return
-    with TemporaryDirectory() as folder:
-        copy = Path(folder, uncompressed(file).name)
-        with copy.open("wb") as to, opened(file) as stream:
-            shutil.copyfileobj(stream, to, 2**20)
-        check_file_fits(file, copy.stat().st_size)
-        yield copy
+def check_unpacked(file: Path) -> None:
+    """Raise MemoryError for a compressed file that has no room in memory, unpacked."""
+    if file.suffix.lower() in _OPENERS:
+        with opened(file) as stream:
+            check_file_fits(file, sum(map(len, iter(partial(stream.read, 2**20), b""))))
 
 
-def marked_encoding(file: Path) -> str | None:
-    """Return the encoding that the first bytes of a file say, None if they say none or UTF-8."""
+def opened_text(file: Path, newline: str | None = None, *, encoding: str = "utf-8-sig") -> IO[str]:
+    """Open a text in an encoding, or in that which its first bytes say."""
     with opened(file) as stream:
         start = stream.read(4)
-    return next((of for mark, of in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    marked = (of for mark, of in _BYTE_ORDER_MARKS.items() if start.startswith(mark))
+    return opened(file, encoding=next(marked, encoding), newline=newline)
 
 
-@contextmanager
-def as_utf8(file: Path, shown: Path) -> Iterator[Path]:
-    """Give the path of a text in UTF-8: the file itself or, where a mark says UTF-16, a copy.
-
-    A byte that is no UTF-8 becomes a ValueError that says where it is, and what to do.
-    """
-    encoding = marked_encoding(file)
-    try:
-        if encoding is None:
-            yield file
-            return
-        with TemporaryDirectory() as folder, file.open(encoding=encoding, newline="") as text:
-            copy = Path(folder, file.name)
-            with copy.open("w", encoding="utf-8", newline="") as to:
-                shutil.copyfileobj(text, to, 2**20)
-            yield copy
-    except UnicodeDecodeError as error:
-        raise ValueError(not_utf8(file, shown)) from error
-
-
-def not_utf8(file: Path, shown: Path) -> str:
+def not_utf8(file: Path) -> str:
     """Say which line of a file is not text in UTF-8, and how to convert it."""
-    content = file.read_bytes()
+    with opened(file) as stream:
+        content = stream.read()
     for mark, kind in MAGIC.items():
         if content.startswith(mark):
-            return f"path: {shown} is not text, but begins like a file of {kind}; name it so"
+            return f"path: {file} is not text, but begins like a file of {kind}; name it so"
     place = content.find(b"\0")
     if place >= 0:
         # Between the bytes of most characters, or a few of them anywhere.
         is_utf16 = 3 * content[:64].count(b"\0") > len(content[:64])
         remedy = "convert it: iconv -f UTF-16 -t UTF-8" if is_utf16 else "remove them: tr -d '\\0'"
         where = _line_at(content, place)
-        return f"path: {shown} is not text in UTF-8: NUL bytes are in {where}; {remedy}"
+        return f"path: {file} is not text in UTF-8: NUL bytes are in {where}; {remedy}"
     try:
         content.decode()
     except UnicodeDecodeError as error:
         place = error.start
     return (
-        f"path: {shown} is not text in UTF-8, in {_line_at(content, place)}; save it as such, or "
+        f"path: {file} is not text in UTF-8, in {_line_at(content, place)}; save it as such, or "
         "convert it: iconv -f WINDOWS-1252 -t UTF-8, if a program of Windows wrote it"
     )
 
@@ -185,6 +154,8 @@ def reading(file: Path, argument: str) -> Iterator[None]:
         if str(file) in str(error):
             raise
         raise MemoryError(f"{argument}: {file} does not fit in memory: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(not_utf8(file)) from error
     except Exception as error:
         # Parsers also use OSError for content, and seek to places that do not exist; the other
         # errors of the system have a number.

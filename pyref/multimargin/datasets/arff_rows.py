@@ -19,7 +19,7 @@ from multimargin.checks.names import places_of, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import Attribute
-from multimargin.datasets._reading import marked_encoding, opened, reading, uncompressed
+from multimargin.datasets._reading import opened_text, reading, uncompressed
 from multimargin.notices import warn
 from multimargin.typing import Frame
 
@@ -57,9 +57,7 @@ class ArffTable:
 def _opened(file: Path, argument: str, encoding: str) -> Iterator[tuple[IO[str], str]]:
     """Give the text of a file, an argument of the caller, and what it is called in messages."""
     source = f"{argument}: {file}"
-    with reading(file, argument):
-        encoding = marked_encoding(file) or encoding
-    with reading(file, argument), opened(file, encoding=encoding) as stream:
+    with reading(file, argument), opened_text(file, encoding=encoding) as stream:
         try:
             yield stream, source
         except UnicodeDecodeError as error:

@@ -20,12 +20,8 @@ from typing import IO, Any
 import numpy as np
 
 from multimargin.checks.names import listed, quoted
-from multimargin.datasets._reading import as_utf8, not_utf8
-from multimargin.datasets.odd_rows import (
-    plain_name,
-    refuse_rule,
-    warn_of_comments,
-)
+from multimargin.datasets._reading import not_utf8, opened_text, reading
+from multimargin.datasets.odd_rows import plain_name, refuse_rule
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
 from multimargin.notices import warn
@@ -48,6 +44,8 @@ _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
 # Rows whose cells are objects of Python at a time.
 _BLOCK = 2**9
+# Lines end as they are written.
+_opened = partial(opened_text, newline="")
 # The module csv has one limit of a cell's characters for the whole process.
 _LONGEST, _limit = 2**31 - 1, threading.RLock()
 
@@ -98,45 +96,41 @@ class _Misfit(ValueError):
 
 @_cells_of_any_length()
 def read_delimited(
-    path: Path, ending: str, shown: Path, *, blank_rows: bool = False
+    path: Path, ending: str, *, blank_rows: bool = False
 ) -> tuple[Sequence[str], list[Any]]:
     """Return the names of the columns of a file, and its cells, as they are written.
 
-    `shown` is the path in messages. An empty cell is the empty text; blanks in front are left out.
-    Blank lines between rows of several columns are rows if `blank_rows` says so; those of one
-    column always are.
+    An empty cell is the empty text; blanks in front are left out. Blank lines between rows of
+    several columns are rows if `blank_rows` says so; those of one column always are.
     """
-    dialect, lines = _dialect_of(path, ending, shown)
-    refuse_rule(lines, shown, is_table=dialect.width > 1)
-    names, cells = dialect.names, _read(path, dialect, shown, blank_rows)
+    dialect, lines = _dialect_of(path, ending)
+    refuse_rule(lines, path, is_table=dialect.width > 1)
+    names, cells = dialect.names, _read(path, dialect, blank_rows)
     if dialect.row_names:
         row_names, *cells = cells
         if len(set(row_names.tolist())) < len(row_names):
             raise ValueError(
-                f"path: {shown}: rows of different lengths: each has a cell more than the "
+                f"path: {path}: rows of different lengths: each has a cell more than the "
                 f"{len(names)} columns of the first line, and the first cells are not names of "
                 f"rows; is the separator {dialect.delimiter!r}, are texts with it in quotes?"
             )
-    if len(names) > 1:
-        warn_of_comments(cells[0])
     return names, cells
 
 
 @_cells_of_any_length()
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
-    with warnings.catch_warnings(), as_utf8(path, path) as text:
+    with warnings.catch_warnings(), reading(path, "path"):
         warnings.simplefilter("ignore")
-        dialect, _ = _dialect_of(text, ending, path)
+        dialect, _ = _dialect_of(path, ending)
     return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 
 
-def _dialect_of(path: Path, ending: str, shown: Path) -> tuple[_Dialect, list[str]]:
+def _dialect_of(path: Path, ending: str) -> tuple[_Dialect, list[str]]:
     """Return the dialect of a file, and its first lines."""
-    lines, told = _head(path, shown)
+    lines, told = _head(path)
     skipped = 1 if told else _n_comments(lines, DELIMITERS[ending])
     lines = lines[skipped:]
-    _refuse_lone_quote(lines, told or DELIMITERS[ending], shown)
     return _dialect(lines, told or _delimiter(lines, ending), skipped), lines
 
 
@@ -157,43 +151,23 @@ def column_name(name: object) -> str:
     return _MADE_UP.sub("", label_name(str(name)))
 
 
-def _refuse_lone_quote(lines: Sequence[str], delimiters: str, shown: Path) -> None:
-    """Raise ValueError for a quotation mark among the names that the row below shows to be none."""
-    names, below = (*(line.strip() for line in lines if line.strip()), "", "")[:2]
-    # A name may have several lines.
-    if [line.count('"') % 2 for line in (names, below)] == [1, 0] and any(
-        0 < names.count(between) == len(row) - 1
-        for between in delimiters
-        for row in _rows([below], between)
-    ):
-        raise ValueError(
-            f"path: {shown}: the line of names has a quotation mark that is not closed, in "
-            f"{quoted(names)}; remove it"
-        )
-
-
 def _alike(cell: str, name: str) -> bool:
     return plain_name(cell) == plain_name(name)
 
 
-def _head(path: Path, shown: Path) -> tuple[list[str], str | None]:
+def _head(path: Path) -> tuple[list[str], str | None]:
     """Return the first lines of a file, with their ends, and the delimiter that it tells."""
     with _opened(path) as stream:
         lines = stream.readlines(_HEAD)
     if any("\0" in line for line in lines):
-        raise ValueError(not_utf8(path, shown))
+        raise ValueError(not_utf8(path))
     if not any(line.strip() for line in lines):
-        raise ValueError(f"path: {shown} is empty; expected names of columns in its first row")
+        raise ValueError(f"path: {path} is empty; expected names of columns in its first row")
     for what, start in _OTHER_CONTENT.items():
         if re.match(start, "".join(lines[:2]).lstrip(), re.IGNORECASE):
-            raise ValueError(f"path: {shown} is not delimited text, but begins like {what}")
+            raise ValueError(f"path: {path} is not delimited text, but begins like {what}")
     told = _TOLD.fullmatch(lines[0])
     return lines, told[1] if told else None
-
-
-def _opened(path: Path) -> IO[str]:
-    # Lines end as they are written.
-    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -304,7 +278,7 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return not (are_years or (are_places and (len(rising) > 2 or not are_marks)))
 
 
-def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[Any]:
+def _read(path: Path, dialect: _Dialect, blank_rows: bool) -> list[Any]:
     """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
     strictly = partial(_strictly, path, blank_rows=blank_rows or dialect.width == 1)
     mended = replace(dialect, has_blanks=True)
@@ -321,7 +295,7 @@ def _read(path: Path, dialect: _Dialect, shown: Path, blank_rows: bool) -> list[
             )
             return literal.columns
     if found is None:
-        raise ValueError(_told_of(path, shown, dialect))
+        raise ValueError(_told_of(path, dialect))
     if is_escaped:
         warn("quotation marks within texts are escaped by backslashes")
     return found.columns
@@ -420,7 +394,7 @@ def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[A
     return [held(chunked_array(parts).combine_chunks(), dtype=of_text) for parts in columns]
 
 
-def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
+def _told_of(path: Path, dialect: _Dialect) -> str:
     """Say which row is the first that does not fit, and why."""
     above, kind, row = 0, "", list[str]()
     with _opened(path) as stream:
@@ -435,9 +409,9 @@ def _told_of(path: Path, shown: Path, dialect: _Dialect) -> str:
         except csv.Error:
             # A quote that is not closed.
             pass
-        stream.seek(0)
+    with _opened(path) as stream:
         held = " ".join("".join(islice(stream, above, reader.line_num)).split())
-    where = f"path: {shown}, line {above + 1}"
+    where = f"path: {path}, line {above + 1}"
     if not kind:
         return (
             f"{where}: an opening quotation mark is not closed properly, in {quoted(held)}; "

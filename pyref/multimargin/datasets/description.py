@@ -12,7 +12,7 @@ from scipy.special import chdtrc
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.tables import Table
-from multimargin.targets.indicator import UNKNOWN
+from multimargin.targets.indicator import UNKNOWN, indicator_of
 from multimargin.typing import Marks
 
 # Frequencies of this correlation still rank the labels alike; below it they hardly do.
@@ -143,7 +143,7 @@ def describe_table(table: Table) -> Description:
 def _described(data: MultilabelData, incomplete: list[str]) -> Description:
     """Describe the data; `incomplete` are the warnings of missing values."""
     parts = {name: rows for name, rows in data.splits.items() if rows.size}
-    marks = _marks(data.Y)
+    marks = indicator_of(data.Y, "Y", unknown=True)
     splits = {
         name: _describe_rows(f"{data.name}, {name}", data, data.X[rows], marks[rows])
         for name, rows in parts.items()
@@ -209,7 +209,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]) -> Description:
-    """Describe some rows, their labels as `_marks` has them."""
+    """Describe some rows, their labels as an indicator."""
     n, q = Y.shape
     n_relevant, n_irrelevant = (np.count_nonzero(value == Y, axis=1) for value in (1, 0))
     label_sets = row_hashes(Y).tolist()
@@ -239,13 +239,6 @@ def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]
 def _most_frequent(counts: NDArray[np.intp], names: Sequence[str]) -> tuple[tuple[str, int], ...]:
     order = np.argsort(-counts, kind="stable")[:_MOST_FREQUENT]
     return tuple((names[k], int(counts[k])) for k in order.tolist())
-
-
-def _marks(Y: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return labels as numbers that can be compared: NaN equals nothing."""
-    if Y.dtype.kind == "f":
-        Y = np.where(np.isnan(Y), UNKNOWN, Y)
-    return Y.astype(np.uint8)
 
 
 def _count_constant_columns(X: Any) -> int:

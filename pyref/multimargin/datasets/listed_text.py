@@ -28,6 +28,8 @@ NOTHING = {"null", "none", "nan", "<na>"}
 def body_of_list(text: str) -> str | None:
     """Return what stands between the brackets of a text that is in brackets, else None."""
     text = text.strip()
+    if not text.endswith(("]", ")", "}")):
+        return None
     wrapped = _WRAPPED.fullmatch(text)
     if wrapped:
         text = wrapped["inner"].strip()

@@ -1,17 +1,41 @@
-"""One function that loads every data set."""
+"""One function that loads every data set, and one for tables."""
 
 import os
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from multimargin.checks.paths import existing_file
+from multimargin.datasets._reading import check_label_cells, reading, uncompressed
+from multimargin.datasets.arff import load_arff
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.files import Labels, load_parts
+from multimargin.datasets.extreme import load_extreme
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.datasets.sources import OWN, check_source, own_name, parts_of
+from multimargin.datasets.npz import load_npz
+from multimargin.datasets.sources import (
+    KINDS,
+    OWN,
+    SVMLIGHT,
+    check_source,
+    is_table,
+    kind_of,
+    own_name,
+    parts_of,
+)
+from multimargin.datasets.svmlight import load_svmlight
+from multimargin.datasets.table_columns import ColumnRoles, Columns, columns_of
+from multimargin.datasets.tables import naming_parts, read_table
 
 _LOADERS = dict(zip(OWN, (load_debian_tags, load_digit_attributes), strict=True))
+# Of an ARFF file the file that names them, too.
+Labels = Columns | os.PathLike[str] | int | None
+
+_OF_SVMLIGHT = ("zero_based", "labels_zero_based", "n_features", "n_labels")
+_OF_TABLES = ColumnRoles.__annotations__.keys() - {"drop"}
+# In a folder, a text need not be data.
+_READ = (*KINDS, ".txt")
 
 
 def load(
@@ -84,4 +108,104 @@ def load(
         parts["test"] = existing_file(test, "test")
     if path.is_dir() and name is None:
         name = path.resolve().name
-    return load_parts(parts, labels=labels, name=name, **options)
+    return _load_parts(parts, labels=labels, name=name, **options)
+
+
+def load_table(
+    path: str | os.PathLike[str],
+    *,
+    labels: Labels = None,
+    test: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    **roles: Unpack[ColumnRoles],
+) -> MultilabelData:
+    """Load a multi-label data set from a table in a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file: .csv, .tsv, .tab, .psv, .txt, .json, .jsonl, .parquet, .xlsx, .xls or .ods, also
+        compressed as .gz, .bz2, .xz, .zst or .zip; a folder of numbered parts of one table, or a
+        pattern such as ``"out/part-*"``; or ``"-"`` for standard input. The first row of text names
+        the columns; a line of JSON lines is an object.
+    labels : str, sequence of str or None, default=None
+        Columns of 0 and 1, one a label, see `MultilabelData.from_frame`.
+    test : str, path-like or None, default=None
+        The file of the test part, with the same columns.
+    name : str or None, default=None
+        Name of the data set; None takes the file's name.
+    **roles : object
+        Roles of other columns, such as ``tags_column``, see `MultilabelData.from_frame`.
+
+    Returns
+    -------
+    MultilabelData
+        The data as numbers, see `MultilabelData.from_frame`.
+
+    Raises
+    ------
+    ValueError
+        If it is malformed, or it is not clear which columns are labels, or what a column holds. The
+        message names the file and the line, and what it holds.
+    MemoryError
+        If a file, unpacked, is larger than half the memory.
+
+    Notes
+    -----
+    Cells of text are read as they are written. A column is numbers if each cell of the training
+    part is a number or an amount, and none has zeros in front, as codes have. What separates the
+    columns is found by the ending of the file and the line of names; rows that do not fit are
+    errors.
+    """
+    columns = columns_of(labels, roles)  # type: ignore[arg-type]
+    parts = parts_of(path) | ({} if test is None else {"test": Path(test)})
+    table = read_table(parts, columns, name=name)
+    with naming_parts(parts):
+        return MultilabelData(**table.numbers())
+
+
+def _load_parts(
+    parts: Mapping[str, Path], *, labels: Labels = None, name: str | None = None, **options: Any
+) -> MultilabelData:
+    """Load a data set from its files by part, as the name of the first says."""
+    file, test = parts["train"], parts.get("test")
+    kind = kind_of(file)
+    # Of an ARFF file, texts may be left out, or are to be read.
+    if is_table(file) and (kind != ".arff" or _OF_TABLES & {*options}):
+        if isinstance(labels, os.PathLike) and kind != ".arff":
+            raise TypeError(f"labels is the path {labels}; expected columns of the table {file}")
+        return load_table(file, labels=labels, test=test, name=name, **options)
+    existing_file(file, "path")
+    if kind not in _READ:
+        raise ValueError(
+            f"path: {file} ends in {kind or file.suffix!r}; expected one of {', '.join(_READ)}, or "
+            "a folder"
+        )
+    if labels is not None and kind != ".arff":
+        raise ValueError(
+            f"labels is {labels!r} for {file}; expected it for ARFF files and tables only"
+        )
+    for part, argument in (("train", "path"), ("test", "test")):
+        if part in parts and parts[part].stat().st_size == 0:
+            raise ValueError(f"{argument}: the file {str(parts[part])!r} is empty")
+    if kind == ".arff":
+        # How svmlight is to be read is said of every file of a model, whatever its kind.
+        of_arff = {key: value for key, value in options.items() if key not in _OF_SVMLIGHT}
+        return load_arff(file, labels, test=test, name=name, **of_arff)
+    if kind in SVMLIGHT:
+        return load_svmlight(file, test=test, name=name, **options)
+    read = load_npz if kind == ".npz" else _of_extreme
+    data = read(file)
+    if test is not None:
+        data = MultilabelData.concatenate({"train": data, "test": read(test)}, name=data.name)
+    return data if name is None else replace(data, name=name)
+
+
+def _of_extreme(file: Path) -> MultilabelData:
+    X, Y = load_extreme(file)
+    with reading(file, "path"):
+        n, q = Y.shape
+        check_label_cells(n, q, Y.nnz, file, "path", "load_extreme keeps them sparse")
+        numbers = [[str(k) for k in range(matrix.shape[1])] for matrix in (X, Y)]
+        name = uncompressed(file).stem
+        return MultilabelData(X, Y.toarray(), numbers[0], numbers[1], name=name)

@@ -17,7 +17,8 @@ from multimargin.datasets._reading import imported
 from multimargin.datasets.table_columns import ColumnRoles, columns_of
 from multimargin.datasets.table_tags import tags_of_long_table
 from multimargin.datasets.tables import table_of, to_pandas
-from multimargin.typing import Features, Frame, Marks
+from multimargin.targets.indicator import indicator_of, with_nan
+from multimargin.typing import Features, Frame, Marks, is_sparse
 
 # scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.
 FeatureMatrix: TypeAlias = NDArray[np.float64] | sparse.csr_array
@@ -57,8 +58,8 @@ class MultilabelData:
 
     Notes
     -----
-    What is passed in is never modified; an array that already has the stored type is kept without a
-    copy. Names with bytes that are not text, as file names may have, show these as ``\\xe9``.
+    What is passed in is never modified; features that already have the stored type are kept without
+    a copy. Names with bytes that are not text, as file names may have, show these as ``\\xe9``.
     """
 
     X: FeatureMatrix
@@ -81,7 +82,9 @@ class MultilabelData:
         )
         if sparse.issparse(X):
             X = canonical(sparse.csr_array(X))
-        Y = _label_indicator(self.Y)
+        dense: Any = self.Y.toarray() if is_sparse(self.Y) else np.asarray(self.Y)
+        Y = with_nan(indicator_of(dense, "Y", unknown=True))
+        Y = Y.astype(np.float64 if Y.dtype.kind == "f" else np.int32)
         if Y.shape[0] != X.shape[0]:
             raise ValueError(
                 f"Y has {Y.shape[0]} rows; expected {X.shape[0]}, the number of rows of X"
@@ -332,29 +335,6 @@ class MultilabelData:
             f"MultilabelData({self.name!r}, {self.n_samples} samples, "
             f"{self.n_features} {storage} features, {self.n_labels} labels, splits={sizes})"
         )
-
-
-def _label_indicator(Y: object) -> NDArray[Any]:
-    dense: Any = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)  # type: ignore[attr-defined]
-    if dense.ndim != 2:
-        raise ValueError(
-            f"Y has {dense.ndim} dimension(s); expected a label indicator of shape (n, q)"
-        )
-    if dense.shape[1] == 0:
-        raise ValueError("Y has no column; expected at least one label")
-    if dense.dtype.kind not in "buif":
-        raise ValueError(f"Y has dtype {dense.dtype}; expected the numbers 0 and 1")
-    unknown = np.isnan(dense)
-    wrong = (dense != 0) & (dense != 1) & ~unknown
-    if wrong.any():
-        row, label = np.argwhere(wrong)[0]
-        remedy = " (for labels in {-1, +1} pass Y > 0)" if (dense == -1).any() else ""
-        raise ValueError(
-            f"Y has {dense[row, label]} in row {row}, column {label}; expected 0 or 1{remedy}"
-        )
-    kind = np.float64 if unknown.any() else np.int32
-    indicator: NDArray[Any] = dense.astype(kind, copy=False)
-    return indicator
 
 
 def _names(

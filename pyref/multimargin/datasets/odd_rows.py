@@ -1,8 +1,7 @@
-"""Rows of tables that are likely none: rules, names again, types, comments, notes and sums."""
+"""Rows of tables that are likely none: rules, names again, types and notes."""
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import islice, takewhile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,51 +23,36 @@ _TYPE = re.compile(
     r"|continuous|discrete)(?:\([^()]*\))?\)*",
     re.IGNORECASE,
 )
-# A comment is one of so many rows at least.
-_MANY_OF_A_KIND = 4
-_MANY_NOTES = 9
-_NOTE = re.compile(
-    r"\s*(?:\(?[0-9][0-9,.]* *(?:rows?|records?|lines?|zeilen|lignes?|filas|righe)\b"
-    r"|(?:sources?|notes?|exported|generated|created|downloaded|quelle|fuente|fonte)\b.*:|©|\*+ )",
-    re.IGNORECASE,
-)
-# What stands between rows, too, and hardly is a name.
-_SUBTOTALS = {"total", "grand total", "subtotal", "sub-total", "zwischensumme", "итого", "小计"}
-_TOTALS = _SUBTOTALS | {
-    *("totals", "sum", "sums", "average", "mean"),
-    *("overall", "gesamt", "summe", "insgesamt", "mittelwert", "somme", "moyenne", "suma"),
-    *("totale", "media", "всего", "合計", "合计", "总计"),
-}
 
 
-def refuse_rule(lines: Sequence[str], shown: Path, *, is_table: bool) -> None:
+def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
     """Raise ValueError for a table drawn with characters, a rule of dashes below its names."""
     for number, line in enumerate(lines[:5], start=1):
         has_dashes = re.search("--|:-|-:|==|[\u2500\u2550]", line)
         is_drawn = is_table or line.startswith(_CORNERS) or _COLUMNS_OF_DASHES.match(line)
         if is_drawn and has_dashes and not _RULE.sub("", line):
             raise ValueError(
-                f"path: {shown}, line {number}: a line that only draws a rule, in "
+                f"path: {file}, line {number}: a line that only draws a rule, in "
                 f"{quoted(line.strip())}; expected rows of cells: remove such lines"
             )
 
 
-def refuse_types(frame: Any, shown: Path) -> None:
+def refuse_types(frame: Any, file: Path) -> None:
     """Raise ValueError for a first row that says which types the columns have."""
     first = _texts_of(frame, 0) if len(frame) else []
     if len(first) > 1 and all(map(_TYPE.fullmatch, first)):
         raise ValueError(
-            f"path: {shown} has the types of its columns, {listed(first)}, in row 0; expected rows "
+            f"path: {file} has the types of its columns, {listed(first)}, in row 0; expected rows "
             "of cells below the names: remove such lines"
         )
 
 
-def refuse_repeated_names(frame: Any, shown: Path) -> None:
+def refuse_repeated_names(frame: Any, file: Path) -> None:
     """Raise ValueError for a row of names, as of files in one, in whatever order and case."""
+    if frame.shape[1] < 2:
+        return
     names = {plain_name(name) for name in frame.columns} - {""}
-    # A mark of byte order may stand before it.
-    marked = {f"\ufeff{name}" for name in frame.columns}
-    rows = _rows_of(frame.iloc[:, 0], {*frame.columns, *marked}) if frame.shape[1] > 1 else []
+    rows = _rows_with_names(frame)
     # A survey repeats the name of a box where it is ticked, and has nothing else below.
     is_no_box = [
         len(rows) > 0 and not {*map(_text_of, column.tolist())} <= {name, ""}
@@ -80,9 +64,22 @@ def refuse_repeated_names(frame: Any, shown: Path) -> None:
         is_data = any(cell and is_number(cell) for cell in cells)
         if len(known) > 1 and 2 * len(known) > len(cells) and not is_data:
             raise ValueError(
-                f"path: {shown} has the names of the columns again, {listed(cells)}, in row {row}; "
+                f"path: {file} has the names of the columns again, {listed(cells)}, in row {row}; "
                 "were several files concatenated? Remove such lines"
             )
+
+
+def _rows_with_names(frame: Any) -> list[int]:
+    """Return the rows whose first cell is the name of a column, in any case."""
+    forms = (str, str.lower, str.upper, str.title, str.capitalize)
+    # A mark of byte order may stand before it.
+    around = ("{}", "{} ", "\ufeff{}")
+    names = {form(mark.format(n)) for n in frame.columns for form in forms for mark in around}
+    try:
+        return np.flatnonzero(frame.iloc[:, 0].isin(names)).tolist()
+    except TypeError:
+        # Of lists and objects.
+        return []
 
 
 def _texts_of(frame: Any, row: int) -> list[str]:
@@ -91,18 +88,6 @@ def _texts_of(frame: Any, row: int) -> list[str]:
 
 def _text_of(cell: Any) -> str:
     return "" if is_blank(cell) else as_written(cell).strip()
-
-
-def warn_of_comments(first: Any) -> None:
-    """Warn of a few rows whose first cell begins as a comment does."""
-    from pandas import Series
-
-    rows = np.flatnonzero(Series(first).str.match(r"#\s"))
-    if 0 < _MANY_OF_A_KIND * len(rows) <= len(first):
-        warn(
-            f"row {rows[0]} begins with {quoted(first[rows[0]])}, unlike others; if that is a "
-            "comment, remove it"
-        )
 
 
 def plain_name(name: str) -> str:
@@ -118,48 +103,15 @@ def is_below_names(columns: Any) -> bool:
     )
 
 
-def warn_of_rows_below(frame: Any) -> None:
-    """Warn of a last row that has one cell alone, unlike all others, of notes, and of sums."""
-
-    def filled(row: Iterable[Any]) -> list[Any]:
-        return [cell for cell in row if not is_blank(cell)]
-
+def warn_of_note(frame: Any) -> None:
+    """Warn of a last row that has one cell alone, unlike all others."""
     if frame.shape[1] < 2 or len(frame) < 3:
         return
-    rows = (filled(frame.iloc[-back].tolist()) for back in range(1, len(frame)))
-    notes = [row[0] for row in takewhile(lambda row: len(row) == 1, islice(rows, _MANY_NOTES))]
-    is_note = any(_NOTE.match(as_written(cell)) for cell in notes)
-    if len(notes) == 1 and not is_note:
-        is_note = all(len(filled(row)) > 1 for row in frame[:-1].itertuples(index=False))
-    if is_note:
-        some = f"the last {len(notes)} rows have" if len(notes) > 1 else "the last row has"
+    last = [cell for cell in frame.iloc[-1].tolist() if not is_blank(cell)]
+    if len(last) == 1 and all(
+        sum(not is_blank(cell) for cell in row) > 1 for row in frame[:-1].itertuples(index=False)
+    ):
         warn(
-            f"{some} {quoted(notes[-1])} and nothing else, unlike others; if that is a note below "
-            "the table, remove it"
+            f"the last row has {quoted(last[0])} and nothing else, unlike others; if that is a "
+            "note below the table, remove it"
         )
-    last = {} if notes else dict(zip(frame.columns, frame.iloc[-1].tolist(), strict=True))
-    sums = {column for column, cell in last.items() if type(cell) is str and _is_total(cell)}
-    for column, words in {frame.columns[0]: _SUBTOTALS, **dict.fromkeys(sums, _TOTALS)}.items():
-        found = _rows_of(frame[column], words)
-        # Several below each other are names as others.
-        if 0 < _MANY_OF_A_KIND * len(found) <= len(frame) or len(found) == 1:
-            row = found[-1]
-            warn(
-                f"row {row} has {frame[column].iloc[row]!r} in the column {column!r}; if it is a "
-                "row of sums, remove it"
-            )
-
-
-def _is_total(cell: str) -> bool:
-    return cell.strip(" :").lower() in _TOTALS
-
-
-def _rows_of(column: Any, words: Iterable[str]) -> list[int]:
-    """Return the rows with one of some words alone, with capital letters or without."""
-    forms = (str, str.lower, str.upper, str.title, str.capitalize)
-    written = {form(word) + end for word in words for form in forms for end in ("", " ", ":")}
-    try:
-        return np.flatnonzero(column.isin(written)).tolist()
-    except TypeError:
-        # Of lists and objects.
-        return []

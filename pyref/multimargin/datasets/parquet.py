@@ -2,19 +2,23 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from multimargin.checks.names import listed
+from multimargin.datasets._reading import opened
 from multimargin.targets.given import column_of, is_missing
 from multimargin.typing import Frame
 
 
 def read_parquet(file: Path, parquet: ModuleType, pandas: ModuleType) -> Frame:
     """Read a Parquet file: whole numbers beside missing ones stay whole, lists are lists."""
-    # Of this file alone: no folder above it is a column.
-    table = parquet.ParquetFile(file).read()
+    with opened(file) as stream:
+        packed = file.suffix.lower() != ".parquet"
+        # Of this file alone: no folder above it is a column.
+        table = parquet.ParquetFile(BytesIO(stream.read()) if packed else file).read()
     told = table.schema.metadata or {}
     by_pandas, by_hugging_face = (
         json.loads(told.get(key, b"{}")) for key in (b"pandas", b"huggingface")

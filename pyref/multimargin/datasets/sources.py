@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from zipfile import ZipFile, is_zipfile
 
 from multimargin.checks.names import did_you_mean, listed
-from multimargin.datasets._reading import MAGIC, opened, reading, uncompressed, unpacked
+from multimargin.datasets._reading import MAGIC, opened, reading, uncompressed
 from multimargin.notices import warn
 
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|", ".txt": "\t|;,", ".psv": "|\t;,"}
@@ -185,10 +185,10 @@ def standard_input() -> Path:
     with file.open("wb") as to:
         shutil.copyfileobj(sys.stdin.buffer, to, 2**20)
     named = file.rename(file.with_suffix(_kind_by_content(file)))
-    with unpacked(named) as plain:
-        if plain != named:
-            shutil.copyfile(plain, file)
-            named = file.rename(file.with_suffix(_kind_by_content(file)))
+    if uncompressed(named) != named:
+        with opened(named) as stream, file.open("wb") as to:
+            shutil.copyfileobj(stream, to, 2**20)
+        named = file.rename(file.with_suffix(_kind_by_content(file)))
     return named
 
 

@@ -33,9 +33,11 @@ _STRANGE_IF_ALL = {
     "addresses, a part of the name": r"https?://",
     "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
 }
+# What belongs to no name where all cells have it, and some names have not.
+_AROUND_CELLS = {"begins": r"^\w+\s?:\s+", "ends": r"(?<!\.)\.$"}
+_IN_QUOTES, _LIST_IN_QUOTES = re.compile('"[^"]*"'), re.compile(r'"[^"]*[,;|\n][^"]*"')
 # Where programs and databases cut texts.
 _CUT_AT = {50, 64, 80, 100, 128, 200, 250, 255, 256, 500, 512, 1000, 1024, 2000, 4000, 32767, 65535}
-_WORD_IN_FRONT = re.compile(r"\w+\s?:\s+")
 
 
 def warn_of_strange_names(names: Collection[str], column: str) -> None:
@@ -52,18 +54,20 @@ def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: 
     filled = [text.strip() for text in texts if text.strip()]
     if len(filled) < 2:
         return
-    word = _WORD_IN_FRONT.match(filled[0])
-    alone = [name for name in names if ":" not in name]
-    if word is not None and alone and all(text.startswith(word[0]) for text in filled):
+    for where, pattern in _AROUND_CELLS.items():
+        has_it = re.compile(pattern).search
+        around = {match and match[0] for match in map(has_it, filled)}
+        if len(around) == 1 and None not in around and not all(map(has_it, names)):
+            warn(
+                f"tags_column: each cell of {column!r} {where} with {around.pop()!r}, such as "
+                f"{quoted(filled[0])}, which is read as a part of a name; remove it"
+            )
+    in_quotes = [text for text in filled if '"' in text]
+    found = next(filter(_LIST_IN_QUOTES.fullmatch, in_quotes), None)
+    if found is not None and all(map(_IN_QUOTES.fullmatch, in_quotes)):
         warn(
-            f"tags_column: each cell of {column!r} begins with {word[0]!r}, which is read as a "
-            "part of its first name; remove it"
-        )
-    is_sentence = all(text.endswith(".") and not text.endswith("..") for text in filled)
-    if is_sentence and not all(name.endswith(".") for name in names):
-        warn(
-            f"tags_column: each cell of {column!r} ends with a full stop, such as "
-            f"{quoted(filled[0])}, which is read as a part of its last name; remove it"
+            f"tags_column: the column {column!r} has cells in quotes as a whole, such as "
+            f"{quoted(found)}, each read as one name; remove the quotes if it lists several"
         )
     lengths = [len(text) for text in texts]
     longest = max(lengths)

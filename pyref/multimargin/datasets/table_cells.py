@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,9 +75,13 @@ class Cells:
     name: str
     values: Any  # (n,): The column
     as_text: bool = False  # Whether it comes from a file whose cells have no types
+    mark: str = "."  # The decimal mark of numbers
+    same: "Cells | None" = None  # These cells with the other mark
 
     @cached_property
     def _found(self) -> tuple[NDArray[np.intp], list[str | None]]:
+        if self.same is not None:
+            return self.same._found
         codes, different = factorized(self.values)
         return codes, [None if cell is None else _text_of(cell) for cell in different]
 
@@ -96,32 +102,33 @@ class Cells:
         return [text for text in head if text is not None] or self.texts[:1]
 
     @cached_property
-    def _read(self) -> dict[tuple[Any, str], Any]:
-        # What was made of the cells with a decimal mark.
-        return {}
+    def other(self) -> "Cells":
+        """The same cells, with a comma for the decimal mark in place of a point, or a point."""
+        return replace(self, mark="," if self.mark == "." else ".", same=self)
 
-    def plain_numbers(self, mark: str = ".") -> NDArray[np.float64] | None:
-        """Return a column of texts as numbers, if all of them are digits alone."""
-        key = plain_numbers, mark
-        if key not in self._read:
-            self._read[key] = plain_numbers(self.values, mark)
-        return cast("NDArray[np.float64] | None", self._read[key])
+    def with_mark(self, mark: str) -> "Cells":
+        """Return the same cells with a decimal mark."""
+        return self if mark == self.mark else self.other
 
-    def amounts(self, mark: str = ".") -> list[tuple[float, str | None] | None]:
-        """Return what `amount` makes of each of the texts."""
-        key = amount, mark
-        if key not in self._read:
-            self._read[key] = [amount(text, mark) for text in self.texts]
-        return cast("list[tuple[float, str | None] | None]", self._read[key])
+    @cached_property
+    def plain_numbers(self) -> NDArray[np.float64] | None:
+        """A column of texts as numbers, if all of them are digits alone."""
+        return plain_numbers(self.values, self.mark)
 
-    def units(self, mark: str) -> set[str] | None:
-        """Return the units of texts that are numbers or amounts, "" for none; else None.
+    @cached_property
+    def amounts(self) -> list[tuple[float, str | None] | None]:
+        """The numbers of the texts with their signs, see `amount`."""
+        return [amount(text, self.mark) for text in self.texts]
+
+    @cached_property
+    def units(self) -> set[str] | None:
+        """The units of texts that are numbers or amounts, "" for none; else None.
 
         Whole numbers with zeros in front are codes.
         """
-        if any(amount(text, mark) is None for text in self.first[:1]):
+        if any(amount(text, self.mark) is None for text in self.first[:1]):
             return None
-        found = self.amounts(mark)
+        found = self.amounts
         if None in found or any(map(_WITH_ZEROS.fullmatch, self.texts)):
             return None
         return {*_apart(unit or "" for number, unit in filter(None, found) if number == number)}
@@ -129,9 +136,10 @@ class Cells:
     @cached_property
     def marks(self) -> set[str]:
         """The decimal marks with which all cells are numbers or amounts."""
-        numbers = self.plain_numbers()
+        by_point = self.with_mark(".")
+        numbers = by_point.plain_numbers
         if numbers is None:
-            return {mark for mark in ".," if self.units(mark) is not None}
+            return {one.mark for one in (by_point, by_point.other) if one.units is not None}
         return {"."} if np.any(numbers % 1.0 > 0.0) else {".", ","}
 
     @cached_property
@@ -147,6 +155,13 @@ class Cells:
         if self.as_text or self.values.dtype.kind in "buif":
             return {str} if self.as_text else set()
         return set(map(type, self.filled()))
+
+    @cached_property
+    def are_numbers(self) -> bool:
+        """True if the cells are numbers by their types, whatever mark texts have."""
+        if self.as_text or self.values.dtype == "str":
+            return False
+        return all(issubclass(type_, Real | Decimal | np.bool_) for type_ in self.types)
 
     def filled(self) -> list[Any]:
         """Return the cells that are not blank, row by row."""
@@ -297,24 +312,23 @@ def _apart(units: Iterable[str]) -> list[str]:
     return units if _SHARES & {*units} else [unit for unit in units if unit]
 
 
-def amounts_of(
-    cells: Cells, mark: str = ".", known: str | None = None
-) -> tuple[NDArray[np.float64], str]:
+def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float64], str]:
     """Return a column as numbers, and their currency or percent sign, empty where there is none.
 
     `known` is the sign of other rows. Raises ValueError where one is not a number, or they
     differ in the sign; a currency may be left out, a percent sign may not.
     """
     is_typed = cells.values.dtype.kind in "buif"
-    plain = None if is_typed else cells.plain_numbers(mark)
+    cells = cells.with_mark(".") if cells.are_numbers else cells
+    plain = None if is_typed else cells.plain_numbers
     numbers: dict[str | None, float] = {None: np.nan}
     first: dict[str, str] = {}
     is_open = not is_typed and plain is None
     texts = cells.texts if is_open else cells.first[:1]
-    amounts = cells.amounts(mark) if is_open else [amount(text, mark) for text in texts]
+    amounts = cells.amounts if is_open else [amount(text, cells.mark) for text in texts]
     for text, found in zip(texts, amounts, strict=True):
         if found is None:
-            marked = "" if mark == "." else f", with {mark!r} for the decimal mark"
+            marked = "" if cells.mark == "." else f", with {cells.mark!r} for the decimal mark"
             raise ValueError(
                 f"the column {cells.name!r} has something other than numbers{marked}: "
                 f"{quoted(text)} in row {cells.row_of(text)}"

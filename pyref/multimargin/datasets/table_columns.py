@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
@@ -286,43 +286,44 @@ def feature_kinds(
         for use in ("text", "nominal", "number")
         for column in uses[use]
     }
-    open_ = [
-        cells
-        for column, cells in features.items()
-        if column not in said or said[column].name == "number"
-    ]
-    mark = decimal_mark(open_, columns.decimal)
-    known = dict(said)
-    for cells in open_:
-        if cells.name in said:
-            known[cells.name] = replace(said[cells.name], unit=amounts_of(cells, mark)[1])
-        else:
-            known[cells.name] = kind_of(cells, mark)
-    found = {column: known[column] for column in features}
+    of_numbers = [c for name, c in features.items() if name not in said or name in uses["number"]]
+    mark = decimal_mark(of_numbers, columns.decimal)
+    features = {name: cells.with_mark(mark) for name, cells in features.items()}
+    kinds = {name: said.get(name) or kind_of(cells) for name, cells in features.items()}
+    for name in uses["number"]:
+        kinds[name] = replace(kinds[name], unit=amounts_of(features[name])[1])
     # All at once: none of them waits for the next try.
-    if asked := {column: kind for column, kind in found.items() if kind.ask}:
+    if asked := {column: kind for column, kind in kinds.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
-    for column, kind in found.items():
-        if kind.name == of_text:
-            _check_words(features[column].values, columns.analyzer)
-    sums: list[str] = []
-    empty = [cells.name for cells in features.values() if not cells.first]
-    for cells in open_:
-        if cells.name in said or cells.name in empty:
+    _warn_of_contents(features, kinds, said)
+    return kinds, mark
+
+
+def _warn_of_contents(
+    features: Mapping[str, Cells], kinds: Mapping[str, Kind], said: Collection[str]
+) -> None:
+    """Warn of columns that hold nothing or likely something else, unless it was said what."""
+    empty, sums = list[str](), list[str]()
+    for column, cells in features.items():
+        kind = kinds[column].name
+        if not cells.first:
+            empty.append(column)
+        elif kind == "text":
+            _warn_of_rare_words(cells.values)
+        elif column in said:
             continue
-        kind = found[cells.name]
-        if kind.name == "nominal":
-            warn_of_names(cells, mark)
-        elif kind.name == "date":
-            warn_of_missing_numbers(cells.name, date_parts(cells)[:, 0])
-        elif kind.name == "number":
-            numbers, _ = amounts_of(cells, mark)
+        elif kind == "nominal":
+            warn_of_names(cells)
+        elif kind == "date":
+            warn_of_missing_numbers(column, date_parts(cells)[:, 0])
+        elif kind == "number":
+            numbers, _ = amounts_of(cells)
             warn_of_keys(cells, numbers)
-            warn_of_missing_numbers(cells.name, numbers)
+            warn_of_missing_numbers(column, numbers)
             if np.isnan(numbers).all():
-                empty.append(cells.name)
+                empty.append(column)
             if is_sum_of_others(numbers):
-                sums.append(cells.name)
+                sums.append(column)
     if empty:
         warn(
             f"nothing is learned from empty columns, {listed(empty)}; leave them out "
@@ -333,7 +334,6 @@ def feature_kinds(
             f"the last row has the sum of all others in {listed(sums)}; if it is a row of sums "
             "below the table, remove it"
         )
-    return found, mark
 
 
 def ask(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
@@ -354,26 +354,17 @@ def options_for(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
     return " ".join(option(name, of) for name, of in chosen.items() if of)
 
 
-def _check_words(values: Any, analyzer: str) -> None:
-    """Refuse text without words, and tell of text whose words do not recur."""
-    column, texts = values.name, as_text_column(values[:_MANY_ROWS])
-    if analyzer == "char":
-        if not any(map(str.strip, texts)) and not any(map(str.strip, as_text_column(values))):
-            raise ValueError(f"the column {column!r} is empty; expected text")
-        return
+def _warn_of_rare_words(values: Any) -> None:
+    """Warn of text whose words do not recur."""
+    texts = as_text_column(values[:_MANY_ROWS])
     rows = [set(re.findall(WORD, text.lower())) for text in texts]
-    if not any(rows) and not any(re.search(WORD, text) for text in as_text_column(values)):
-        raise ValueError(
-            f"the column {column!r} has no word of two letters or more; expected text, or "
-            f"drop it ({option('--drop', [column])}), or take its characters (--analyzer char)"
-        )
     counts = Counter(word for row in rows for word in row)
     recurring = sum(count for count in counts.values() if count > 1)
     if len(rows) >= _ROWS_TO_JUDGE and 10 * recurring < counts.total():
         warn(
-            f"hardly any word of the column {column!r} occurs in two rows, so that little is "
+            f"hardly any word of the column {values.name!r} occurs in two rows, so that little is "
             "learned from it; analyzer='char' (--analyzer char) takes runs of characters, for "
-            f"text without blanks, say, and {option('--drop', [column])} leaves it out"
+            f"text without blanks, say, and {option('--drop', [values.name])} leaves it out"
         )
 
 
@@ -383,7 +374,7 @@ def features_of_columns(
     """Return the features of a table by name, by the kinds of its columns."""
     found: dict[str, Any] = {}
     for column, kind in columns.kinds.items():
-        cells = cells_of(column)
+        cells = cells_of(column).with_mark(columns.decimal or ".")
         parts: Any
         if kind.name == "vector":
             parts = _vectors(cells.values, kind.n_parts).T
@@ -391,7 +382,7 @@ def features_of_columns(
             # Hours may not be among the parts.
             parts = date_parts(cells).T[: kind.n_parts]
         else:
-            parts = [_typed(cells, kind, columns.decimal or ".")]
+            parts = [_typed(cells, kind)]
         found |= zip(kind.features(column), parts, strict=True)
     return found
 
@@ -413,7 +404,7 @@ def _vectors(values: Any, length: int) -> NDArray[np.float64]:
     return parts
 
 
-def _typed(cells: Cells, kind: Kind, mark: str) -> Any:
+def _typed(cells: Cells, kind: Kind) -> Any:
     """Return a column of numbers as float64, others as objects.
 
     What is missing is NaN, and empty in text.
@@ -433,7 +424,7 @@ def _typed(cells: Cells, kind: Kind, mark: str) -> Any:
         names = np.array([*map(label_name, cells.texts), np.nan], dtype=object)
         place = dict(zip(cells.texts, range(len(cells.texts)), strict=True))
         return names[cells.mapped(lambda text: place.get(text, -1)).astype(np.intp)]
-    numbers, _ = amounts_of(cells, mark, kind.unit)
+    numbers, _ = amounts_of(cells, kind.unit)
     infinite = np.isinf(numbers)
     if infinite.any():
         raise ValueError(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from io import BytesIO
 from json import JSONDecoder
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,21 @@ from multimargin.checks.memory import check_file_fits
 from multimargin.checks.names import listed, quoted
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated, unique_names
-from multimargin.datasets._reading import as_utf8, imported, reading, uncompressed, unpacked
+from multimargin.datasets._reading import (
+    check_unpacked,
+    imported,
+    opened,
+    opened_text,
+    reading,
+    uncompressed,
+)
 from multimargin.datasets.arff_rows import frame_of_arff
 from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_names, read_delimited
 from multimargin.datasets.odd_rows import (
     is_below_names,
     refuse_repeated_names,
     refuse_types,
-    warn_of_rows_below,
+    warn_of_note,
 )
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
@@ -62,21 +70,20 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
-    warn_of_rows_below(frame)
+    warn_of_note(frame)
     return frame
 
 
 def _without_blank_rows(frame: Any) -> Any:
     """Leave out rows of several columns that have nothing in any, and tell."""
-    blank = list(range(len(frame) if frame.shape[1] > 1 else 0))
-    for column in frame.columns:
-        if not blank:
-            return frame
-        cells = frame[column].iloc[blank].tolist()
-        blank = [row for row, cell in zip(blank, cells, strict=True) if is_blank(cell)]
-    if not blank:
+    blank = np.arange(len(frame) if frame.shape[1] > 1 else 0)
+    for _, column in frame.items():
+        blank = blank[
+            np.array([is_blank(cell) for cell in column.iloc[blank].tolist()], dtype=bool)
+        ]
+    if not blank.size:
         return frame
-    rows = f"{len(blank)} rows have" if len(blank) > 1 else "a row has"
+    rows = f"{blank.size} rows have" if blank.size > 1 else "a row has"
     warn(f"{rows} no values, left out; the first is row {blank[0]}")
     return frame.drop(index=blank).reset_index(drop=True)
 
@@ -110,24 +117,24 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
     pandas = imported("pandas", what)
     if kind == ".arff":
         return with_plain_names(frame_of_arff(file, pandas), f"path: {file}")
-    with reading(file, "path"), unpacked(file) as plain:
+    with reading(file, "path"):
+        check_unpacked(file)
         if kind in WORKBOOKS:
-            frame = _read_workbook(plain, file, pandas)
+            frame = _read_workbook(file, pandas)
         elif kind == ".parquet":
-            frame = read_parquet(plain, imported("pyarrow.parquet", what), pandas)
+            frame = read_parquet(file, imported("pyarrow.parquet", what), pandas)
         else:
-            with as_utf8(plain, file) as text:
-                frame = _read_text(text, kind, file, blank_rows)
+            frame = _read_text(file, kind, blank_rows)
     frame = with_plain_names(_with_lists(frame, file), f"path: {file}")
     refuse_types(frame, file)
     refuse_repeated_names(frame, file)
     return frame
 
 
-def _read_text(text: Path, kind: str, shown: Path, blank_rows: bool) -> Any:
+def _read_text(text: Path, kind: str, blank_rows: bool) -> Any:
     if kind in OBJECTS:
-        return frame_of(_read_objects(text, kind, shown, blank_rows))
-    names, cells = read_delimited(text, kind, shown, blank_rows=blank_rows)
+        return frame_of(_read_objects(text, kind, blank_rows))
+    names, cells = read_delimited(text, kind, blank_rows=blank_rows)
     frame = frame_of(dict(enumerate(cells)))
     frame.columns = names
     return frame
@@ -195,19 +202,19 @@ def _says_nothing(column: Any) -> bool:
     return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
 
 
-def _read_workbook(file: Path, shown: Path, pandas: Any) -> Any:
+def _read_workbook(file: Path, pandas: Any) -> Any:
     """Read the first sheet of a workbook; its first row names the columns."""
-    calamine = imported("python_calamine", f"tables such as {shown.name}")
-    with file.open("rb") as stream:
-        start = stream.read(60)
-    if not start.startswith(_OF_WORKBOOKS):
+    calamine = imported("python_calamine", f"tables such as {file.name}")
+    with opened(file) as stream:
+        content = stream.read()
+    if not content.startswith(_OF_WORKBOOKS):
         raise ValueError(
-            f"path: {shown} is not a workbook, but begins with {quoted(start)}; if that is text, "
-            "name the file .csv, otherwise save it as .xlsx"
+            f"path: {file} is not a workbook, but begins with {quoted(content[:60])}; if that "
+            "is text, name the file .csv, otherwise save it as .xlsx"
         )
-    book = calamine.CalamineWorkbook.from_path(file)
+    book = calamine.CalamineWorkbook.from_filelike(BytesIO(content))
     if len(book.sheet_names) > 1:
-        warn(f"{shown.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
+        warn(f"{file.name} has the sheets {listed(book.sheet_names)}, of which the first is read")
     rows = book.get_sheet_by_index(0).to_python() or [[]]
     names, *head = [[as_written(cell) for cell in row] for row in rows[:HEAD_ROWS]]
     numbered = numbered_names(names, head)
@@ -215,23 +222,24 @@ def _read_workbook(file: Path, shown: Path, pandas: Any) -> Any:
     return pandas.DataFrame(cells, columns=numbered or names, dtype=object)
 
 
-def _read_objects(file: Path, kind: str, shown: Path, blank_rows: bool) -> dict[str, NDArray[Any]]:
+def _read_objects(file: Path, kind: str, blank_rows: bool) -> dict[str, NDArray[Any]]:
     """Read a file with JSON objects one after the other, or a list of them, a row each."""
-    text = file.read_text(encoding="utf-8-sig")
-    values = list(_values_in(text, shown))
+    with opened_text(file) as stream:
+        text = stream.read()
+    values = list(_values_in(text, file))
     rows: list[Mapping[str, Any]] = []
     is_line = kind in LINES and "\n" not in text.strip()
     if len(values) == 1 and (isinstance(values[0][1], list) or not is_line):
-        rows += _rows_of(shown, values[0][1])
+        rows += _rows_of(file, values[0][1])
     else:
         for line, value, n_blank in values:
             rows += [{}] * (n_blank if blank_rows and rows else 0)
-            rows.append(_object(value, f"{shown}, line {line}"))
+            rows.append(_object(value, f"{file}, line {line}"))
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
 
-def _values_in(text: str, shown: Path) -> Iterator[tuple[int, Any, int]]:
+def _values_in(text: str, file: Path) -> Iterator[tuple[int, Any, int]]:
     """Yield the values of JSON in a text: the line, the value, and the blank lines above it."""
     decode = JSONDecoder(
         parse_float=_Written, parse_constant=float, object_pairs_hook=unique_names
@@ -247,7 +255,7 @@ def _values_in(text: str, shown: Path) -> Iterator[tuple[int, Any, int]]:
             at = getattr(error, "pos", place)
             line += text.count("\n", place, at)
             raise ValueError(
-                f"path: {shown}, line {line} is not JSON: {getattr(error, 'msg', error)}, at "
+                f"path: {file}, line {line} is not JSON: {getattr(error, 'msg', error)}, at "
                 f"{quoted(' '.join(text[max(at - 20, 0) : at + 60].split()))}"
             ) from error
         yield line, value, n_breaks - 1
@@ -270,7 +278,7 @@ def _rows_of(file: Path, found: Any) -> Iterator[Mapping[str, Any]]:
                 f"path: {file} holds no JSON list{several}; expected one of objects, a row each, "
                 "or an object in each line (to_json(orient='records') of pandas)"
             ) from error
-        warn(f"{file} holds one JSON object: {told}")
+        warn(f"{file.name} holds one JSON object: {told}")
     for number, row in enumerate(found, start=1):
         yield _object(row, f"{file}, element {number}")
 

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import chain
-from numbers import Number, Real
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -119,14 +118,14 @@ class Kind:
         return [column]
 
 
-def kind_of(cells: Cells, mark: str = ".") -> Kind:
-    """Find out what a column holds, with "." or "," for the decimal mark."""
+def kind_of(cells: Cells) -> Kind:
+    """Find out what a column holds."""
     return (
         _lists_or_objects(cells)
-        or _numbers(cells, mark)
+        or _numbers(cells)
         or _dates(cells)
         or _versions(cells)
-        or _names_or_text(cells, mark)
+        or _names_or_text(cells)
     )
 
 
@@ -179,25 +178,20 @@ def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
     return np.array([np.nan if is_missing(item) else float(item) for item in items])
 
 
-def _numbers(cells: Cells, mark: str) -> Kind | None:
+def _numbers(cells: Cells) -> Kind | None:
     dtype = cells.values.dtype
     if hasattr(dtype, "categories") or kind_of_type(dtype) is not None:
         return None
-    if cells.as_text:
-        is_plain = cells.plain_numbers(mark) is not None
-    else:
-        is_plain = all(issubclass(type_, Real | Decimal | np.bool_) for type_ in cells.types)
-    if is_plain:
+    if cells.are_numbers or (cells.as_text and cells.plain_numbers is not None):
         return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
     texts = cells.texts
-    units = cells.units(mark)
+    units = cells.units
     if units is None:
-        other = "," if mark == "." else "."
-        if cells.as_text and cells.units(other) is not None:
-            told = f"numbers with {other!r} for the decimal mark, {_some(texts)}, unlike others"
+        if cells.as_text and cells.other.units is not None:
+            told = f"numbers with {cells.other.mark!r} for the decimal mark, {_some(texts)}"
             return Kind("other numbers", told, ask="--nominal")
         return None
-    amounts = _but_numbers(cells, mark)
+    amounts = _but_numbers(cells)
     if not (amounts or cells.as_text):
         if len(cells.types) > 1 or any(re.search("[.,]", text) for text in texts):
             told = f"numbers that are stored as text, {_some(texts)}, in some rows at least"
@@ -211,9 +205,9 @@ def _numbers(cells: Cells, mark: str) -> Kind | None:
     return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
 
 
-def _but_numbers(cells: Cells, mark: str) -> list[str]:
+def _but_numbers(cells: Cells) -> list[str]:
     """Return the texts that are not numbers as programs write them."""
-    pairs = zip(cells.texts, cells.amounts(mark), strict=True)
+    pairs = zip(cells.texts, cells.amounts, strict=True)
     return [text for text, found in pairs if found is None or found[1] is not None]
 
 
@@ -281,7 +275,7 @@ def _versions(cells: Cells) -> Kind | None:
     return None
 
 
-def _names_or_text(cells: Cells, mark: str) -> Kind:
+def _names_or_text(cells: Cells) -> Kind:
     texts, n_rows = cells.texts, len(cells.values)
     count = len(texts)
     if cells.name == "answer" and texts and {*texts} <= _ANSWERS:
@@ -292,14 +286,14 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
         return Kind("text", told, ask="--text")
     is_key = count > _MANY_KEYS and count == cells.counts.sum()
     if (2 * count > n_rows and count > _MANY_NAMES) or (
-        is_key and all(len(_but_numbers(cells, either)) == count for either in ".,")
+        is_key and all(len(_but_numbers(one)) == count for one in (cells, cells.other))
     ):
         return Kind("keys", told, ask="--drop")
     dates = sum(kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
         return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
     has_digits = [re.search("[0-9]", text) is not None for text in texts]
-    amounts = np.array([of is not None for of in cells.amounts(mark)], dtype=bool) & has_digits
+    amounts = np.array([of is not None for of in cells.amounts], dtype=bool) & has_digits
     share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
     if _SOME <= share <= 1.0 - _SOME:
         told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
@@ -308,7 +302,7 @@ def _names_or_text(cells: Cells, mark: str) -> Kind:
     if filled and all(map(_SEVERAL.fullmatch, filled)):
         return Kind("several numbers", f"several numbers in a cell, {_some(texts)}", ask="--drop")
     units = [found["unit"] for text in filled if (found := _WITH_UNIT.fullmatch(text))]
-    others = _but_numbers(cells, mark)
+    others = _but_numbers(cells)
     are_measured = len(set(units)) < len(units) and 2 * len(units) > len(filled)
     if are_measured or (others and all(map(_is_numeral, filled))):
         told = f"numbers with units, in quotes or in other digits, {_some(texts)}"
@@ -365,9 +359,9 @@ def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
 
 def _is_in_doubt(cells: Cells) -> bool:
     """Return whether "1,234", or "1.234" beside "950", may have more than a thousand."""
-    numbers = cells.plain_numbers()
+    numbers = cells.plain_numbers
     if numbers is None:
-        found = zip(cells.texts, cells.amounts(), cells.amounts(","), strict=True)
+        found = zip(cells.texts, cells.amounts, cells.other.amounts, strict=True)
         return len(cells.marks) == 2 and any(
             "," in text and by_point != by_comma for text, by_point, by_comma in found
         )
@@ -415,16 +409,16 @@ def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
     return bool(np.isclose(numbers[-1], np.nansum(others), rtol=1e-9))
 
 
-def warn_of_names(cells: Cells, mark: str) -> None:
+def warn_of_names(cells: Cells) -> None:
     """Warn of a column of names that are codes of digits, or most of which are numbers."""
     texts, rows = cells.texts, cells.counts
-    words = np.array([of is None for of in cells.amounts(mark)], dtype=bool)
-    others = np.array([of is None for of in cells.amounts(",")], dtype=bool) & words
+    words = np.array([of is None for of in cells.amounts], dtype=bool)
+    others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
     zeros = zeros_in_front(texts) if cells.as_text else None
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
     if zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
-    elif stored and texts and cells.types == {str} and cells.units(mark) is not None:
+    elif stored and texts and cells.types == {str} and cells.units is not None:
         told = f"numbers that are stored as text, {_some(texts)}"
         advice = f"{option('--number', [cells.name])} reads numbers"
     elif words.any() and 2 * rows[others].sum() < rows.sum():

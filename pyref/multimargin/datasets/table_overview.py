@@ -60,7 +60,7 @@ def overview(frame: Frame, name: str, *, as_text: bool) -> TableOverview:
     with warnings.catch_warnings(), suppress(ValueError):
         warnings.simplefilter("ignore")
         mark = decimal_mark(cells, None)
-    found = [_column(one, mark) for one in cells]
+    found = [_column(one.with_mark(mark)) for one in cells]
     columns = tuple(column for column, _ in found)
     labels, taken, counts = _likely_labels(frame, columns)
     features = {column.name: kind for column, kind in found if column.name not in taken}
@@ -85,9 +85,9 @@ def _likely_labels(frame: Any, columns: Sequence[ColumnOverview]) -> tuple[str, 
     return named, [most.name], most.tags
 
 
-def _column(cells: Cells, mark: str) -> tuple[ColumnOverview, Kind]:
+def _column(cells: Cells) -> tuple[ColumnOverview, Kind]:
     """Return what is shown of a column, and what it is to be read as."""
-    kind = kind_of(cells, mark)
+    kind = kind_of(cells)
     tags: Mapping[str, int] = {}
     separator = None
     if not cells.texts:
@@ -95,7 +95,7 @@ def _column(cells: Cells, mark: str) -> tuple[ColumnOverview, Kind]:
     elif len(cells.texts) == 1:
         kind = Kind("one value", "the same in all rows", ask="--drop")
     elif kind.name == "number":
-        numbers, _ = amounts_of(cells, mark)
+        numbers, _ = amounts_of(cells)
         warn_of_missing_numbers(cells.name, numbers)
         if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
             kind = Kind("0 and 1", kind.reason)

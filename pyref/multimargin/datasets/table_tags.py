@@ -34,16 +34,13 @@ from multimargin.datasets.tag_objects import (
     refuse_indicator,
 )
 from multimargin.datasets.tag_separators import (
-    MANY_CELLS,
-    OFTEN_RECURRING,
     QUOTE,
-    SEPARATORS,
-    candidates,
-    evidence,
+    list_tags,
     pieces_of,
     separator_of,
     split,
     warn_of_second_separator,
+    warn_of_texts_beside_lists,
 )
 from multimargin.notices import warn
 from multimargin.targets.given import column_of, is_blank
@@ -54,7 +51,7 @@ from multimargin.typing import Column, Frame
 # Cells in which names are side by side by chance.
 _A_FEW = 3
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
-_LISTED_INQUOTES = re.compile(r'\s*"[^"]*[,;|\n][^"]*"\s*')
+_MANY_CELLS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,17 +193,9 @@ def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     Tags are lists, or names that recur in other combinations with a separator between.
     """
     cells = Cells(str(column.name), column)
-    some = {text.strip() for text in cells.texts[:MANY_CELLS]}
     is_listing = any(issubclass(type_, LISTING) for type_ in cells.types)
-    if not (
-        is_listing
-        or any(has_quotes(body_of_list(text) or "") for text in some)
-        # Blanks stand between words, too.
-        or any(
-            of.share >= OFTEN_RECURRING and of.cells > 1 and 2 * of.n_tags < len(column)
-            for of in (evidence(some, s) for s in candidates(some) if s != " ")
-        )
-    ):
+    in_quotes = any(has_quotes(body_of_list(text) or "") for text in cells.texts[:_MANY_CELLS])
+    if not (is_listing or in_quotes or list_tags(cells.texts, len(column))):
         return None
     try:
         with warnings.catch_warnings():
@@ -238,14 +227,13 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
         if INDICATOR.issuperset(found.names):
             pieces = [pieces_of(text, separator) for text in texts]
             refuse_indicator(pieces, name)
-        _warn_of_quoted_cells(texts, name)
         if separator == ",":
             _warn_of_parts_of_names(found, texts, name)
     is_used = separator is None or any(separator in text for text in texts)
     if len(cells) > 1 and not warn_of_second_separator(
         found.names, separator, name, is_used=is_used
     ):
-        _warn_of_texts_beside_lists(lists, name)
+        warn_of_texts_beside_lists(lists, name)
     warn_of_strange_names(found.names, name)
     warn_of_strange_cells(texts, found.names, name)
     return found, separator
@@ -285,29 +273,6 @@ def _warn_of_parts_of_names(found: Listing, texts: Sequence[str], column: str) -
                 return
 
 
-def _warn_of_quoted_cells(texts: Sequence[str], column: str) -> None:
-    """Warn of cells in quotes as a whole that may list names, where no part of a cell is so."""
-    in_quotes = [text for text in texts if QUOTE in text]
-    found = next(filter(_LISTED_INQUOTES.fullmatch, in_quotes), None)
-    is_whole = re.compile(r'\s*"[^"]*"\s*').fullmatch
-    if found is not None and all(map(is_whole, in_quotes)):
-        warn(
-            f"tags_column: the column {column!r} has cells in quotes as a whole, such as "
-            f"{quoted(found)}, each read as one name; remove the quotes if it lists several"
-        )
-
-
-def _warn_of_texts_beside_lists(cells: Sequence[Any], column: str) -> None:
-    """Warn of a text with a separator where other cells are lists."""
-    strong = [separator for separator, is_strong in SEPARATORS.items() if is_strong]
-    texts = (cell for cell in cells if isinstance(cell, str))
-    if (text := next((t for t in texts if any(s in t.strip() for s in strong)), None)) is not None:
-        warn(
-            f"tags_column: the column {column!r} has lists, and texts such as {quoted(text)} in "
-            "other rows, each of which is read as one name"
-        )
-
-
 def _are_plain(cells: Sequence[Any]) -> bool:
     """Return whether cells are texts without brackets and quotes, as those of lists have."""
     try:
@@ -321,9 +286,7 @@ def _lists_in(
     texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
 ) -> list[list[str]]:
     """Return the names in the brackets of each text; none if the column holds no lists."""
-    bodies = [
-        body_of_list(text) if text.rstrip()[-1:] in ("]", ")", "}") else None for text in texts
-    ]
+    bodies = list(map(body_of_list, texts))
     filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
     inside = {k for k in filled if bodies[k] is not None}
     in_quotes = [k for k in filled if has_quotes(bodies[k] or "")]

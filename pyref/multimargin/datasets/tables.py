@@ -207,12 +207,8 @@ def table_of(
 
 
 def features_of(frame: Frame, columns: TableColumns, name: str) -> Frame:
-    """Return the features of new rows, whose columns are known from a fit.
-
-    Their decimal mark is that of the fit, unless only the other one fits.
-    """
+    """Return the features of new rows, whose columns are known from a fit."""
     places_of(list(columns.kinds), frame.columns, name, "columns of features")
-    columns = replace(columns, decimal=_mark_of_new_rows(frame, columns))
     return _features(frame, columns, {})
 
 
@@ -220,17 +216,6 @@ def _features(frame: Any, columns: TableColumns, read: Mapping[str, Cells]) -> F
     """Return the features of a table, some of whose cells may be read already."""
     found = features_of_columns(columns, lambda name: read.get(name) or Cells(name, frame[name]))
     return frame_of(found, frame.index)
-
-
-def _mark_of_new_rows(frame: Any, columns: TableColumns) -> str:
-    known, marks = columns.decimal or ".", {".", ","}
-    for column, kind in columns.kinds.items():
-        if kind.name == "number" and frame[column].dtype.kind not in "buif":
-            cells = Cells(column, frame[column])
-            # Points may stand between thousands.
-            fits = {known} if cells.units(known) is not None else set()
-            marks &= cells.marks | fits
-    return known if known in marks or not marks else marks.pop()
 
 
 def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:

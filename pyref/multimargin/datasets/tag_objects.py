@@ -3,7 +3,7 @@
 import json
 import re
 from ast import literal_eval
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from numbers import Number
@@ -41,13 +41,11 @@ def parsed(cell: Any) -> Any:
 
     Quotes around the whole text of a list are left out.
     """
-    twice = r'\s*"\s*(?:[\[{].*\\".*[\]}]|\[\s*\])\s*"\s*'
-    if type(cell) is str and re.fullmatch(twice, cell, re.DOTALL):
-        # Written twice: a text of JSON in another.
-        with suppress(ValueError):
-            cell = json.loads(cell)
     if type(cell) is str and (wrapped := _LIST_IN_QUOTES.fullmatch(cell)):
         cell = wrapped[2].replace('""', '"')
+        with suppress(ValueError):
+            # A text of JSON in another.
+            cell = json.loads(wrapped[0])
     if type(cell) is str and ":" in cell and re.match(r"\s*[{\[]\s*[{'\"]", cell):
         for read in (partial(json.loads, object_pairs_hook=unique_names), literal_eval):
             try:
@@ -87,13 +85,16 @@ def of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listin
                 "list of names, or an object with a number from 0 to 1 for each name"
             ) from error
     refuse_indicator(rows, name)
-    several = next((code for code, cell in enumerate(cells) if _n_annotations(cell) > 1), None)
+    objects = [list(_objects_in(cell)) for cell in cells]
+    several = next((code for code, of in enumerate(objects) if _n_annotations(of) > 1), None)
     if several is not None:
         warn(
             f"tags_column: the column {name!r} has several annotations of a row, such as row "
             f"{int(np.argmax(codes == several))}; the names of all are taken"
         )
-    questions = sorted(set[str]().union(*map(_questions_of, cells)))
+    questions = sorted(
+        {str(one["from_name"]) for of in objects for one in of if "from_name" in one}
+    )
     if len(questions) > 1:
         warn(
             f"tags_column: the column {name!r} has answers to several questions, "
@@ -103,17 +104,16 @@ def of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listin
     return Listing.of([*rows, others], codes)
 
 
-def _questions_of(cell: Any) -> set[str]:
-    """Return which questions the annotations of a cell answer, as Label Studio names them."""
-    items = cell if isinstance(cell, list | np.ndarray) else [cell]
-    of = [item for item in items if isinstance(item, Mapping)]
-    named = {str(item["from_name"]) for item in of if "from_name" in item}
-    return named.union(*(_questions_of(item["result"]) for item in of if "result" in item))
+def _objects_in(cell: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in a cell, and those in the results of its annotations."""
+    for item in cell if isinstance(cell, list | np.ndarray) else [cell]:
+        if isinstance(item, Mapping):
+            yield item
+            yield from _objects_in(item.get("result"))
 
 
-def _n_annotations(cell: Any) -> int:
-    items = cell if isinstance(cell, list | np.ndarray) else ()
-    return sum(isinstance(item, Mapping) and bool({*_ONE_OF_SEVERAL} & {*item}) for item in items)
+def _n_annotations(objects: Sequence[Mapping[str, Any]]) -> int:
+    return sum(not {*_ONE_OF_SEVERAL}.isdisjoint(one) for one in objects)
 
 
 def _names_in(cell: Any, others: set[str]) -> list[Any]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 from unicodedata import category
 
 from multimargin.checks.names import listed, quoted
@@ -23,10 +24,10 @@ _OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
 # Kinds of characters that are no name alone, unlike emojis.
 _OF_MARKS = {"Pc", "Pd", "Po", "Sm", "Sk"}
 # The least share of the pieces of cells with a separator that occur in other cells, too.
-_RECURRING, OFTEN_RECURRING = 0.5, 0.75
+_RECURRING, _OFTEN_RECURRING = 0.5, 0.75
 QUOTE = '"'
-# Different cells by which a separator is found, and a column is read as lists of tags.
-MANY_CELLS = 2000
+# Different cells by which a separator is found.
+_MANY_CELLS = 2000
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 
@@ -88,7 +89,7 @@ class _Evidence:
     cells: int  # Different cells that have it
 
 
-def evidence(cells: Collection[str], separator: str) -> _Evidence:
+def _evidence(cells: Collection[str], separator: str) -> _Evidence:
     """Weigh a separator: tags recur in ever new combinations, parts of a name do not."""
     having = [cell for cell in cells if separator in cell.strip(separator)]
     if not having:
@@ -109,7 +110,7 @@ def _is_mark(piece: str) -> bool:
     return len(piece) == 1 and category(piece) in _OF_MARKS
 
 
-def candidates(cells: Collection[str]) -> dict[str, bool]:
+def _candidates(cells: Collection[str]) -> dict[str, bool]:
     """Return what may separate tags: what often does, and other punctuation of most cells."""
     counts = Counter(
         mark for cell in cells for mark in set(cell) if not mark.isalnum() and not mark.isspace()
@@ -124,19 +125,29 @@ def candidates(cells: Collection[str]) -> dict[str, bool]:
     }
 
 
+def list_tags(texts: Sequence[str], n_rows: int) -> bool:
+    """Return whether texts list names that recur in other combinations, a separator between."""
+    cells = {text.strip() for text in texts[:_MANY_CELLS]}
+    # Blanks stand between words, too.
+    found = [_evidence(cells, separator) for separator in _candidates(cells) if separator != " "]
+    return any(
+        of.share >= _OFTEN_RECURRING and of.cells > 1 and 2 * of.n_tags < n_rows for of in found
+    )
+
+
 def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     """Return what separates tags: what is given, else a comma, or what pieces recur between.
 
     A warning tells what is taken instead of a comma, and what may have been meant.
     """
-    cells = sorted({text.strip() for text in texts[: 10 * MANY_CELLS]} - {""})
+    cells = sorted({text.strip() for text in texts[: 10 * _MANY_CELLS]} - {""})
     wanted = "," if given is None else given
     has_wanted = any(wanted in text for text in texts)
     if not cells or (given is not None and has_wanted):
         return wanted
-    cells = cells[:: max(len(cells) // MANY_CELLS, 1)]
-    strong = candidates(cells)
-    found = {other: evidence(cells, other) for other in strong}
+    cells = cells[:: max(len(cells) // _MANY_CELLS, 1)]
+    strong = _candidates(cells)
+    found = {other: _evidence(cells, other) for other in strong}
     likely = [o for o, is_strong in strong.items() if _is_likely(found[o], is_strong, len(cells))]
     if (
         given is None
@@ -171,19 +182,19 @@ def _recurring_between(cells: Collection[str]) -> str | None:
     """Return the punctuation, or the blank, between pieces of cells that nearly all recur."""
     marks = Counter(mark for cell in cells for mark in set(_BETWEEN.findall(cell)))
     found = {
-        mark: evidence(cells, mark)
+        mark: _evidence(cells, mark)
         for mark in sorted({mark.strip() or " " for mark, count in marks.items() if count > 1})
     }
     likely = {m: of.share for m, of in found.items() if of.n_tags < len(cells)}
     best = max(likely, key=lambda mark: likely[mark], default=None)
-    return best if best is not None and likely[best] >= OFTEN_RECURRING else None
+    return best if best is not None and likely[best] >= _OFTEN_RECURRING else None
 
 
 def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
     if is_strong:
         return found.share > _RECURRING or 2 * found.cells > n_cells
     # A name of several words is not a list of tags: these come in ever new combinations.
-    return found.share >= OFTEN_RECURRING and 2 * found.n_tags < n_cells
+    return found.share >= _OFTEN_RECURRING and 2 * found.n_tags < n_cells
 
 
 def warn_of_second_separator(
@@ -212,3 +223,14 @@ def warn_of_second_separator(
             )
             return True
     return False
+
+
+def warn_of_texts_beside_lists(cells: Sequence[Any], column: str) -> None:
+    """Warn of a text with a separator where other cells are lists."""
+    strong = [separator for separator, is_strong in SEPARATORS.items() if is_strong]
+    texts = (cell for cell in cells if isinstance(cell, str))
+    if (text := next((t for t in texts if any(s in t.strip() for s in strong)), None)) is not None:
+        warn(
+            f"tags_column: the column {column!r} has lists, and texts such as {quoted(text)} in "
+            "other rows, each of which is read as one name"
+        )

@@ -21,7 +21,7 @@ from multimargin.inspection.names import label_names_of_model
 from multimargin.inspection.steps import final_estimator, steps_of
 from multimargin.onnx.blocks import add_block
 from multimargin.onnx.calibration import add_odds
-from multimargin.onnx.graph import Given, Graph, Node, Rows, require_onnx
+from multimargin.onnx.graph import INT64, Given, Graph, Node, Rows, require_onnx
 from multimargin.onnx.inputs import NUMBERS
 from multimargin.onnx.labels import (
     add_best_of_none,
@@ -134,7 +134,7 @@ def _converted(
     predicted = _add(graph, model, given)
     outputs: dict[str, tuple[Node, Any, int]] = {
         "scores": (predicted.scores, np.float64, q),
-        "labels": (graph.add("Cast", predicted.labels, to=_INT64), np.int64, q),
+        "labels": (graph.add("Cast", predicted.labels, to=INT64), np.int64, q),
     }
     if predicted.probabilities is not None:
         outputs["probabilities"] = (predicted.probabilities, np.float64, q)
@@ -150,10 +150,6 @@ def _converted(
         inputs = {kind: [named[k] for k in places] for kind, places in given.columns.items()}
         metadata["inputs"] = json.dumps(inputs)
     return graph.model(outputs, metadata)
-
-
-# onnx.TensorProto.INT64, without the import.
-_INT64 = 7
 
 
 def _n_features(model: Any) -> int:

@@ -27,8 +27,8 @@ _FEWEST_ENTRIES = 2**10
 Node = str
 """The name of a tensor of the graph."""
 
-# onnx.TensorProto.INT64 and DOUBLE, without the import.
-_INT64, _DOUBLE = 7, 11
+INT64, DOUBLE = 7, 11
+"""Types of tensors, without the import of onnx."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Given:
 
     def _input(self, graph: "Graph", kind: str) -> str:
         if kind == NUMBERS and self.single:
-            return graph.add("Cast", kind, to=_DOUBLE)
+            return graph.add("Cast", kind, to=DOUBLE)
         return kind
 
 
@@ -117,9 +117,7 @@ class Graph:
         return name
 
     def model(
-        self,
-        outputs: Mapping[str, tuple[Node, np.dtype[Any], int]],
-        metadata: Mapping[str, str],
+        self, outputs: Mapping[str, tuple[Node, np.dtype[Any], int]], metadata: Mapping[str, str]
     ) -> "ModelProto":
         """Return the checked model.
 
@@ -191,7 +189,7 @@ class Graph:
         zero = self._onnx.numpy_helper.from_array(np.zeros(1, entries.dtype))
         size = np.array([prod(shape)], dtype=np.int64)
         zeros = self.add("ConstantOfShape", size, value=zero)
-        places = self.add("Cast", self._dense(gaps), to=_INT64)
+        places = self.add("Cast", self._dense(gaps), to=INT64)
         places = self.add("CumSum", places, np.array(0, dtype=np.int64))
         flat = self.add("ScatterElements", zeros, places, self._dense(entries), axis=0)
         return self.add("Reshape", flat, np.array(shape, dtype=np.int64))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multimargin.onnx.graph import Graph, Node, Rows
+from multimargin.onnx.graph import DOUBLE, Graph, Node, Rows
 from multimargin.thresholds import (
     ConstantThreshold,
     CountThreshold,
@@ -19,9 +19,6 @@ from multimargin.thresholds import (
     ShrunkenThreshold,
     Threshold,
 )
-
-# onnx.TensorProto.DOUBLE, without the import.
-_DOUBLE = 11
 
 
 def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Rows) -> Node:
@@ -76,7 +73,7 @@ def add_largest(graph: Graph, scores: Node, q: int) -> Node:
 
 def add_best_of_none(graph: Graph, labels: Node, scores: Node) -> Node:
     """Append to predicted labels the label with the largest score where a row has none."""
-    counts = graph.add("ReduceMax", graph.add("Cast", labels, to=_DOUBLE), axes=[1])
+    counts = graph.add("ReduceMax", graph.add("Cast", labels, to=DOUBLE), axes=[1])
     best = graph.add("GreaterOrEqual", scores, graph.add("ReduceMax", scores, axes=[1]))
     return graph.add("Or", labels, graph.add("And", best, graph.add("Equal", counts, 0.0)))
 

@@ -9,13 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
-from multimargin.onnx.graph import Given, Graph, Node
+from multimargin.onnx.graph import DOUBLE, Given, Graph, Node
 from multimargin.onnx.inputs import CATEGORIES, TEXTS, Strings
 from multimargin.onnx.labels import integers
 from multimargin.targets.given import is_missing
 
-# onnx.TensorProto.DOUBLE, without the import.
-_DOUBLE = 11
 # What an empty place between characters is; no text has it.
 _PAD = "\x02"
 # Numbers of characters: what separates words, and what no term has.
@@ -51,7 +49,7 @@ def add_one_hot(graph: Graph, encoder: BaseEstimator, X: Given | Strings | Node)
                 raise ValueError("model has missing numbers as a category; expected numbers only.")
             column = graph.add("Gather", X, at, axis=1)
             same = graph.add("Equal", column, np.asarray(known, dtype=np.float64)[None, :])
-        columns.append(graph.add("Cast", same, to=_DOUBLE))
+        columns.append(graph.add("Cast", same, to=DOUBLE))
     return columns[0] if len(columns) == 1 else graph.add("Concat", *columns, axis=1)
 
 
@@ -94,7 +92,7 @@ def add_counts(graph: Graph, vectorizer: CountVectorizer, X: Strings) -> Node:
     found = graph.add("Pad", found, integers([0, 1, 0, 1]), integers(_BETWEEN))
     counts = graph.add("TfIdfVectorizer", found, **_pool(grams, terms, vectorizer.vocabulary_))
     counts = graph.add("Slice", counts, *(integers([one]) for one in (0, -1, 0)))
-    counts = graph.add("Cast", counts, to=_DOUBLE)
+    counts = graph.add("Cast", counts, to=DOUBLE)
     return graph.add("Min", counts, 1.0) if vectorizer.binary else counts
 
 

@@ -35,8 +35,8 @@ def certificates_table(results: Sequence[Result]) -> Table | None:
                 "mean epochs": f"{np.mean([entry['n_iter'] for entry in found]):.1f}",
             }
         )
-    index = pd.Index([data for data, _ in certified], name="data")
-    return Table("Certificates: relative duality gaps", pd.DataFrame(rows, index=index))
+    names = [data for data, _ in certified]
+    return Table.of_rows("Certificates: relative duality gaps", "data", names, rows)
 
 
 def tuning_table(results: Sequence[Result]) -> Table | None:
@@ -62,21 +62,18 @@ def tuning_table(results: Sequence[Result]) -> Table | None:
                 "seconds a search": f"{np.mean([one['seconds'] for one in found]):.3g}",
             }
         )
-    index = pd.Index([data for data, _ in tuned], name="data")
-    names = sorted({one["score_name"] for found in tuned.values() for one in found})
-    notes = (f"tuned by {', '.join(names)} on the training rows of each split alone",)
-    title = "Parameters that were chosen"
-    return Table(title, pd.DataFrame(rows, index=index), notes=notes, numeric=False)
+    scores = sorted({one["score_name"] for found in tuned.values() for one in found})
+    notes = (f"tuned by {', '.join(scores)} on the training rows of each split alone",)
+    names, title = [data for data, _ in tuned], "Parameters that were chosen"
+    return Table.of_rows(title, "data", names, rows, notes=notes, numeric=False)
 
 
 def failures_table(results: Sequence[Result]) -> Table | None:
     """Lay out what failed, and why; None without failures."""
     failed: dict[tuple[str, str, str], list[str]] = {}
-    for result in results:
-        if result.failed:
-            failed.setdefault((result.data, result.method, message_of(result)), []).append(
-                result.split
-            )
+    for result in (one for one in results if one.failed):
+        message = result.data, result.method, message_of(result)
+        failed.setdefault(message, []).append(result.split)
     return _messages_table("Failures", "error", failed)
 
 
@@ -120,16 +117,15 @@ def _messages_table(
         {"method": method, "splits": _list(splits), column: message}
         for (_, method, message), splits in splits_of.items()
     ]
-    index = pd.Index([data for data, _, _ in splits_of], name="data")
-    return Table(title, pd.DataFrame(rows, index=index), numeric=False)
+    names = [data for data, _, _ in splits_of]
+    return Table.of_rows(title, "data", names, rows, numeric=False)
 
 
 def parameters_table(results: Sequence[Result]) -> Table:
     """Lay out the estimators with all their parameters, a row per method."""
     estimators = {result.method: result.estimator for result in results}
-    texts = [_expression(estimator) for estimator in estimators.values()]
-    index = pd.Index(list(estimators), name="method")
-    return Table("Methods", pd.DataFrame({"estimator": texts}, index=index), numeric=False)
+    rows = [{"estimator": _expression(estimator)} for estimator in estimators.values()]
+    return Table.of_rows("Methods", "method", estimators, rows, numeric=False)
 
 
 def data_table(results: Sequence[Result]) -> Table:
@@ -149,7 +145,7 @@ def data_table(results: Sequence[Result]) -> Table:
                 "fingerprint": first.fingerprint[:8],
             }
         )
-    return Table("Data", pd.DataFrame(rows, index=pd.Index(names, name="data")))
+    return Table.of_rows("Data", "data", names, rows)
 
 
 def environments_table(results: Sequence[Result]) -> Table:
@@ -163,12 +159,8 @@ def environments_table(results: Sequence[Result]) -> Table:
         for number, environment in enumerate(distinct, start=1)
     }
     notes = () if len(distinct) == 1 else ("the results come from different environments",)
-    return Table(
-        "Versions and machine",
-        pd.DataFrame(columns, index=pd.Index(names, name="what")),
-        notes=notes,
-        numeric=False,
-    )
+    title = "Versions and machine"
+    return Table.of_rows(title, "what", names, columns, notes=notes, numeric=False)
 
 
 def _grouped(

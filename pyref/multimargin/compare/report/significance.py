@@ -110,14 +110,9 @@ def rank_tests_table(
         ]
         for row in pairs.itertuples():
             wilcoxon_notes.add(row.note, measured, str(row.Index))
-    index = pd.Index([measured.title for measured in wanted], name="measure")
-    tables = [
-        Table(
-            f"Ranks over data sets, tests at {100 * alpha:g} %",
-            pd.DataFrame(friedman, index=index),
-            notes=notes.merged(wanted),
-        )
-    ]
+    title = f"Ranks over data sets, tests at {100 * alpha:g} %"
+    titles, told = [measured.title for measured in wanted], notes.merged(wanted)
+    tables = [Table.of_rows(title, "measure", titles, friedman, notes=told)]
     if len(pairs):
         cells = pd.DataFrame(wilcoxon, index=pairs.index.set_names(f"{reference} against"))
         cells.columns.name = "measure"

@@ -1,7 +1,8 @@
 """A table of texts with some cells emphasised, written in Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -33,6 +34,13 @@ class Table:
     best: pd.DataFrame | None = None
     notes: tuple[str, ...] = ()
     numeric: bool = True
+
+    @classmethod
+    def of_rows(
+        cls, title: str, first: str, names: Iterable[str], rows: Any, **others: Any
+    ) -> "Table":
+        """Lay out rows, or columns, whose names are the first column, headed by `first`."""
+        return cls(title, pd.DataFrame(rows, index=pd.Index(list(names), name=first)), **others)
 
     @property
     def header(self) -> list[str]:

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from multimargin.checks.parameters import check_real
+from multimargin.checks.parameters import check_choice, check_real
 from multimargin.compare.statistics.differences import advantages, rounded
 
 
@@ -227,9 +227,7 @@ def wilcoxon_tests(
     """
     check_real("alpha", alpha, above=0.0, below=1.0)
     _check_table(table)
-    if reference not in table.columns:
-        known = ", ".join(repr(name) for name in table.columns)
-        raise ValueError(f"reference is {reference!r}; expected one of {known}.")
+    check_choice("reference", reference, table.columns)
     rows = {}
     for method in table.columns.drop(reference):
         both = table[[reference, method]].dropna()

@@ -86,9 +86,7 @@ def win_tie_loss(
     """
     check_choice("test", test, TESTS)
     check_real("alpha", alpha, above=0.0, below=1.0)
-    if reference not in table.columns:
-        known = ", ".join(repr(name) for name in table.columns)
-        raise ValueError(f"reference is {reference!r}; expected one of {known}.")
+    check_choice("reference", reference, table.columns)
     rows = []
     for data, part in table.groupby(level="data", sort=False):
         for method in table.columns.drop(reference):

@@ -1,4 +1,4 @@
-"""Parts that are all in this process: for tests of the rounds, and as the plainest description."""
+"""Parts that are all in this process: rounds without a cluster."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
