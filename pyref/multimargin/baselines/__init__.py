@@ -1,4 +1,4 @@
-"""Baselines: multi-label methods that users compare with or already have in production.
+"""Baselines: multi-label methods that users compare with or already use in production.
 
 Plain NumPy, SciPy and scikit-learn. Each file opens with the source, the problem and the defaults.
 """

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from multimargin.estimators.label_specific import MajorityClass
 from multimargin.typing import Features
 
-# libsvm goes on for days where features are badly scaled; it says so when it ends here.
+# With badly scaled features libsvm would run for days; it warns when it stops here.
 _MAX_STEPS = 1_000_000
 
 

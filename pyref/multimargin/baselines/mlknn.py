@@ -1,4 +1,4 @@
-"""ML-kNN: for each label, how many neighbours have it, weighed by Bayes' rule.
+"""ML-kNN: the number of neighbours with each label, weighed by Bayes' rule.
 
 Source: Zhang & Zhou 2007.
 
@@ -100,7 +100,7 @@ class MLkNN(BaselineClassifier):
 def _label_counts(
     X: Features, X_train: Any, Y: NDArray[np.uint8], k: int, *, itself: bool = False
 ) -> NDArray[np.intp]:
-    """Return how many of the k nearest training rows of each row have each label."""
+    """Return the number of the k nearest training rows of each row with each label."""
     counts = np.zeros((X.shape[0], Y.shape[1]), dtype=np.intp)
     for rows, distances in blocks_of_distances(X, X_train, itself=itself):
         for neighbour in nearest(distances, k).T if k else ():

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from multimargin.blas import with_one_blas_thread
 from multimargin.typing import Features, Matrix
 
-# Distances that are held at once.
+# Distances in memory at a time.
 _BLOCK = 4_000_000
 
 

@@ -1,4 +1,4 @@
-"""Labels that all training rows have, or none: most classifiers cannot be fitted to them."""
+"""Labels that all training rows have, or none, to which most classifiers cannot be fitted."""
 
 from typing import Any, Self
 
@@ -122,6 +122,6 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _readable(X: Any) -> Any:
-    """Return features that any classifier reads alike: sparse ones in canonical form."""
+    """Return features in a form that all classifiers read alike, sparse ones canonical."""
     check_storage(X, "X")
     return canonical(X.tocsr()) if sparse.issparse(X) else X

@@ -1,4 +1,4 @@
-"""Checks of what callers pass in; errors name the argument, what was found and what is expected.
+"""Checks of arguments; errors name the argument, what was found and what is expected.
 
 - `arrays`: features and matrices in general;
 - `storage`: masks, and the indices of sparse matrices;

@@ -20,7 +20,7 @@ MATRIX_OF_NUMBERS = "a matrix of finite real numbers, one row per instance"
 
 @contextmanager
 def naming(name: str, expected: str) -> Iterator[None]:
-    """Let what scikit-learn's checks raise inside name the argument, and what is expected.
+    """Make errors of scikit-learn's checks name the argument, and what is expected.
 
     Its messages about numbers of features do; those about text, missing values, empty arrays or
     other dimensions lack one or the other.
@@ -56,7 +56,7 @@ def check_as_many_rows(y: LabelsLike, X: MatrixLike, name: str = "y") -> None:
 
 
 def check_readable(X: MatrixLike, name: str = "X") -> None:
-    """Check what scikit-learn's checks overlook.
+    """Check for faults that scikit-learn's checks overlook.
 
     That is how X is stored (`check_storage`), and durations, which they treat as nanoseconds.
     """

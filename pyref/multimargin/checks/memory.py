@@ -1,15 +1,15 @@
-"""Room for what ends the process where it finds none."""
+"""Checks of free memory before calls that would abort without it."""
 
 import mmap
 import os
 
-# OpenBLAS maps buffers of 32 MB for products of matrices, and exits where it cannot. SciPy has an
-# OpenBLAS of its own.
+# OpenBLAS maps buffers of 32 MB for matrix products, and exits if it cannot. SciPy has its own
+# OpenBLAS.
 _BUFFERS = 128 * 2**20
 
 
 def check_room_for_products() -> None:
-    """Raise MemoryError where there is no room for products of matrices."""
+    """Raise MemoryError if there is no memory for matrix products."""
     # Asked for and given back at once, so that OpenBLAS finds it.
     try:
         mmap.mmap(-1, _BUFFERS).close()
@@ -21,7 +21,7 @@ def check_room_for_products() -> None:
 
 
 def check_file_fits(file: object, size: int) -> None:
-    """Raise MemoryError for a file of so many bytes, unpacked, that its table has no room."""
+    """Raise MemoryError for a file that is too large, unpacked, for its table."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # pragma: no cover - not on Windows

@@ -1,4 +1,4 @@
-"""Names: written for a message, found among others, and those that a caller may have meant.
+"""Names in messages, places of names, and hints at similar names.
 
 Without NumPy, which help on the command line lacks.
 """
@@ -16,7 +16,7 @@ def listed(names: Sequence[object]) -> str:
 
 
 def quoted(value: object, length: int = 60) -> str:
-    """Write a value for a message, of a long one the start and, inside of its quotes, "…"."""
+    """Write a value for a message; a long one is cut, with "…" inside its quotes."""
     text = repr(value)
     return text if len(text) <= length + 2 else f"{text[:length]}…{text[-1]}"
 
@@ -31,7 +31,7 @@ def option(name: str, columns: Sequence[str]) -> str:
 def places_of(
     wanted: Sequence[object], found: Iterable[object], source: str, kind: str
 ) -> list[int]:
-    """Return the places of some names among others; a message of some that are missing says where.
+    """Return the places of some names among others; an error names missing ones.
 
     That is, `source` lacks them, of a kind: "features", say.
     """

@@ -1,4 +1,4 @@
-"""Dates, durations and the like, of which NumPy makes numbers in silence."""
+"""Dates, durations and the like, which NumPy silently converts to numbers."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -40,13 +40,13 @@ def check_no_others(X: "MatrixLike", name: str) -> None:
 
 
 def kind_of_type(type_: object) -> str | None:
-    """Return what no numbers a type, or the name of one, stands for."""
+    """Return the kind of non-numbers of a type, or of its name."""
     start = str(type_).lower()
     return next((found for starts, (found, _) in _KINDS.items() if start.startswith(starts)), None)
 
 
 def _found(X: Any) -> Iterator[tuple[Any, str, Any]]:
-    """Yield columns of what is not a number, with its kind and one of it, where there is one."""
+    """Yield columns of non-numbers, with their kind and an example, if there is one."""
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "biuf":
             return

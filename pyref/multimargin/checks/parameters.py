@@ -81,7 +81,7 @@ def check_cache_size(value: object) -> float:
 
 
 def random_state_of(value: object) -> np.random.RandomState:
-    """Return the random state that ``random_state`` asks for, as everywhere in scikit-learn."""
+    """Return the random state for ``random_state``, as everywhere in scikit-learn."""
     from sklearn.utils import check_random_state
 
     try:
@@ -102,7 +102,7 @@ def check_seed(value: object) -> None:
 
 
 def seed_of(value: object) -> int:
-    """Return the seed of a loop, drawn from the random state that ``random_state`` asks for."""
+    """Return the seed of a loop, drawn from the random state for ``random_state``."""
     if isinstance(value, Integral):
         check_seed(value)
         return _first_draw(int(value))
@@ -116,7 +116,7 @@ def _first_draw(seed: int) -> int:
 
 
 def job_count(n_jobs: object, tasks: int) -> int | None:
-    """Return the number of jobs to ask joblib for, None if its context decides."""
+    """Return the number of jobs for joblib, None if its context decides."""
     return None if n_jobs is None else min(thread_count(n_jobs), max(tasks, 1))
 
 
@@ -129,7 +129,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
 
 
 def thread_count(n_jobs: object) -> int:
-    """Return the number of threads that ``n_jobs`` asks for, as everywhere in scikit-learn."""
+    """Return the number of threads for ``n_jobs``, as everywhere in scikit-learn."""
     expected = "expected None, a positive number, or -1 for one per processor."
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise TypeError(f"n_jobs is {n_jobs!r}; {expected}")

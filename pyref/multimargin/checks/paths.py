@@ -11,7 +11,7 @@ def existing_file(path: object, argument: str) -> Path:
     """Return what the caller passed as `argument` as a `Path`, if there is such a file."""
     found = as_path(path, argument)
     if found.exists() and not (found.is_file() or found.is_dir()):
-        # A pipe without a writer would be waited for without end.
+        # Opening a pipe without a writer would block forever.
         raise FileNotFoundError(
             f"{argument}: {str(found)!r} is a pipe or a device; expected a file: write what it "
             "gives to one first"
@@ -24,7 +24,7 @@ def existing_file(path: object, argument: str) -> Path:
 
 
 def check_model(path: object, argument: str) -> None:
-    """Refuse a file that is not a model, by the line that models begin with."""
+    """Refuse a file without the first line of a model."""
     file = existing_file(path, argument)
     with file.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:

@@ -60,10 +60,10 @@ def _check_within(indices: Any, size: int, name: str) -> None:
 
 
 def canonical(X: sparse.csr_array) -> sparse.csr_array:
-    """Return a CSR matrix in the form that every loop reads alike; `X` itself is left as it is.
+    """Return a CSR matrix in canonical form; `X` itself is not changed.
 
     Each position is stored once, in the order of the columns, and no zero is; indices are of 32
-    bits where they fit. What `X` says of its own order is not believed: its arrays may have been
+    bits where they fit. The flags of `X` about its order are ignored, as its arrays may have
     changed since.
     """
     shared = type(X)((X.data, X.indices, X.indptr), shape=X.shape)

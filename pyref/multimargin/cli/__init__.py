@@ -22,10 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = _code_of(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
-        # While the command is still being read, or is already over.
+        # While the command is being read, or after it has ended.
         code = INTERRUPTED
     if arguments is None and threading.current_thread() is threading.main_thread():
-        # What is left is to end with this code.
+        # All that is left is to exit with this code.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise SystemExit(code)
 

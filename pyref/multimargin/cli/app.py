@@ -47,13 +47,13 @@ def _options(
     ),
     debug: bool = option("--debug", "Show the traceback of an error.", False),
 ) -> None:
-    """Take the options that stand before the command."""
+    """Handle the options before the command."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
-# A new command is a file beside this one with a function `command`, and a line here. In the order
-# of the help: the way of a newcomer.
+# A new command is a file beside this one with a function `command`, and a line here. They are in
+# the order of the help, that in which a newcomer needs them.
 app.command("info")(info.command)
 app.command("methods")(methods.command)
 app.command("fit")(fit.command)

@@ -78,7 +78,7 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Splits:
-    """On which rows methods are fitted and measured."""
+    """The rows on which methods are fitted and measured."""
 
     cv: int | None = option(
         "--cv FOLDS", "Folds of a cross-validation that keeps the label frequencies; 10 by default."
@@ -134,7 +134,7 @@ class Shown:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return what tables of tests take."""
+        """Return the arguments of tables of tests."""
         return {"reference": self.reference, "test": self.test, "alpha": self.alpha}
 
     def names(self) -> list[str]:
@@ -145,7 +145,7 @@ class Shown:
         return [m.name for m in find_measured("all" if self.measures == "all" else several)]
 
     def verdict(self, results: "Sequence[Result]") -> str:
-        """Say who wins."""
+        """Return the sentence about the best method."""
         from multimargin.compare import verdict
 
         return verdict(results, self.names(), test=self.test, alpha=self.alpha)
@@ -280,7 +280,7 @@ def command(
 
 @dataclass(frozen=True)
 class _Typed:
-    """A method as it was typed."""
+    """A method as typed."""
 
     text: str
     method: Any
@@ -289,7 +289,7 @@ class _Typed:
 
 
 def _typed(methods: str, *, tune: bool) -> list[_Typed]:
-    """Read what was typed for methods, before anything is imported that takes its time."""
+    """Read the typed methods before any slow import."""
     from multimargin.methods import find_method
 
     found: list[_Typed] = []
@@ -310,7 +310,7 @@ def _typed(methods: str, *, tune: bool) -> list[_Typed]:
 def _estimators(
     typed: list[_Typed], time_limit: float | None
 ) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
-    """Return the estimators by what was typed, and the values to try for their parameters."""
+    """Return the estimators of typed methods, and the values to try for their parameters."""
     from multimargin.cli.options import limit_time
 
     estimators: dict[str, Any] = {}
@@ -329,7 +329,7 @@ def _estimators(
 def _assigned(
     text: str, assignments: list[str], *, tune: bool
 ) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Read what follows the name of a method: values, and lists of values to try."""
+    """Read the text after the name of a method: values, and lists of values to try."""
     fixed: dict[str, str] = {}
     tried: dict[str, list[str]] = {}
     for assignment in assignments:
@@ -351,7 +351,7 @@ def _assigned(
 
 
 def _grid(method: Any, fixed: dict[str, str], tried: dict[str, list[str]]) -> dict[str, list[Any]]:
-    """Return the values to try: those that were typed, else the paper's, of what is not fixed."""
+    """Return the values to try for parameters that are not fixed: typed ones, or the paper's."""
     from multimargin.methods import parse
 
     known = method.make().get_params(deep=True)
@@ -367,7 +367,7 @@ def _grid(method: Any, fixed: dict[str, str], tried: dict[str, list[str]]) -> di
 
 
 def _load(source: str, columns: Any, holdout: float | None) -> Any:
-    """Load a data set; of a table, say what is filled in."""
+    """Load a data set; for a table, report which values are filled in."""
     import numpy as np
 
     from multimargin.cli.data import say_what_is_missing, say_what_is_unknown
@@ -381,7 +381,7 @@ def _load(source: str, columns: Any, holdout: float | None) -> Any:
 
 
 def _check_choices(shown: Shown, methods: list[str]) -> None:
-    """Refuse before hours of computation what could be refused after them."""
+    """Refuse wrong choices before hours of computation, not after."""
     from multimargin.checks.parameters import check_choice
 
     try:

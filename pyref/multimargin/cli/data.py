@@ -1,4 +1,4 @@
-"""Data of a command line: splits, scales, and what is told of their rows."""
+"""Data of a command line: splits, scales, and notes on their rows."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
@@ -62,7 +62,7 @@ def make_pipeline(
 
 
 def hint_at_linear(estimator: "BaseEstimator", chosen: Collection[str], data: "Data") -> None:
-    """Say what suits text where the kernel is rbf by default: not among the parameters `chosen`."""
+    """Suggest a linear kernel for text unless the kernel is among the parameters `chosen`."""
     from multimargin.cli.output import tell
 
     text = is_table(data) and "text" in data.kinds.values()
@@ -72,7 +72,7 @@ def hint_at_linear(estimator: "BaseEstimator", chosen: Collection[str], data: "D
 
 
 def check_room_for_scores(method: str, Y: "Marks") -> None:
-    """Refuse rows and labels so many that the program could not measure the scores of all."""
+    """Refuse too many rows and labels to measure the scores of all."""
     from multimargin.estimators.label_ranker import shortlists
 
     if method == "label-ranker" and Y.size > shortlists.MOST_SCORES:
@@ -118,7 +118,7 @@ def check_complete(data: "Data", rows: "NDArray[np.intp]") -> None:
 
 
 def say_what_is_missing(table: "Table", rows: "NDArray[np.intp]") -> None:
-    """Say on standard error which missing values of the rows are filled in, and how."""
+    """Report on standard error which missing values of the rows are filled in, and how."""
     from multimargin.checks.names import option
     from multimargin.cli.output import counted, tell
 
@@ -138,7 +138,7 @@ def say_what_is_missing(table: "Table", rows: "NDArray[np.intp]") -> None:
 
 
 def say_what_is_unknown(data: "Data", rows: "NDArray[np.intp]", consequence: str) -> None:
-    """Say on standard error which labels of the rows are unknown, and what follows from it."""
+    """Report on standard error which labels of the rows are unknown, and the consequences."""
     import numpy as np
 
     from multimargin.cli.output import tell

@@ -45,7 +45,7 @@ class Promise:
     )
 
     def check(self, method_name: str, settings: list[str] | None) -> None:
-        """Raise WrongUsage for a promise that cannot be given."""
+        """Raise WrongUsage for an invalid guarantee."""
         if self.recall is None and self.precision is None:
             return
         if self.recall is not None and self.precision is not None:
@@ -118,7 +118,7 @@ def command(
     columns.check_names(source, put_aside.group)
     check_outputs({"--output": output}, [source], columns.labels, streams=False)
     check_ending("--output", output, "a model", "one such as tags.model")
-    # What takes its time is imported when the command line is known to be right.
+    # Slow imports follow once the command line is known to be valid.
     from multimargin.cli.data import (
         check_complete,
         check_room_for_scores,
@@ -165,7 +165,7 @@ def command(
 
 
 def _check_meaning(meaning: bool, method_name: str, settings: list[str] | None) -> None:
-    """Raise WrongUsage where the meaning of texts cannot be a view."""
+    """Raise WrongUsage if the meaning of texts cannot be a view."""
     from importlib.util import find_spec
 
     if not meaning:
@@ -184,7 +184,7 @@ def _check_meaning(meaning: bool, method_name: str, settings: list[str] | None) 
 def _run(
     interrupts: "Interrupts", method: Any, pipeline: Any, fit: Callable[[], Any]
 ) -> tuple[bool, float]:
-    """Fit, and tell of it; return whether Ctrl-C ended it with a model, and the seconds."""
+    """Fit with progress; return whether Ctrl-C ended it with a model, and the seconds."""
     from time import perf_counter
 
     from multimargin.cli.progress import shown_fit
@@ -195,7 +195,7 @@ def _run(
         with interrupts.allowed(), shown_fit(method, estimator):
             fit()
     except KeyboardInterrupt:
-        # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no model.
+        # A fit interrupted before its first epoch, or between two of its parts, has no model.
         if getattr(estimator, "status_", None) is None:
             raise
         return True, perf_counter() - start
@@ -245,7 +245,7 @@ def _info(method: str, data: Any, split: str, X: Any) -> Any:
 
 
 def _not_for_onnx(method_name: str, pipeline: Any) -> str:
-    """Say if `multimargin export` does not take the method, or the model is too large for it."""
+    """Report if `multimargin export` does not support the method, or a model of this size."""
     from multimargin.methods import METHODS
     from multimargin.onnx.graph import MOST_BYTES
     from multimargin.onnx.size import dense_bytes

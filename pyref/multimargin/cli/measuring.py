@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from multimargin.cli.table_options import Data
     from multimargin.typing import Marks, Matrix
 
-# Labels of a row that are named.
+# Maximum number of labels named for a row.
 _FEW = 8
 
 

@@ -59,7 +59,7 @@ def command(
 
 
 def _list(as_json: bool) -> None:
-    """List all names, without importing what they stand for."""
+    """List all names without importing the methods."""
     from multimargin.cli.output import console, pairs_table, print_json
     from multimargin.methods import BASELINES, METHODS
 

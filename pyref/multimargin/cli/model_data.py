@@ -37,7 +37,7 @@ def features_of(info: "ModelInfo", data: "Data") -> "Features | Frame":
             info.feature_names, data.feature_names, data.name, "features of the model"
         )
         X = X[:, np.array(places, np.intp)]
-    # Some scalers take only the kind of storage that they were fitted to.
+    # Some scalers accept only the kind of storage that they were fitted to.
     if info.sparse:
         return sparse.csr_array(X)
     return X.toarray() if sparse.issparse(X) else X

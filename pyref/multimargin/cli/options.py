@@ -24,7 +24,7 @@ EVERYTHING = "all"
 
 
 class WrongUsage(Exception):
-    """A wrong command line that typer cannot see."""
+    """A wrong command line that typer does not detect."""
 
     exit_code = USAGE
 
@@ -33,23 +33,22 @@ class WrongUsage(Exception):
         return str(self)
 
 
-# What can be refused at once is refused by the callbacks of options, before anything is imported
-# that takes its time.
+# Callbacks of options refuse wrong values before any slow import.
 def existing(source: str) -> str:
-    """Refuse data that are not there."""
+    """Refuse data that do not exist."""
     for one in source if isinstance(source, list | tuple) else (source,):
         check_source(one)
     return source
 
 
 def existing_model(path: str) -> str:
-    """Refuse a file that is not a model, or is not there."""
+    """Refuse a file that is not a model, or does not exist."""
     check_model(path, "path")
     return path
 
 
 def option(typed: str, text: str, default: Any = None, **others: Any) -> Any:
-    """Return an option as it is typed, such as "--output -o FILE", with its help.
+    """Return an option from its usage, such as "--output -o FILE", and its help.
 
     It is the value of its argument; in an annotation that commands share, its default is ``...``.
     """
@@ -263,7 +262,7 @@ def as_number(labels: str | None) -> str | int | None:
 
 
 def svmlight_options(info: "ModelInfo") -> dict[str, Any]:
-    """Return how to read svmlight files, which name nothing, as those of the fit."""
+    """Return the options to read svmlight files, which have no names, like those of the fit."""
     names = {"zero_based": info.feature_names, "labels_zero_based": info.label_names}
     counts = {"n_features": len(info.feature_names), "n_labels": len(info.label_names)}
     bases = {

@@ -29,7 +29,7 @@ def check_outputs(
     *others: str | None,
     streams: bool = True,
 ) -> None:
-    """Refuse, before anything is computed, what cannot be written or would overwrite an input.
+    """Refuse, before any computation, outputs that cannot be written or would overwrite an input.
 
     `outputs` are files by the option that names them, pipes and devices too with `streams`;
     `sources` are data sets, `others` may name further files that are read.
@@ -66,7 +66,7 @@ _FORM_OF_ENDING = {
 
 
 def check_ending(option: str, path: str | None, form: str, remedy: str = "another name") -> None:
-    """Raise ValueError if the name of a file says that it holds another form than is written."""
+    """Raise ValueError if the suffix of a file contradicts the format written."""
     said = _FORM_OF_ENDING.get(Path(path or "").suffix.lower(), form)
     if said != form:
         raise ValueError(
@@ -80,13 +80,13 @@ def console(*, stderr: bool = False) -> "Console":
 
     from rich.console import Console
 
-    # What is piped is for programs: no name is cut.
+    # Piped output is for programs: names are never cut.
     piped = not stderr and not sys.stdout.isatty() and "COLUMNS" not in os.environ
     return Console(stderr=stderr, highlight=False, width=_WIDE if piped else None)
 
 
 def tell(message: str, style: str = "") -> None:
-    """Print a line on standard error, as it is: square brackets in it are not markup."""
+    """Print a line on standard error verbatim: square brackets in it are not markup."""
     from rich.text import Text
 
     console(stderr=True).print(Text(message, style=style), soft_wrap=True)

@@ -151,7 +151,7 @@ def _tell_of_formulas(kept: dict[str, list[str]]) -> None:
 
 
 def _scores_of(model: Any, X: Any, with_probabilities: bool) -> tuple[Any, Any]:
-    """Return decision values, and probabilities if they are asked for."""
+    """Return decision values, and probabilities if requested."""
     from multimargin.inspection.names import decision_and_ranking
 
     if not with_probabilities:

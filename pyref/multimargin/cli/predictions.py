@@ -40,7 +40,7 @@ class Predictions:
     def reasons_of(
         self, model: "BaseEstimator", X: "Features | Frame", count: int
     ) -> "list[list[Reasons]]":
-        """Return what speaks most for or against each tag of each row, by a linear model."""
+        """Return the main reasons for or against each tag of each row, from a linear model."""
         from multimargin.inspection.names import label_names_of_model
         from multimargin.inspection.reasons import explain
 

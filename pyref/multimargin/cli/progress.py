@@ -25,7 +25,7 @@ class Lines(TextIOBase):
         self._said = monotonic()
 
     def write(self, text: str) -> int:
-        """Tell a line, unless another one was told just before."""
+        """Print a line, unless another one was printed just before."""
         if text.strip() and monotonic() - self._said > _SECONDS_BETWEEN_LINES:
             self._said = monotonic()
             tell(text.strip())
@@ -34,7 +34,7 @@ class Lines(TextIOBase):
 
 @contextmanager
 def shown_fit(method: "Method", estimator: "BaseEstimator") -> Iterator[None]:
-    """Tell of the fit of a method meanwhile: all lines that it is asked for by verbose, or some."""
+    """Report on the fit of a method: all lines requested by verbose, or some."""
     verbose = method.aliases.get("verbose", "verbose")
     if method.name not in METHODS or estimator.get_params(deep=True)[verbose]:
         with redirect_stdout(sys.stderr):

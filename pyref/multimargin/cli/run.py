@@ -28,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
         # File names may have bytes that are not text; to print one must not lose a result.
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
-        # Warnings that libraries address to developers mean nothing to the user of a command.
+        # Warnings for developers mean nothing to the user of a command.
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         # One for each label and fit, by number; the commands name such labels themselves.
@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
                 list(arguments),
                 prog_name="multimargin",
                 standalone_mode=False,
-                # What was typed, for reports.
+                # The command line, for reports.
                 obj=list(arguments),
             )
             sys.stdout.flush()
@@ -88,7 +88,7 @@ def _show_error(error: Exception, command: str) -> int:
 
 
 def _in_options(message: str) -> str:
-    """Return what a function says of its arguments, said of the options of the command."""
+    """Return a message about arguments in terms of the options of the command."""
     begun = re.match(r"(\w+)(: | is | has )", message)
     if begun is None:
         return message

@@ -1,4 +1,4 @@
-"""Options that say which columns of a table are what, and the data they lead to."""
+"""Options for the roles of columns of a table, and the resulting data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ Group = Annotated[
 ]
 
 
-# What names columns.
+# Options that name columns.
 _OF_NAMES = (
     *("labels", "tags_column", "drop", "text", "nominal", "number", "group", "keep"),
     "one_tag_a_row",
@@ -238,7 +238,7 @@ def rows_of(X: "Features | Frame", rows: "NDArray[np.intp]") -> "Features | Fram
 
 
 def lacks_labels(columns: "TableColumns", parts: Mapping[str, Path]) -> bool:
-    """Return whether nothing says what the labels of a table are, as an ARFF file may itself."""
+    """Return whether neither options nor an ARFF file say which columns are labels."""
     from multimargin.datasets.sources import kind_of
 
     is_arff = kind_of(next(iter(parts.values()))) == ".arff"
@@ -246,7 +246,7 @@ def lacks_labels(columns: "TableColumns", parts: Mapping[str, Path]) -> bool:
 
 
 def _ask_for_labels(parts: Any) -> None:
-    """Refuse a table without a word about its labels, and say what it has."""
+    """Refuse a table whose labels are not specified, and describe its columns."""
     from multimargin.datasets.table_columns import chosen_columns
     from multimargin.datasets.table_files import read_frame
 

@@ -21,7 +21,7 @@ from multimargin.cli.table_options import ColumnOptions
 if TYPE_CHECKING:
     from multimargin.verification import Verification
 
-# The exact solver keeps a variable per pair of labels; so many take it seconds.
+# The exact solver has a variable for each pair of labels; this many take it seconds.
 _MANY_PAIRS = 10_000
 
 

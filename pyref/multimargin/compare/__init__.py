@@ -1,6 +1,6 @@
 """Compare methods: experiments that survive a crash, statistics, tables and a report.
 
-- `experiment`: methods on splits; `results`, `results_file`: what is kept of each fit, and where;
+- `experiment`: methods on splits; `results`, `results_file`: the records of fits, and their file;
 - `statistics`: ranks and tests; `measured`: the quantities that are compared;
 - `report`: tables, and a document of them.
 

@@ -1,4 +1,4 @@
-"""One result: what is known of one method on one split, and how it is written down."""
+"""One result: the record of one method on one split, and its line in a file."""
 
 import json
 from collections.abc import Sequence

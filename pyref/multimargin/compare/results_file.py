@@ -1,4 +1,4 @@
-"""The file of results: one line of JSON a result, on disk as soon as it is there."""
+"""The file of results: one line of JSON per result, written to disk at once."""
 
 import os
 from collections.abc import Iterator
@@ -104,7 +104,7 @@ class ResultsFile:
                 f"{self.path} is being written by another run; wait for it, or use another file."
             ) from error
         except OSError:
-            # Some network file systems have no locks, which is no reason to refuse to work there.
+            # Some network file systems have no locks, and are used without.
             return
 
     def _repair(self) -> list[Result]:

@@ -14,7 +14,7 @@ from multimargin.estimators.pairwise.problem import Model
 from multimargin.typing import Matrix
 
 # Shares of the augmentation of a bias. The larger one of the compiled loop, 0.3 times the mean of
-# the kernel's diagonal where the bias is free and 1 where it is penalized, shortens moves of a part
+# the kernel's diagonal for a free bias and 1 for a penalized one, would shorten moves of a part
 # that those of the others cancel. Its growth after a round in which nothing moved, and the largest
 # one, are those of the compiled loop.
 _BY_WEIGHT = 5.0
@@ -22,22 +22,23 @@ _BY_CURVATURE = 0.1
 _STILL_FACTOR = 4.0
 _LARGEST_GROWTH = 1e12
 
-# What a repair leaves of the gap at a held bias, as in the compiled loop. Better biases are looked
-# for at this gap first, and at so many times less each time.
+# The share of the gap with the bias held that remains after a repair, as in the compiled loop.
+# Better biases are searched at this gap first, and then each time at a gap smaller by this factor.
 _AFTER_REPAIR = 0.75
 _FIRST_GAP = 0.03
 _FEWER = 1.5
 
-# What may be left of the sum of the dual rows, as a share of the sum of their sizes: rounding.
+# The sum of the dual rows relative to the sum of their sizes, up to which it is rounding.
 _UNEVEN = 1e-9
 
-# The capacities of a flow, so many bytes for two labels, may take as much as the weights, or this.
+# The capacities of a flow, this many bytes per pair of labels, may take as much as the weights, or
+# this.
 _BYTES_OF_CAPACITIES = 128
 _ALWAYS_ROOM = 2**29
 
 
 def augmentation(about: Sums, labels: int) -> float:
-    """Return the inverse of how much a label's dual rows move when its bias moves by 1.
+    """Return the inverse of the change of a label's dual rows when its bias changes by 1.
 
     By no more than the weight of its pairs, which counts where C is small, and by about a row's
     margin over its curvature each, which counts where C is large.
@@ -57,7 +58,7 @@ class PenalizedRounds(Rounds):
     """
 
     def _least_augmentation(self, labels: int) -> float:
-        # Without a pair there is nothing to move.
+        # Without pairs nothing can move.
         return min(augmentation(self.about, labels), 1.0) if self.about["pair_weight"] else 1.0
 
     def _objectives(self, answer: Sums) -> tuple[float, float]:
@@ -73,13 +74,13 @@ class PenalizedRounds(Rounds):
     def _still(self, answer: Sums) -> str | None:
         if self.sigma == 1.0:
             return super()._still(answer)
-        # Nothing moves at this bias: let it take larger steps until something does.
+        # Nothing moves at this bias: increase its steps until something does.
         self.tolerated = 0.0
         self._follow(min(_STILL_FACTOR * self.sigma, 1.0))
         return None
 
     def _follow(self, sigma: float) -> None:
-        """Make the bias that the dual rows see the new b."""
+        """Set b to the bias in the scores of the dual rows."""
         bias = self.bias()
         self.sigma = sigma
         self.point.bias = (1.0 - sigma) * bias
@@ -108,7 +109,7 @@ class FreeRounds(Rounds):
         self.capacity = capacity
         self.point.bias = _rust.best_bias_without_features(capacity)
         self.next_attempt = 0
-        # The gap at which to look for a better bias, and what was found.
+        # The gap at which to search a better bias, and the bias found.
         self.next_gap = _FIRST_GAP
         self.better: Matrix | None = None
         # The best dual objective of a repair so far, and its rounding; that of B = 0 at first.
@@ -144,7 +145,7 @@ class FreeRounds(Rounds):
         return None
 
     def attempt(self, number: int, bias: Matrix, last: str | None) -> PartsFit | None:
-        """Return the solution of a repair if it is the end; else go back to the round's point."""
+        """Return the solution of a repair if it is final; else go back to the round's point."""
         point, states = replace(self.point), self.cluster.kept()
         solution = self._repaired(number, bias, last=last is not None)
         if solution is not None and solution.gap <= self.settings.tol:
@@ -166,14 +167,14 @@ class FreeRounds(Rounds):
         return replace(solution, status=status)
 
     def secured(self, *, there: bool) -> PartsFit:
-        """Repair the last point, too: its bound is better than those before."""
+        """Repair the last point, too, as its bound is better than previous ones."""
         last = self.certified
         if not np.isfinite(last.primal):
             return last
         if not there:
             return self._closed(last, "interrupted")
         try:
-            # The dual rows may have moved since the common point was theirs.
+            # The dual rows may have moved since the common point.
             self.gather()
             found = self._repaired(last.rounds, self.bias())
         except (KeyboardInterrupt, PartsLost, RuntimeError, OSError):
@@ -198,7 +199,7 @@ class FreeRounds(Rounds):
         return min(filter(None, found), key=lambda solution: solution.gap, default=None)
 
     def _rerouted(self, number: int, bias: Matrix) -> PartsFit | None:
-        """Mix the dual rows with good ones near by, which costs least."""
+        """Mix the dual rows with good nearby ones, which costs least."""
         flow = self._flow(number)
         if flow is None:
             return None
@@ -236,7 +237,7 @@ class FreeRounds(Rounds):
         return None if found is None else Flow(**found)
 
     def _mixed(self, number: int, bias: Matrix) -> PartsFit | None:
-        """Mix the dual rows with a flow that sums to what they lack; None if there is none."""
+        """Mix the dual rows with a flow that cancels their sum; None if there is none."""
         if self.point.sum.any():
             routing = _rust.route_label_sums(self.point.sum, self.capacity)
             if routing is None:
@@ -259,7 +260,7 @@ class FreeRounds(Rounds):
         if even and dual > self.bound:
             self.bound, self.rounding_of_bound = dual, rounding
         if self.certified.primal <= primal:
-            # The bound is one for the better point, too.
+            # The bound also holds for the better point.
             best = replace(self.certified, rounds=number, dual=self.bound)
         else:
             found = "converged", number, primal, self.bound, 0.0
@@ -277,7 +278,7 @@ class FreeRounds(Rounds):
     def _still(self, answer: Sums) -> str | None:
         if self.sigma >= _LARGEST_GROWTH * self.least:
             return super()._still(answer)
-        # Nothing moves at these biases: take larger steps until something does.
+        # Nothing moves at these biases: increase the steps until something does.
         self.tolerated = 0.0
         self.sigma *= _STILL_FACTOR
         return None

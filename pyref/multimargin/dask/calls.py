@@ -20,7 +20,7 @@ from multimargin.dask.split_parts import SplitCommon
 from multimargin.dask.store import StateMissingError
 from multimargin.dask.tasks import Change, Held, held, unwrapped
 
-# What a call ends with when a worker, or what a task needs, is gone.
+# Exceptions of a call if a worker, or the input of a task, is lost.
 LOST = (
     PartsLost,
     StateMissingError,
@@ -30,7 +30,7 @@ LOST = (
     asyncio.CancelledError,
 )
 
-# Bytes from which what all parts share is handed over once, and not with each task.
+# Bytes from which common data is transferred once, and not with each task.
 _LARGE = 10_000
 
 
@@ -44,7 +44,7 @@ class Shared:
     losses_in_a_row: int = 0
     calls: int = 0
     numbers: int = 0
-    # Dual rows that somebody may still ask for.
+    # Dual rows that may still be needed.
     needed: "weakref.WeakSet[Held]" = field(default_factory=weakref.WeakSet)
 
     def number(self) -> int:
@@ -83,7 +83,7 @@ class Call:
         homes: dict[int, str],
     ) -> None:
         self.data = data
-        self.workers = workers  # Those that there are now, and their threads
+        self.workers = workers  # The current workers, and their threads
         self.names = names
         self.owned = owned
         self.homes = homes  # The worker of each part
@@ -146,7 +146,7 @@ class Call:
         )
 
     def _scattered(self, arguments: Any) -> Future:
-        """Hand over what all parts share, once."""
+        """Transfer common data once."""
         worker, token = min(self.homes.values()), self.names.token("common")
         try:
             return self.owned.scatter(token, arguments, worker, self._check_sources)
@@ -170,7 +170,7 @@ class Call:
         return result
 
     def wait(self, futures: list[Future]) -> None:
-        """Wait until all are there."""
+        """Wait until all are complete."""
         while not self.owned.wait(futures):
             self._check_sources()
         for future in futures:
@@ -180,7 +180,7 @@ class Call:
                 raise PartsLost
 
     def _check_sources(self) -> None:
-        """Raise PartsLost where a worker that this call needs is gone."""
+        """Raise PartsLost if a worker that this call needs is gone."""
         if not self._sources <= self.workers().keys():
             raise PartsLost
 

@@ -1,7 +1,7 @@
 """Parts on the workers of a dask cluster.
 
 Data and dual rows stay where they are; one result per round, summed in a tree of fixed shape, comes
-to the client. The workers decide nothing, so neither their number nor their pace changes a bit.
+to the client. Neither the number of the workers nor their speed changes a bit of the result.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from multimargin.dask.rounds import Cluster, ClusterLostError, PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.dask.workers import dealt, next_to, workers_of
 
-# Losses of workers in a row, without a round in between, after which the fit is given up.
+# Consecutive losses of workers, without a round in between, after which the fit is given up.
 _MOST_LOSSES = 5
 # Rounds between two copies of the dual rows on other workers.
 _BACKUP_EVERY = 5
@@ -40,7 +40,7 @@ class ClusterParts(Cluster):
         self.patience = patience
         self._shared = shared or Shared()
         self._described: Sums | None = None
-        # Where each part was in the last call, and the newest copy of its dual rows elsewhere.
+        # The worker of each part in the last call, and the latest copy of its dual rows elsewhere.
         self._homes: dict[int, str] = {}
         self._copies: dict[int, Held] = {}
         self.states: list[Any] = [None] * self.count
@@ -64,7 +64,7 @@ class ClusterParts(Cluster):
         return self._described
 
     def at(self, data: Sequence[object]) -> "ClusterParts":
-        """Return the same parts in another place, at fresh states."""
+        """Return the same parts from other sources, at fresh states."""
         changed = ClusterParts(self.owned, data, self.patience)
         changed._described = self._described
         return changed
@@ -123,7 +123,7 @@ class ClusterParts(Cluster):
         return ClusterParts(self.owned, data, self.patience, self._shared)
 
     def close(self) -> None:
-        """Have the workers let go of all dual rows; the workers may be gone themselves."""
+        """Let the workers release all dual rows; the workers themselves may be gone."""
         self._copies = {}
         with contextlib.suppress(Exception):
             self.owned.check_scheduler()
@@ -137,7 +137,7 @@ class ClusterParts(Cluster):
             self._back_up(step)
 
     def _back_up(self, step: float) -> None:
-        """Copy each part's dual rows to the worker after its own; older copies go then."""
+        """Copy each part's dual rows to the worker after its own, and drop older copies."""
         addresses = sorted(self.threads())
         copies = {
             part: (state, self._shared.held(next_to(state.home, addresses)))
@@ -161,7 +161,7 @@ class ClusterParts(Cluster):
         ]
 
     def _dealt(self) -> dict[int, str]:
-        """Deal the parts to the workers that there are now, moving as few as possible."""
+        """Assign the parts to the current workers, moving as few as possible."""
         homes = [
             state.home if isinstance(state, Held) else self._homes.get(part)
             for part, state in enumerate(self.states)
@@ -171,7 +171,7 @@ class ClusterParts(Cluster):
 
     @contextlib.contextmanager
     def _working(self) -> Iterator[Call]:
-        """Give out one call; cancel its tasks when it is over, and replace what was lost."""
+        """Submit one call; cancel its tasks at the end, and replace lost states."""
         try:
             with self.owned.of_a_call() as owned:
                 yield Call(self.data, self.threads, self._shared, owned, self._dealt())
@@ -180,7 +180,7 @@ class ClusterParts(Cluster):
             raise PartsLost from error
 
     def _recover(self) -> None:
-        """Replace states that no worker holds any more by the newest older ones."""
+        """Replace states that no worker holds any more by the latest copies."""
         shared = self._shared
         shared.recoveries += 1
         shared.losses_in_a_row += 1

@@ -40,7 +40,7 @@ from multimargin.typing import Matrix
 
 _Estimator = TypeVar("_Estimator")
 
-# What to do with estimators that contain such a one.
+# Advice for estimators that contain such an estimator.
 _INSTEAD = {
     "CalibratedClassifier": " Fit what it calibrates here, without some rows that one machine "
     "holds, and CalibratedClassifier(sklearn.frozen.FrozenEstimator(model)) to these.",
@@ -51,14 +51,14 @@ _INSTEAD = {
     "Pipeline": " Apply its first steps to the parts, and fit the last one here.",
 }
 
-# Share of the cluster's memory that parts read from files may take; larger ones are read anew in
-# every round.
+# Share of the cluster's memory for parts read from files; larger ones are read again in every
+# round.
 _MEMORY_SHARE = 0.3
 
-# Most further rounds that are foreseen by the pace of those before.
+# Maximum number of further rounds to predict from the pace so far.
 _MOST_FORECAST = 1e5
 
-# Rows from which thresholds are learned that take more than sums.
+# Rows from which thresholds that need more than sums are learned.
 _THRESHOLD_ROWS = 100_000
 
 
@@ -160,7 +160,7 @@ def _solve(
     label_weights: Matrix | None,
     deadline: float | None,
 ) -> None:
-    """Fit; what belongs to callbacks is left in the estimator no longer than that."""
+    """Fit; the state of callbacks is removed from the estimator afterwards."""
     interrupts, method = cluster.owned.interrupts, SolvedElsewhere(checked)
     progress = Progress(checked, int(checked.max_iter), int(checked.verbose), interrupts)
     settings = Settings(
@@ -178,7 +178,7 @@ def _solve(
     def solved() -> Fit:
         solution = solve_over_parts(cluster, shape, method.model, settings)
         if solution.error is not None and not np.isfinite(solution.primal):
-            # Nothing was reached yet: a model fitted before stays as it is.
+            # Nothing has been reached yet: a previous model stays as it is.
             raise solution.error
         return method.own_fit(solution.fit(), solution.pairs)
 
@@ -189,7 +189,7 @@ def _solve(
             solve=solved,
             keep=partial(_keep, checked, inputs, shape, label_weights),
             learn=partial(_learn, checked, cluster),
-            # The cluster lets Ctrl-C through where it can.
+            # The cluster lets Ctrl-C through where possible.
             learning=nullcontext,
             ends=(KeyboardInterrupt, ClusterLostError),
         )
@@ -198,7 +198,7 @@ def _solve(
 
 
 def _advice(fit: Fit, tol: float) -> str:
-    """Return what to do where the rounds did not suffice, and how many would."""
+    """Return advice if the rounds did not suffice, with the number that would."""
     primal, dual = (fit.history[name][fit.n_iter // 2 :] for name in ("primal", "dual"))
     left = rounds_left(primal, dual, tol)
     more = f"about {float(f'{left:.1g}'):.0f}" if left < _MOST_FORECAST else "countless"
@@ -209,9 +209,9 @@ def _advice(fit: Fit, tol: float) -> str:
 
 
 def _start(estimator: PairwiseClassifier, shape: tuple[int, int]) -> tuple[Matrix, Matrix] | None:
-    """Return weights and bias of the model fitted before, at a margin of 1; None of another shape.
+    """Return weights and bias of the previous model at a margin of 1; None for another shape.
 
-    How the rows were dealt then is irrelevant: their dual variables are found anew.
+    The previous division of the rows is irrelevant, as their dual variables are recomputed.
     """
     weights = getattr(estimator, "coef_", None)
     if weights is None:
@@ -269,7 +269,7 @@ def _pairs_of(estimator: PairwiseClassifier) -> parts.Pairs:
 def _label_weights(
     estimator: PairwiseClassifier, cluster: ClusterParts, targets: Targets
 ) -> Matrix | None:
-    """Return what the labels count where they are relevant; rules need sums over all parts."""
+    """Return the weights of relevant labels; rules need sums over all parts."""
     if not isinstance(estimator.class_weight, str):
         return weights_of_labels(estimator.class_weight, targets)
     rows = cluster.sums(parts.label_rows)["rows"]
@@ -277,7 +277,7 @@ def _label_weights(
 
 
 def _spread(owned: OwnedTasks, inputs: Inputs, patience: float) -> ClusterParts:
-    """Have the workers read and check the parts, and keep them if they fit."""
+    """Let the workers read and check the parts, and keep them if they fit into memory."""
     if inputs.files:
         cluster = ClusterParts(owned, inputs.sources, patience)
         workers = owned.client.scheduler_info(n_workers=-1)["workers"].values()

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from distributed import Future
 
 Read: TypeAlias = Callable[[str], tuple[MatrixLike, LabelsLike]]
-# A collection, or one object or path a part.
+# A collection, or one object or path per part.
 Distributed: TypeAlias = "Array | DataFrame | Sequence[Delayed | Future | str | os.PathLike[str]]"
 
 
 @dataclass(frozen=True)
 class FileSource:
-    """Rows in a file, which whoever works on the part reads."""
+    """Rows in a file, which is read by the worker of the part."""
 
     index: int  # Number of the part
     path: str  # The file, under a path that all workers see
@@ -42,7 +42,7 @@ class FileSource:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The parts of a fit, before anybody looked at them."""
+    """The parts of a fit, before they have been read."""
 
     sources: list[Any]  # One `FileSource` a part, or one triple of delayed X, y and weights
     pairs: Pairs = field(default_factory=Pairs)  # The label pairs

@@ -1,7 +1,7 @@
 """Tasks with an owner: each has a name before it is sent, and is cancelled by that name.
 
-A future that somebody still holds, a traceback for one, or that was lost on its way back to us,
-then leaves no task on the scheduler.
+A future that is still referenced, by a traceback for example, or that was lost on its way to the
+client, then leaves no task on the scheduler.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from distributed import Client, Future
 from multimargin.dask.rounds import ClusterLostError
 from multimargin.interrupts import Interrupts
 
-# Seconds between two looks at whether there was an interrupt, or a worker is gone.
+# Seconds between two checks for interrupts and lost workers.
 LOOK = 0.2
-# And between two looks at whether tasks are done.
+# And between two checks for completed tasks.
 _GLANCE = 0.002
 
 # Seconds that data may take to reach the scheduler, once their fit was interrupted.
@@ -33,8 +33,8 @@ class OwnedTasks:
     def __init__(self, client: Client, interrupts: Interrupts) -> None:
         self.client = client
         self.interrupts = interrupts
-        # Held until they are cancelled: the scheduler cannot cancel what its client has let go of
-        # while other tasks depend on it. None until a future has arrived here.
+        # Held until they are cancelled: the scheduler cannot cancel tasks that its client has
+        # released while others depend on them. None until a future has arrived.
         self._futures: dict[Any, Future | None] = {}
         self._on_their_way: list[threading.Event] = []
 
@@ -44,7 +44,7 @@ class OwnedTasks:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self.cancel()
         if isinstance(error, Exception) and not isinstance(error, ClusterLostError):
-            # Whatever it is: it comes of that.
+            # Any error here has that cause.
             self.check_scheduler(error)
 
     def of_a_call(self) -> "OwnedTasks":
@@ -52,12 +52,12 @@ class OwnedTasks:
         return OwnedTasks(self.client, self.interrupts)
 
     def check(self) -> None:
-        """Raise an interrupt that was held back, or that the scheduler is gone."""
+        """Raise an interrupt that was held back, or an error if the scheduler is gone."""
         self.interrupts.check()
         self.check_scheduler()
 
     def check_scheduler(self, cause: Exception | None = None) -> None:
-        """Raise `ClusterLostError` where the client has lost its scheduler, and all results."""
+        """Raise `ClusterLostError` if the client has lost its scheduler, and all results."""
         if self.client.status != "running":
             raise ClusterLostError(
                 "The scheduler of the cluster is gone, or the connection to it; expected one that "
@@ -66,7 +66,7 @@ class OwnedTasks:
             ) from cause
 
     def threads(self) -> dict[str, int]:
-        """Return the workers that there are now, and their threads."""
+        """Return the current workers, and their threads."""
         found: dict[str, int] = self._result(self.client.scheduler.ncores())
         return found
 
@@ -77,7 +77,7 @@ class OwnedTasks:
         *arguments: Any,
         workers: list[str] | None = None,
     ) -> Future:
-        """Give out a task under a new name."""
+        """Submit a task under a new name."""
         self.check()
         self._futures[name] = None
         future = self.client.submit(function, *arguments, key=name, workers=workers)
@@ -85,7 +85,7 @@ class OwnedTasks:
         return future
 
     def compute(self, delayed: Sequence[Delayed]) -> list[Future]:
-        """Give out delayed objects that are in no other list."""
+        """Submit delayed objects that are in no other list."""
         self.check()
         self._futures |= dict.fromkeys(one.key for one in delayed)
         made: list[Future] = self.client.compute(delayed)
@@ -93,7 +93,7 @@ class OwnedTasks:
         return made
 
     def scatter(self, name: str, value: object, worker: str, look: Callable[[], None]) -> Future:
-        """Hand over a value under a new name; `look` is called until it is there."""
+        """Transfer a value under a new name; `look` is called until it has arrived."""
         self._futures[name] = None
         coroutine = self.client.scatter(
             {name: value}, hash=False, workers=[worker], asynchronous=True
@@ -117,7 +117,7 @@ class OwnedTasks:
         return True
 
     def fetch(self, future: Future, look: Callable[[], None]) -> Any:
-        """Return the result of a future; `look` is called again and again until it is there."""
+        """Return the result of a future; `look` is called repeatedly until it has arrived."""
         return self._result(self.client.gather(future, asynchronous=True), look)
 
     def _result(
@@ -132,14 +132,14 @@ class OwnedTasks:
                 self.check_scheduler()
                 look()
             except BaseException:
-                # To or from a worker that is gone it would be on its way for long.
+                # A transfer to or from a lost worker would take long.
                 transfer.cancel()
                 raise
         return transfer.result()
 
     def cancel(self) -> None:
         """Cancel all tasks."""
-        # What is on its way to the scheduler would come there after the message that cancels it.
+        # Tasks in transit would reach the scheduler after the message that cancels them.
         for arrived in self._on_their_way:
             arrived.wait(_ARRIVAL)
         self._on_their_way.clear()

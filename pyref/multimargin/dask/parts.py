@@ -1,7 +1,7 @@
-"""One part of the rows: its data, its dual rows, and what it adds to the sums over all parts.
+"""One part of the rows: its data, its dual rows, and its contributions to sums over all parts.
 
 Every function here runs where the part is, takes the common state and returns arrays that are
-summed over the parts; nothing of it depends on how the parts are dealt to machines.
+summed over the parts; nothing depends on the assignment of parts to machines.
 """
 
 from collections.abc import Callable
@@ -61,9 +61,9 @@ class Part:
     sample_weight: Matrix | None = None  # (n,): Weights of the rows, which `pair_weights` contain
     # Whether all pairs are with a zero label, whose dual variables are a last column
     zero_label: bool = False
-    # (q,): How many times the pairs of each label count where it is relevant
+    # (q,): Weight of the pairs in which each label is relevant
     label_weights: Matrix | None = None
-    # With how many of the highest irrelevant labels each relevant one forms a pair
+    # Number of the highest irrelevant labels with which each relevant one forms a pair
     top: int | None = None
 
     @property
@@ -73,12 +73,12 @@ class Part:
         return n, q + int(self.zero_label)
 
     def with_pairs(self) -> NDArray[np.bool_]:
-        """Return which rows have a pair of labels that counts, shape (n,)."""
+        """Return which rows have a pair of labels with positive weight, shape (n,)."""
         pairs = _pairs_of(self.indicator, self.zero_label)
         return np.asarray((pairs > 0) & (self.pair_weights > 0.0))
 
     def weights_of_rows(self) -> Matrix:
-        """Return what all pairs of each row weigh together, shape (n,)."""
+        """Return the total weight of the pairs of each row, shape (n,)."""
         if self.label_weights is None:
             return self.pair_weights * _pairs_of(self.indicator, self.zero_label, self.top)
         of_labels = (self.indicator == 1) @ self.label_weights
@@ -87,7 +87,7 @@ class Part:
         return np.asarray(self.pair_weights * of_labels * self._partners())
 
     def shares(self) -> Matrix:
-        """Return the share of its weight that each pair of a row may have at once, shape (n,)."""
+        """Return the share of its weight that every pair of a row can have at once, shape (n,)."""
         irrelevant = np.maximum((self.indicator == 0).sum(axis=1), 1)
         return np.asarray(self._partners() / irrelevant if self.top else np.ones(irrelevant.size))
 
@@ -96,9 +96,9 @@ class Part:
         return np.asarray(irrelevant if self.top is None else np.minimum(irrelevant, self.top))
 
     def counting(self, label_weights: Matrix | None, top: int | None, balanced: bool) -> "Part":
-        """Return the part with weights of labels, and pairs at the top of the ranking alone.
+        """Return the part with weights of labels, and pairs only at the top of the ranking.
 
-        With `balanced` the pairs of a row weigh together what they did.
+        With `balanced` the total weight of a row's pairs does not change.
         """
         part = replace(self, label_weights=label_weights, top=top)
         if top is None or not balanced:
@@ -170,7 +170,7 @@ def _indicator(y: LabelsLike) -> NDArray[np.uint8]:
 class State:
     """The dual rows of a part before and after its last epoch.
 
-    How far all parts go from the one to the other is decided when all have answered.
+    The common step length between them is decided when all parts have answered.
     """
 
     dual: Any  # (n, q): Dual rows
@@ -192,7 +192,7 @@ def state_of(dual: Matrix, terms: Matrix) -> State:
 
 
 def settled(state: State, step: float) -> State:
-    """Return the state that has gone `step` of the way of its last epoch, and no further."""
+    """Return the state after a step of length `step` along its last epoch."""
     if step == 1.0:
         dual, terms = state.new_dual, state.new_terms
     elif step == 0.0:
@@ -215,14 +215,14 @@ def applied(function: Callable[..., _R], *arguments: object) -> _R:
 def aligned(value: Any) -> Any:
     """Return a value with its arrays as compiled loops need them.
 
-    What came by a network may lie anywhere, which takes numpy twice as long, too.
+    Arrays from a network may be unaligned, which also takes NumPy twice as long.
     """
     if isinstance(value, np.ndarray):
         return np.require(value, requirements=["C", "ALIGNED"])
     if is_sparse(value):
         arrays = aligned((value.data, value.indices, value.indptr))
         rows = sparse.csr_array(arrays, shape=value.shape)
-        # Else every round looks at all entries.
+        # Otherwise every round would check all entries.
         rows.has_canonical_format = value.has_canonical_format
         return rows
     if isinstance(value, dict):
@@ -235,7 +235,7 @@ def aligned(value: Any) -> Any:
 
 
 def moved(weights: Matrix, change: Matrix, step: float) -> Matrix:
-    """Return weights that have gone `step` along a change, in double precision."""
+    """Return weights after a step along a change, in double precision."""
     new: Matrix = np.multiply(change, step, dtype=np.float64)
     new += weights
     return new
@@ -270,15 +270,15 @@ def _compact(matrix: Any) -> Any:
 
 @dataclass(frozen=True)
 class Common:
-    """The point that all parts start a round from, and how."""
+    """The common starting point of a round, and its settings."""
 
     # (d, q): W, the sum of X_p^T B_p over the parts, in double or single precision
     weights: NDArray[Any]
     offset: Matrix  # (q,): The bias in the scores
-    step: float  # How far the parts go along their last epochs to get to this point, in [0, 1]
+    step: float  # Step length along the last epochs that leads to this point, in [0, 1]
     sigma: float  # Curvature of the bias
     growth: float  # Factor of the curvature, sigma' of CoCoA+
-    # Rows whose terms of the duality gap are together below this are left as they are
+    # Rows whose gap terms sum to less than this are skipped
     tolerated: float
     rows: int  # Number of rows of all parts
     epochs: int  # Epochs of each part; 0 only certifies
@@ -312,7 +312,7 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
 
 
 def asked(part: Part, dual: Features, common: Any, model: Model) -> dict[str, Any]:
-    """Return what each compiled loop is told: the rows, their dual rows and the common point."""
+    """Return the arguments of each compiled loop: rows, dual rows and common point."""
     return {
         "pair_weights": part.pair_weights,
         "label_weights": part.label_weights,
@@ -325,7 +325,7 @@ def asked(part: Part, dual: Features, common: Any, model: Model) -> dict[str, An
 
 
 def _improved(part: Part, state: State, common: Common, model: Model) -> dict[str, Any]:
-    """Return what the compiled loop makes of a settled state."""
+    """Return the result of the compiled loop for a settled state."""
     seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
     return _rust.improve_part(
         part.indicator,
@@ -344,7 +344,7 @@ def _improved(part: Part, state: State, common: Common, model: Model) -> dict[st
 
 
 def contribution(part: Part, state: State, step: float) -> Sums:
-    """Return what the rows add to W, to the sum of the dual rows and to their dual terms."""
+    """Return the contributions of the rows to W, the sum of the dual rows and the dual terms."""
     state = settled(state, step)
     return {
         "weights": np.asarray(_product(part.X, state.dual)),
@@ -407,7 +407,7 @@ def _bytes(X: Any) -> int:
 
 
 def label_rows(part: Part) -> Sums:
-    """Return in how many rows each label is relevant."""
+    """Return the number of rows in which each label is relevant."""
     return {"rows": rows_of_labels(part.indicator, part.sample_weight)}
 
 
@@ -428,14 +428,14 @@ def label_network(part: Part) -> Sums:
     weighted = Y.multiply(pair_weights[:, None]).tocsr()
     counts = Y.sum(axis=0)[:, None] - (Y.T @ excluded).toarray(order="C")
     weights = weighted.sum(axis=0)[:, None] - (weighted.T @ excluded).toarray(order="C")
-    # Counting decides which are zero: differences of sums of floats would not be.
+    # Zeros are found by counting, as differences of float sums would not be exactly 0.
     if part.label_weights is not None:
         weights *= part.label_weights[:, None]
     return {"capacity": np.where(counts > 0.0, np.maximum(weights, 0.0), 0.0)}
 
 
 def _star(indicator: NDArray[np.uint8], pair_weights: Matrix) -> Matrix:
-    """Return the network of a zero label, with which all pairs are."""
+    """Return the network of a zero label, which is in all pairs."""
     q = indicator.shape[1]
     capacity = np.zeros((q + 1, q + 1))
     capacity[:q, q] = pair_weights @ (indicator == 1)
@@ -499,7 +499,7 @@ def sampled_rows(part: Part, wanted: float) -> Sample:
 
 
 def roundings(count: int) -> int:
-    """Return how many numbers each one passes through, each rounded, on its way to a sum."""
+    """Return the number of rounded additions on the way of each term to a sum."""
     levels = 0
     while count > 1:
         count, levels = -(-count // NEIGHBOURS), levels + 1
@@ -515,7 +515,7 @@ def _added(name: str, left: Any, right: Any) -> Any:
     if left is None or right is None:
         return None
     if name == "total" and left.shape != right.shape:
-        # Of parts with different features, which are refused as soon as all are known.
+        # Parts with different features, which are refused once all are known.
         return None
     return max(left, right) if name == "widest" else left + right
 

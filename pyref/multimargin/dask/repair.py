@@ -1,4 +1,4 @@
-"""A part's share in the repair of a free bias: the dual rows move until all sum to 0."""
+"""A part's share in the repair of a free bias, after which all dual rows sum to 0."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ from multimargin.typing import Matrix
 
 @dataclass(frozen=True)
 class Flow:
-    """Dual rows that are best to first order, and sum to a multiple of what all parts lack."""
+    """Dual rows that are best to first order, and cancel a multiple of the sum of all parts."""
 
     bands: Matrix  # (q,): How far from the margin the pairs of each label may be
     prices: Matrix  # (q,): The biases at which these rows are the best are lower by as much
@@ -50,7 +50,7 @@ def mixed(part: Part, state: State, step: float, prices: Matrix, eps: float) -> 
 def pairs_near_margin(
     part: Part, state: State, common: Common, model: Model, bands: Matrix
 ) -> Sums:
-    """Return what the part's pairs within the bands of their labels can carry, by cost."""
+    """Return the capacity of the part's pairs within the bands of their labels, by cost."""
     dual = settled(state, common.step).dual
     return _rust.pairs_near_margin(
         part.indicator, rust_matrix(part.X), **asked(part, dual, common, model), bands=bands
@@ -74,7 +74,7 @@ def rerouted(
 
 
 def _flow_of_pairs(indicator: NDArray[np.uint8], share: Matrix) -> Matrix:
-    """Return what the pairs of each row carry, `share` for each pair, by label."""
+    """Return the flow of the pairs of each row, `share` for each pair, by label."""
     Y = sparse.csr_array(indicator == 1, dtype=np.float64)
     excluded = sparse.csr_array(indicator != 0, dtype=np.float64)
     # Relevant labels gain from the irrelevant ones of their row, and the other way round.

@@ -1,11 +1,10 @@
 """The rounds of a fit over parts: CoCoA+ (Smith et al. 2018) with exact block steps.
 
-In each round every part improves its own dual rows as if the others moved `growth` times as much
-together as it does alone, and all go the same way `step` along the sum of their moves: the best
-one, since the dual objective along it is known from a few sums. So the dual objective never falls,
-that of the augmented Lagrangian where there is a bias.
-The parts report the certificate of the point at which a round starts, and the last certificate is
-computed afresh from the dual rows.
+In each round every part improves its own dual rows as if the joint move were `growth` times its
+own, and all go a common step along the sum of their moves: the best one, as the dual objective
+along it follows from a few sums. So the dual objective, with a bias that of the augmented
+Lagrangian, never decreases. The parts report the certificate of the point at which a round starts,
+and the last certificate is computed afresh from the dual rows.
 """
 
 import time
@@ -32,11 +31,12 @@ _GROWTH = 1.5
 _SHRINKAGE = 1.3
 
 
-# The pace of the gap is that of so many rounds, and slow when the rest takes as many rounds at it.
+# Rounds over which the pace of the gap is measured, and number of remaining rounds that counts as
+# slow.
 _PACE = 8
 _PATIENCE = 20
 
-# Relative gap from which on weights and their changes travel in single precision, and its rounding.
+# Relative gap above which weights and their changes are sent in single precision, and its rounding.
 _SINGLE_TOL = 1e-5
 _ROUNDING = 2.0**-24
 
@@ -46,11 +46,11 @@ _CHUNK = 64
 
 
 class PartsLost(Exception):
-    """Dual rows were lost and replaced by older ones, so that the sums have to be made anew."""
+    """Dual rows were lost and replaced by older ones, so that sums have to be recomputed."""
 
 
 class ClusterLostError(RuntimeError):
-    """The scheduler or all workers are gone: the rounds end with what they have."""
+    """The scheduler or all workers are gone: the rounds end with their last result."""
 
 
 class Cluster(Protocol):
@@ -80,19 +80,19 @@ class Cluster(Protocol):
         """Replace all states by the result of a function."""
 
     def kept(self) -> Sequence[object]:
-        """Return the states, to be handed to `restore`."""
+        """Return the states for `restore`."""
 
     def restore(self, states: Sequence[Any]) -> None:
-        """Go back to states that were kept."""
+        """Return to kept states."""
 
     def view(self, function: Callable[..., object], *arguments: Any) -> "Cluster":
         """Return the parts after a change of their data, at fresh states."""
 
     def mark(self, round_number: int, step: float) -> None:
-        """Tell that a round has ended, and how far the parts go along it: time for backups."""
+        """Note the end of a round and its step length; backups are made here."""
 
     def interruptible(self) -> AbstractContextManager[None]:
-        """Return a context in which Ctrl-C is raised at once: nothing is under way in it."""
+        """Return a context in which Ctrl-C is raised at once, as nothing is in progress."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ class Settings:
     own_gap: Callable[[Fit, float], float] | None = None
     # When to end, by `time.monotonic`; not before the first round has moved the rows
     deadline: float | None = None
-    # Whether the model has to be that of the dual rows
+    # Whether the model has to belong to the dual rows
     of_dual: bool = False
     # Weights and bias to start from, where the splitting can
     start: tuple[Matrix, Matrix] | None = None
 
     def last(self, number: int) -> str | None:
-        """Return the status with which the rounds end after so many, None when they go on."""
+        """Return the status with which the rounds end after a number of them, None to go on."""
         if number >= self.max_rounds:
             return "max_iterations"
         late = self.deadline is not None and time.monotonic() >= self.deadline
@@ -124,10 +124,10 @@ class Settings:
 
 @dataclass
 class Point:
-    """The common point, and what is known about it.
+    """The common point and its properties.
 
-    The weights are within `uncertainty` of those of the dual rows, in the norm. What the parts see
-    of them, and is certified, are `seen`.
+    The weights are within `uncertainty` of those of the dual rows, in the norm. `seen` are the
+    weights that the parts receive, to which the certificates belong.
     """
 
     weights: Matrix
@@ -173,8 +173,8 @@ class PartsFit:
     dual: float
     pairs: float
     history: dict[str, Any]
-    rounding: float = 0.0  # How far it may have moved objective and bound past each other
-    # What ended the rounds early, to be raised when the solution is stored
+    rounding: float = 0.0  # A bound on the rounding error of their difference
+    # The exception that ended the rounds early, to be raised when the solution is stored
     error: BaseException | None = None
 
     @property
@@ -204,9 +204,9 @@ class PartsFit:
 def rounds_left(
     primal: Sequence[float] | Vector, dual: Sequence[float] | Vector, tol: float
 ) -> float:
-    """Return after how many more rounds the gap is likely to be within the tolerance.
+    """Predict the number of further rounds until the gap is within the tolerance.
 
-    At the pace of the rounds whose objectives are given; infinite where it does not fall.
+    It follows from the pace of the given objectives, and is infinite if the gap does not fall.
     """
     if len(primal) < 2:
         return np.inf
@@ -237,17 +237,17 @@ class Rounds:
         weights = np.zeros(shape)
         seen = self._seen(weights)
         self.point = Point(weights, seen, np.zeros(shape[1]), np.zeros(shape[1]))
-        # The augmentation of a bias, and the least one.
+        # The augmentation of a bias, and its minimum.
         self.least = self.sigma = self._least_augmentation(shape[1])
         self.growth = float(cluster.count**_START)
         additions = parts.roundings(cluster.count)
         # Of a sum of changes, relative to their lengths together.
         self.rounding_of_changes = _ROUNDING * additions
-        # Of a sum over parts, relative to the sizes of what they add together.
+        # Of a sum over parts, relative to the sizes of its terms.
         self.rounding_of_sums = float(np.finfo(float).eps) * (shape[1] + _CHUNK + additions)
         # Of the last certificate
         self.rounding = 0.0
-        # Of the round before.
+        # Of the previous round.
         self.last_step = 1.0
         self.history = History()
         self.tolerated = 0.0
@@ -255,7 +255,7 @@ class Rounds:
         self.certified = PartsFit(self.point.weights, self.point.bias, *found, {})
 
     def _least_augmentation(self, labels: int) -> float:
-        """Return the weight of the augmentation to begin with: without a bias there is none."""
+        """Return the initial augmentation: 0 without a bias."""
         return 0.0
 
     def run(self, *, may_split: bool = False) -> PartsFit:
@@ -267,7 +267,7 @@ class Rounds:
         return self.ended_by(self._run)
 
     def ended_by(self, run: Callable[[], PartsFit]) -> PartsFit:
-        """Return what rounds end with, or what is secured when they are interrupted."""
+        """Return the solution of rounds, or the secured one after an interruption."""
         try:
             solution = run()
         except (KeyboardInterrupt, ClusterLostError) as error:
@@ -299,7 +299,7 @@ class Rounds:
     def secured(self, *, there: bool) -> PartsFit:
         """Return the best point with a certificate after an interruption.
 
-        The parts may not be `there` any more.
+        The parts may be gone, unless `there`.
         """
         return self.certified
 
@@ -314,8 +314,8 @@ class Rounds:
     def rounding_at(self, answer: Sums, square: float) -> float:
         """Return the rounding of a certificate, of weights with such a sum of squares.
 
-        The sizes of what is summed up give that of the losses and the dual terms, and those of the
-        dual rows times their features that of the weights, as in the compiled loops.
+        The sizes of the terms bound that of losses and dual terms, and the sizes of dual rows times
+        features that of the weights, as in the compiled loops.
         """
         of_weights = square + np.sqrt(square) * answer["size"]
         return float(answer["rounding"] + self.rounding_of_sums * of_weights)
@@ -351,7 +351,7 @@ class Rounds:
         return self._solution(status, number, primal, dual, pairs)
 
     def _afresh(self, number: int) -> tuple[float, float, float]:
-        """Return the objectives, with W computed from the dual rows, and their sum."""
+        """Return the objectives, with W recomputed from the dual rows, and their sum."""
         pairs = self.gather()
         answer = self.cluster.state_sums(certify, self._common(number, epochs=0), self.model)
         return *self._objectives(answer), pairs
@@ -388,7 +388,7 @@ class Rounds:
         self.history.rows.append((number, seconds, primal, dual, *own, moved, penalty))
 
     def correct(self, primal: float, dual: float) -> None:
-        """Put the final certificate in the place of the last one recorded."""
+        """Replace the last recorded certificate by the final one."""
         last = list(self.history.rows[-1])
         last[2:4] = primal, dual
         self.history.rows[-1] = tuple(last)
@@ -445,17 +445,17 @@ class Rounds:
         return point.step == 0.0
 
     def _seen(self, weights: Matrix) -> NDArray[Any]:
-        """Return weights as they travel in a round."""
+        """Return weights in the precision in which they are sent."""
         return weights.astype(np.float32) if self.single else weights
 
     def _slow(self) -> bool:
-        """Return whether the gap falls so slowly that other rounds are likely to need fewer."""
+        """Return whether the gap falls so slowly that the other rounds are likely fewer."""
         rows = self.history.rows[-_PACE:]
         primal, dual = zip(*(row[2:4] for row in rows), strict=True)
         return len(rows) == _PACE and rounds_left(primal, dual, self.settings.tol) > _PATIENCE
 
     def _still(self, answer: Sums) -> str | None:
-        """Return how to end after a round in which nothing moved, None to go on."""
+        """Return the status after a round in which nothing moved, None to go on."""
         if answer["active"] < self.about["rows_with_pairs"] and self.tolerated > 0.0:
             self.tolerated = 0.0
             return None
@@ -463,5 +463,5 @@ class Rounds:
 
 
 def certify(part: Part, state: State, common: Common, model: Model) -> Sums:
-    """Return what the rows add to the certificate of the common point."""
+    """Return the contribution of the rows to the certificate of the common point."""
     return parts.improve(part, state, common, model)[1]

@@ -1,4 +1,4 @@
-"""The solution of a problem over parts: its rounds, by the kind of its bias."""
+"""The solution of a problem over parts, with the rounds for its kind of bias."""
 
 from dataclasses import replace
 from typing import Any
@@ -36,7 +36,7 @@ def solve_over_parts(
     total = about["total"]
     mean = None if total is None else total / about["rows"]
     if mean is not None and 2.0 * inner(mean, mean) > about["squared_norms"] / about["rows"]:
-        # A free bias makes the mean irrelevant to the optimum, but not to the length of steps.
+        # With a free bias the mean does not affect the optimum, but it does affect step lengths.
         cluster = cluster.view(parts.Part.centred, mean)
         if settings.start is not None:
             W, b = settings.start
@@ -47,9 +47,9 @@ def solve_over_parts(
 
 
 def _solved(rounds: Rounds) -> PartsFit:
-    """Return what rounds end with: those of the splitting where features are dense, or others slow.
+    """Return the solution of rounds: of splitting if features are dense, or others are slow.
 
-    The point is the same for both, so that a change loses nothing.
+    Both share the point, so that nothing is lost by a change.
     """
     few = rounds.point.weights.shape[0] <= MOST_FEATURES
     start = rounds.settings.start
@@ -123,7 +123,7 @@ def _solve_free(
         bias = _lifted(cluster, weights, bias, component, capacity)
         loss = cluster.sums(parts.total_loss, weights, bias, model)["loss"]
     except (KeyboardInterrupt, ClusterLostError) as interruption:
-        # What the components cost together is not known.
+        # The joint objective of the components is not known.
         status, loss, error = "interrupted", np.inf, interruption
     primal = 0.5 * inner(weights, weights) + loss
     if (
@@ -138,7 +138,7 @@ def _solve_free(
 def _lifted(
     cluster: Cluster, weights: Matrix, bias: Matrix, component: Any, capacity: Matrix
 ) -> Matrix:
-    """Move the biases of components apart until no pair across them suffers any loss."""
+    """Move the biases of components apart until no pair across them has a loss."""
     count = int(component.max()) + 1
     above = np.zeros((count, count), dtype=bool)
     np.logical_or.at(above, (component[:, None], component[None, :]), capacity > 0.0)

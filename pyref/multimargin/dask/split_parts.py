@@ -12,15 +12,15 @@ from multimargin.estimators.pairwise.problem import Model
 from multimargin.kernels import rust_matrix
 from multimargin.typing import Matrix
 
-# As in the compiled loops: how much of the fitted scores the relaxation takes, and the squared
-# length of the shortest row that is scaled to the length of the others.
+# As in the compiled loops: the relaxation's factor of the fitted scores, and the squared length of
+# the shortest row that is scaled to the length of the others.
 RELAXATION = 1.8
 _SHORTEST = 1e-3
 
 
 @dataclass(frozen=True)
 class SplitCommon:
-    """The model that all parts get in a round, and what to do."""
+    """The model that all parts receive in a round, and its settings."""
 
     weights: Matrix  # (d, q): W
     offset: Matrix  # (q,): The bias
@@ -58,7 +58,7 @@ def gram(part: Part, length: float, beside: float) -> Sums:
 
 
 def _scales(part: Part, length: float, beside: float) -> Matrix:
-    """Return what gives the features of all rows one length."""
+    """Return the scales that give the features of all rows equal length."""
     squares = squared_norms(part.X) + beside
     return np.asarray(1.0 / np.sqrt(np.maximum(squares / length, _SHORTEST)))
 

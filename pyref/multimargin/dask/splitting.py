@@ -1,10 +1,9 @@
 """The rounds of the alternating direction method, by transpose reduction (Goldstein et al. 2016).
 
-Each row has scores and multipliers of its own, which stay with it, and the weights are those of a
-ridge regression on them: all that it needs of the rows, beside the Gram matrix of the features that
-is summed once, are the weights that belong to the dual rows. So the rounds do not depend on how the
-rows are dealt to parts. Every round has the certificate of the weights that it sent and of the dual
-rows that came of them; the best ones so far count.
+Each row keeps its own scores and multipliers, and the weights are those of a ridge regression on
+them, which needs only the Gram matrix of the features, summed once, and the weights of the dual
+rows. So the rounds do not depend on the division of the rows. Every round certifies the weights
+that it sent and the resulting dual rows; the best ones so far count.
 """
 
 from dataclasses import replace
@@ -20,7 +19,7 @@ from multimargin.dask.split_parts import RELAXATION, SplitCommon
 from multimargin.estimators.fitting.certificate import relative_gap
 from multimargin.typing import Matrix
 
-# Most features: the client decomposes a matrix of as many rows and columns.
+# Maximum number of features: the client decomposes a matrix of that size.
 MOST_FEATURES = 4096
 
 # Rounds of a cycle. The penalty changes at half of it, and the bias leaps, in the first rounds
@@ -31,7 +30,7 @@ _MOST_KEPT = 2**30
 _BALANCED = 300
 _MOST_CHANGE = 10.0
 _LEAST_CHANGE = 1.2
-# The round from which on the penalty of a problem with a free bias leans to small ones.
+# The round from which small penalties are preferred with a free bias.
 _LEANS = 80
 # The first penalty, relative to the mean weight of the pairs of a row.
 _FIRST_RHO = 0.03
@@ -39,12 +38,12 @@ _FIRST_EXTRAPOLATION = 24
 _REGULARIZED = 1e-5
 _SHORTER = 0.9
 
-# The longest leap of a bias, relative to its last move, and the least that is worth the
-# disturbance, relative to a margin.
+# Maximum leap of a bias, relative to its last move, and minimum leap that pays, relative to a
+# margin.
 _LONGEST_LEAP = 1.0
 _SHORTEST_LEAP = 0.15
 
-# A gap at a held bias is repaired when it is this share of the tolerance.
+# A point is repaired when the gap with the bias held is this share of the tolerance.
 _BEFORE_REPAIR = 0.75
 
 
@@ -113,7 +112,7 @@ class SplitRounds:
         self.kept_bytes = (_CYCLE // 2 + 1) * scores_and_dual_rows
         self.rho = 0.0
         self.best = rounds.certified
-        # The dual objective of B = 0, and what belongs to the best dual rows.
+        # The dual objective of B = 0, and the data of the best dual rows.
         self.bound, self.pairs = 0.0, 0.0
         # Of the objective and of the bound of the best points
         self.roundings = [0.0, 0.0]
@@ -137,7 +136,7 @@ class SplitRounds:
     # The common point
 
     def _place(self, model: Matrix) -> None:
-        """Start at a model and its scores, and at the dual rows as they are."""
+        """Start at a model, its scores, and the current dual rows."""
         rounds = self.rounds
         while True:
             try:
@@ -210,9 +209,9 @@ class SplitRounds:
         self.model = self.ridge.minimiser(self.rho, self.rho * self.scores + self.dual)
 
     def _balance(self, answer: Sums) -> None:
-        """Move the penalty towards where the relative residuals are alike."""
+        """Move the penalty towards equal relative residuals."""
         spread = self.ridge.spread(answer["square"], self.scores)
-        # What takes long is a free bias that a large penalty holds back.
+        # A free bias that is held back by a large penalty takes long.
         lean = min(1.0, _LEANS / self.age) if self.ridge.bias == "free" else 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             primal = np.float64(answer["primal"]) / spread
@@ -231,7 +230,8 @@ class SplitRounds:
         return late and last_half and self.kept_bytes <= _MOST_KEPT
 
     def _extrapolate(self, residuals: Matrix) -> None:
-        # Moves at one penalty never grow by themselves: no further mixture until they are shorter.
+        # Moves at a fixed penalty never grow by themselves: no extrapolation until they are
+        # shorter.
         shorter = self.age < _BALANCED or residuals[-1, -1] < _SHORTER * self.move
         mixture = extrapolation(residuals) if shorter else None
         if mixture is not None:
@@ -311,7 +311,7 @@ class SplitRounds:
         return replace(self.best, weights=self.best_dual[:-1], bias=self.best_dual[-1])
 
     def _hand_over(self, rounds: FreeRounds) -> None:
-        """Give the rounds whose repair it is the dual rows as they are."""
+        """Pass the current dual rows to the rounds that repair them."""
         rounds.sigma = 0.0
         bias = self.model[-1]
         rounds.point = Point(self.dual[:-1], self.model[:-1], self.dual[-1], bias, step=1.0)
@@ -319,7 +319,7 @@ class SplitRounds:
 
 
 def leap(moved: Matrix, change: Matrix, lack: Matrix) -> Matrix:
-    """Return the moves of the biases that make up for a lack, by its change over the last ones."""
+    """Return the moves of the biases that cancel a sum, from its change over the last moves."""
     # A bias that rises takes from what is lacking.
     slope = -change * np.sign(moved)
     longest = _LONGEST_LEAP * np.abs(moved)
@@ -330,7 +330,7 @@ def leap(moved: Matrix, change: Matrix, lack: Matrix) -> Matrix:
 
 
 def extrapolation(products: Matrix) -> Matrix | None:
-    """Return the weights of states whose mixture would move least, by their moves' inner products.
+    """Return the weights of the mixture of states with the smallest move.
 
     None where there is nothing to extrapolate.
     """

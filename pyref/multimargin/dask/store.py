@@ -1,4 +1,4 @@
-"""Dual rows on the workers, under numbers that are used once in a fit.
+"""Dual rows on the workers, under numbers that are unique in a fit.
 
 They stay in the process that computed them. They are unknown to the scheduler, which neither moves
 them nor tries to compute again what a lost worker had, from rounds that are long gone: the client
@@ -15,16 +15,16 @@ from multimargin.dask.parts import State
 _STATES: dict[str, dict[int, State]] = {}
 _LOCK = threading.Lock()
 
-# The last fits that are over: a task that still ran then leaves nothing.
+# Recently finished fits, so that tasks still running leave nothing behind.
 _OVER: deque[str] = deque(maxlen=1000)
 
 
 class StateMissingError(Exception):
-    """Dual rows are not where they were left: their worker is a new process."""
+    """Dual rows are missing, as their worker is a new process."""
 
 
 def put(fit: str, number: int, state: State, needed: Sequence[int]) -> None:
-    """Keep dual rows, and let go of those that the fit needs no more."""
+    """Store dual rows, and release those that the fit no longer needs."""
     with _LOCK:
         if fit in _OVER:
             return
@@ -53,13 +53,13 @@ def numbers(fit: str) -> list[int]:
 
 
 def end(fit: str) -> None:
-    """Let go of all that a fit has here, and take no more of it."""
+    """Release all dual rows of a fit, and accept no more."""
     with _LOCK:
         _OVER.append(fit)
     drop(fit)
 
 
 def drop(fit: str) -> None:
-    """Let go of all dual rows of a fit."""
+    """Release all dual rows of a fit."""
     with _LOCK:
         _STATES.pop(fit, None)

@@ -23,7 +23,7 @@ class Change:
     arguments: tuple[Any, ...]
 
     def of(self, *first: Any) -> Any:
-        """Return the function of its first arguments and of those held here."""
+        """Apply the function to its first arguments and those held here."""
         return self.function(*first, *self.arguments)
 
 
@@ -124,7 +124,7 @@ def _part(source: Any, changes: list[Change]) -> Part:
 
 
 def _state(part: Part, state: Any) -> State:
-    """Return dual rows that are here, came from another worker, or are fresh."""
+    """Return dual rows held here, copied from another worker, or fresh."""
     if state is None:
         return parts.fresh(part)
     found: State = parts.aligned(held(state) if isinstance(state, Held) else state)

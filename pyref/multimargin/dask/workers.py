@@ -28,10 +28,10 @@ def workers_of(owned: OwnedTasks, patience: float) -> dict[str, int]:
 
 
 def dealt(threads: dict[str, int], homes: list[str | None]) -> dict[int, str]:
-    """Deal parts to workers by their threads; as many as possible stay at home."""
+    """Assign parts to workers by their threads; as many as possible stay where they are."""
     count, total = len(homes), sum(threads.values())
     room = {a: int(np.ceil(count * t / total)) for a, t in sorted(threads.items())}
-    # Neighbours have the same worker where that can be: their results are added there.
+    # Neighbours share a worker if possible, where their results are added.
     places = [a for a, t in sorted(threads.items()) for _ in range(t)]
     found: dict[int, str] = {}
 

@@ -1,4 +1,4 @@
-"""Attributes as files declare them, and how nominal ones become features."""
+"""Declared attributes, and the conversion of nominal ones to features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Attribute:
 
     @property
     def relevant_codes(self) -> list[float] | None:
-        """Labels, 0 or 1, that the codes of the declared values mean; None if they mean none."""
+        """Labels, 0 or 1, of the codes of the declared values; None if they are not labels."""
         meant = [label_value(value) for value in self.values or ()]
         codes = [max(0.0, value) for value in meant if value in (-1.0, 0.0, 1.0)]
         return codes if len(set(codes)) == len(meant) > 0 else None

@@ -1,4 +1,4 @@
-"""Opening of files, and errors of damaged ones: one kind for all readers, which names the file."""
+"""Opening files, and errors about damaged files, which name the file, for all readers."""
 
 import bz2
 import codecs
@@ -23,7 +23,7 @@ MAGIC = {
     b"PK\x03\x04": ".zip or .xlsx", b"PAR1": ".parquet", b"\xd0\xcf\x11\xe0": ".xls",
 }  # fmt: skip
 """What files begin with, by their endings."""
-# The longer ones first, which begin like others.
+# Longer ones first, as some begin like others.
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
@@ -35,7 +35,7 @@ MIN_LABEL_CELLS = 2**25
 
 
 def imported(package: str, what: str) -> ModuleType:
-    """Return a package of the extra `tables`; raise ImportError if it is not there."""
+    """Return a package of the extra `tables`; raise ImportError if it is missing."""
     try:
         return import_module(package)
     except ImportError as error:
@@ -74,19 +74,19 @@ _OPENERS: dict[str, Callable[..., Any]] = {
 
 
 def opened(file: Path, **of_text: Any) -> IO[Any]:
-    """Open a file to read bytes, or text with an encoding, as it is or compressed, by its name."""
+    """Open a file, compressed or not as its name says, to read bytes, or text with an encoding."""
     stream: IO[Any] = _OPENERS.get(file.suffix.lower(), partial(open, mode="rb"))(file)
     return TextIOWrapper(stream, **of_text) if of_text else stream
 
 
 def uncompressed(file: Path) -> Path:
-    """Return a path without the ending that says how the file is compressed."""
+    """Return a path without the suffix of its compression."""
     ending = file.suffix.lower()
     if ending not in _OPENERS:
         return file
     plain = file.with_suffix("")
     if ending == ".zip" and not plain.suffix and file.is_file():
-        # An archive named by its maker; what is in it says what it is.
+        # An archive with an arbitrary name; its content tells its kind.
         with ZipFile(file) as archive:
             return file.with_name(Path(_member_of(archive, file)).name)
     return plain
@@ -108,7 +108,7 @@ def opened_text(file: Path, newline: str | None = None, *, encoding: str = "utf-
 
 
 def not_utf8(file: Path) -> str:
-    """Say which line of a file is not text in UTF-8, and how to convert it."""
+    """Report which line of a file is not UTF-8, and how to convert it."""
     with opened(file) as stream:
         content = stream.read()
     for mark, kind in MAGIC.items():
@@ -132,7 +132,7 @@ def not_utf8(file: Path) -> str:
 
 
 def _line_at(content: bytes, place: int) -> str:
-    """Say which line has a byte, with what stands around it."""
+    """Report the line of a byte, with the text around it."""
     above = content.count(b"\n", 0, place)
     start = content.rfind(b"\n", 0, place) + 1
     line, _, _ = content[max(start, place - 30) : place + 30].partition(b"\n")
@@ -141,7 +141,7 @@ def _line_at(content: bytes, place: int) -> str:
 
 @contextmanager
 def reading(file: Path, argument: str) -> Iterator[None]:
-    """Turn whatever a parser raises for a damaged file into a ValueError that names the file.
+    """Turn any exception of a parser about a damaged file into a ValueError that names the file.
 
     ImportError and OSError pass as they are; a MemoryError names the file. A message that names it
     already is kept.

@@ -126,7 +126,7 @@ def _check_same_attributes(table: ArffTable, test_table: ArffTable, test_file: P
 
 
 def _kept(table: ArffTable, drop: str | Sequence[str], file: Path) -> NDArray[np.bool_]:
-    """Return which attributes are not dropped; what no feature can be made of must be."""
+    """Return which attributes are kept; those that cannot become features must be dropped."""
     dropped = [drop] if isinstance(drop, str) else list(drop)
     names = [attribute.name for attribute in table.attributes]
     kept = np.ones(len(names), dtype=bool)
@@ -167,7 +167,7 @@ def _as_data(
 def _indicator(
     table: ArffTable, columns: Sequence[int], file: Path
 ) -> NDArray[np.int64] | NDArray[np.float64]:
-    """Return the labels, with NaN for an unknown one where there is any."""
+    """Return the labels, with NaN for unknown ones, if there are any."""
     block = table.values[:, columns]
     Y: NDArray[np.float64] = block.toarray(order="C") if sparse.issparse(block) else block
     for column, values in zip(columns, Y.T, strict=True):

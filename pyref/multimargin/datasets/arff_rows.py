@@ -1,4 +1,4 @@
-"""ARFF files as they stand: attributes, rows, and which attributes are labels."""
+"""ARFF files: attributes, rows, and which attributes are labels."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from multimargin.datasets._reading import opened_text, reading, uncompressed
 from multimargin.notices import warn
 from multimargin.typing import Frame
 
-# Possessive: the time is linear, whether a text matches or not.
+# Possessive quantifiers: linear time, whether a text matches or not.
 _QUOTED = r"""(?>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')"""
 _BARE = r"""[^,\s"'{}]++"""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{'\"][^\s{{]*+)\s*(.+)", re.IGNORECASE)
@@ -31,7 +31,7 @@ _NOMINAL = re.compile(rf"\{{\s*+(?:{_QUOTED}|{_BARE})\s*+(?:,\s*+(?:{_QUOTED}|{_
 _CELL = re.compile(rf"""((?:{_QUOTED}|[^,"'])*+),""")
 _VALUE = re.compile(rf"{_QUOTED}|{_BARE}")
 _NUMBER = re.compile(r"(numeric|real|integer)\b\s*(\[[^\]]*\])?", re.IGNORECASE)
-# What is text, but for the last.
+# Types of text, except the last.
 _TEXT = re.compile(r"(string|date|relational)\b", re.IGNORECASE)
 _COMMENT = re.compile(rf"""((?:{_QUOTED}|[^"'%]|(?<!\s)%)*+)%""")
 # The weight of an instance, after its values.
@@ -50,7 +50,7 @@ class ArffTable:
     relation: str
     attributes: tuple[Attribute, ...]
     values: Any
-    texts: Mapping[int, Sequence[str]]  # What the codes of texts and dates stand for, by attribute
+    texts: Mapping[int, Sequence[str]]  # The texts and dates of the codes, by attribute
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def _opened(file: Path, argument: str, encoding: str) -> Iterator[tuple[IO[str],
 
 
 def read_arff(file: Path, argument: str, encoding: str) -> ArffTable:
-    """Read an ARFF file, an argument of the caller."""
+    """Read an ARFF file that the caller passed as an argument."""
     with _opened(file, argument, encoding) as (stream, source):
         number, relation, attributes = _read_header(stream, source)
         repeated = first_repeated([attribute.name for attribute in attributes])
@@ -102,7 +102,7 @@ def frame_of_arff(file: Path, pandas: ModuleType) -> Frame:
 
 
 def labels_of_arff(file: Path, labels: Any) -> Any:
-    """Return the names of the labels where an XML file, a number or the header says them."""
+    """Return the names of the labels given by an XML file, a number or the header."""
     is_path = isinstance(labels, os.PathLike) or str(labels).lower().endswith(".xml")
     if not (labels is None or isinstance(labels, int) or is_path):
         return labels
@@ -156,7 +156,7 @@ def _read_header(stream: Iterable[str], source: str) -> tuple[int, str, tuple[At
 
 
 def _declared(name: str, declared: str) -> Attribute:
-    """Return an attribute by what stands after its name."""
+    """Return an attribute from the text after its name."""
     if declared.startswith("{"):
         if not _NOMINAL.fullmatch(declared):
             raise ValueError("expected values such as {a, 'b c', d}")
@@ -197,7 +197,7 @@ def _unescape(text: str) -> str:
 
 
 def _reader_of(attribute: Attribute, texts: "_Codes | None") -> Callable[[str], float]:
-    """Return what makes a number of a cell: NaN where it is missing."""
+    """Return a function from cells to numbers, NaN for missing ones."""
     if texts is not None:
         return lambda cell: np.nan if cell.strip() in ("?", "") else texts[_unquoted(cell.strip())]
     codes = {value: float(code) for code, value in enumerate(attribute.values or ())}
@@ -306,7 +306,7 @@ def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[in
 def places_of_labels(
     labels: object, relation: str, attributes: Sequence[Attribute], file: Path
 ) -> list[int]:
-    """Return the places of the labels, which a number, an XML file or the header says."""
+    """Return the places of the labels, given by a number, an XML file or the header."""
     n_attributes = len(attributes)
     if labels is None:
         labels = _labels_by_default(file, relation)

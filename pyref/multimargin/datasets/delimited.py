@@ -1,7 +1,7 @@
 """Text with a delimiter between the cells: the dialect by a few rules, read strictly.
 
-The ending of the name and the line of names decide on the dialect, and a row that does not fit is
-an error with its line.
+The suffix and the line of names determine the dialect, and a row that does not fit is an error with
+its line.
 """
 
 import csv
@@ -28,12 +28,12 @@ from multimargin.notices import warn
 from multimargin.targets.given import column_of
 from multimargin.targets.names import label_name
 
-# What a column is called has hardly more.
+# Maximum length of a column name.
 _WORDS_OF_A_NAME = 4
-# Stands in no text: what separates the columns of a file that has one.
+# Occurs in no text: the separator for files with a single column.
 _NONE = "\x1f"
 _MADE_UP = re.compile(r"^(?:Unnamed: [0-9.]+(?:_level_[0-9]+)?|__index_level_[0-9]+__)$")
-# What other kinds of content begin with.
+# First characters of other kinds of content.
 _OTHER_CONTENT = {
     "JSON; name it .json, or .jsonl with an object in each line": r'\{\s*"[^"]*"\s*:|\[\s*\{',
     "HTML, a page of the web": r"<!doctype|<html|<head|<table",
@@ -42,11 +42,11 @@ _OTHER_CONTENT = {
 }
 _TOLD = re.compile(r'"?sep=(.)"?\r?\n?', re.IGNORECASE)
 _HEAD, HEAD_ROWS = 2**18, 200
-# Rows whose cells are objects of Python at a time.
+# Rows whose cells are Python objects at a time.
 _BLOCK = 2**9
 # Lines end as they are written.
 _opened = partial(opened_text, newline="")
-# The module csv has one limit of a cell's characters for the whole process.
+# The module csv has a single limit of characters per cell for the whole process.
 _LONGEST, _limit = 2**31 - 1, threading.RLock()
 
 
@@ -98,7 +98,7 @@ class _Misfit(ValueError):
 def read_delimited(
     path: Path, ending: str, *, blank_rows: bool = False
 ) -> tuple[Sequence[str], list[Any]]:
-    """Return the names of the columns of a file, and its cells, as they are written.
+    """Return the names of the columns of a file, and its cells, verbatim.
 
     An empty cell is the empty text; blanks in front are left out. Blank lines between rows of
     several columns are rows if `blank_rows` says so; those of one column always are.
@@ -139,7 +139,7 @@ def _n_comments(lines: Sequence[str], delimiters: str) -> int:
     count = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
     widths = [max(map(line.count, delimiters)) for line in lines[: count + 1]]
     while count and widths[count - 1] >= widths[-1]:
-        # Names, the first of which begins so.
+        # Names whose first one begins with "#".
         count -= 1
     if count:
         warn(f"the first line, {quoted(lines[0].strip())}, is read as a comment and left out")
@@ -147,7 +147,7 @@ def _n_comments(lines: Sequence[str], delimiters: str) -> int:
 
 
 def column_name(name: object) -> str:
-    """Return the name of a column, empty where it is none, as that which pandas makes up."""
+    """Return the name of a column, empty for missing ones and those made up by pandas."""
     return _MADE_UP.sub("", label_name(str(name)))
 
 
@@ -156,7 +156,7 @@ def _alike(cell: str, name: str) -> bool:
 
 
 def _head(path: Path) -> tuple[list[str], str | None]:
-    """Return the first lines of a file, with their ends, and the delimiter that it tells."""
+    """Return the first lines of a file, with line ends, and the delimiter."""
     with _opened(path) as stream:
         lines = stream.readlines(_HEAD)
     if any("\0" in line for line in lines):
@@ -186,9 +186,9 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 
 
 def _delimiter(lines: Sequence[str], ending: str) -> str:
-    """Return what stands between the names of the columns and, as often, in the rows below.
+    """Return the delimiter, which occurs as often in the rows as between the names.
 
-    Of several, it is what makes the most columns.
+    Of several, it is the one with the most columns.
     """
     found, best = _NONE, (-1.0, 0)
     for delimiter in DELIMITERS[ending]:
@@ -211,7 +211,7 @@ def _fits(row: Sequence[str], count: int) -> float:
 
 
 def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
-    """Find out what the columns are called, and whether the first line says so."""
+    """Find the names of the columns, and whether the first line has them."""
     rows = _rows(lines, delimiter)
     names, rows = rows[0], rows[1:]
     blank = next(place for place, line in enumerate(lines) if line.strip())
@@ -246,7 +246,7 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 
 
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row has no names: numbers where all others have, or their cells."""
+    """Return whether the first row is data: it has numbers, or cells, where the others do."""
     rows = [row for row in rows if len(row) == len(first) and not all(map(_alike, row, first))]
     # A word above numbers is a name.
     if any(
@@ -254,7 +254,7 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         for place, cell in enumerate(first)
     ):
         return False
-    # Where somebody has ticked a box, a survey repeats its name, and has nothing else below.
+    # A survey repeats the name of a box in its column for each tick, and has nothing else there.
     below = [{row[place].strip() for row in rows} - {""} for place in range(len(first))]
     recurs = any(
         c.strip() in found and len(found) > 2 for c, found in zip(first, below, strict=True)
@@ -279,7 +279,7 @@ def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _read(path: Path, dialect: _Dialect, blank_rows: bool) -> list[Any]:
-    """Read all cells with the dialect, or with other marks of quotation where these alone fit."""
+    """Read all cells with the dialect, or with other quotation marks if only these fit."""
     strictly = partial(_strictly, path, blank_rows=blank_rows or dialect.width == 1)
     mended = replace(dialect, has_blanks=True)
     found = strictly(dialect) or strictly(mended)
@@ -302,7 +302,7 @@ def _read(path: Path, dialect: _Dialect, blank_rows: bool) -> list[Any]:
 
 
 def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
-    """Return whether every line has as many cells as there are names, whatever is in quotes."""
+    """Return whether every line has as many cells as there are names, ignoring quotes."""
     between, count = dialect.delimiter, dialect.width - 1
     with _opened(path) as stream:
         lines = islice(stream, dialect.skipped, None)
@@ -331,7 +331,7 @@ def _reader_of(stream: IO[str], dialect: _Dialect) -> Any:
 
 
 def _fitting(reader: Any, dialect: _Dialect, blank_rows: bool) -> Iterator[list[list[str]]]:
-    """Yield the rows by blocks, those of blank lines between others if these are some."""
+    """Yield the rows in blocks, including blank lines between others if these are rows."""
     above = 0
     while block := list(islice(reader, _BLOCK)):
         if above or {*map(len, block)} != {dialect.width}:
@@ -353,7 +353,7 @@ def _is_blank(row: Sequence[str], dialect: _Dialect) -> bool:
 
 
 def _width_of(row: Sequence[str], dialect: _Dialect) -> int:
-    """Return the cells of a row without blank ones at its end that no name stands above."""
+    """Return the cells of a row without blank ones at its end that have no name."""
     width = dialect.width
     if len(row) < width or any(map(str.strip, row[width:])):
         raise _Misfit("fewer" if len(row) < width else "more")
@@ -361,7 +361,7 @@ def _width_of(row: Sequence[str], dialect: _Dialect) -> int:
 
 
 def _mended(text: str, dialect: _Dialect) -> Iterable[str]:
-    """Return the lines of a text without blanks after quotes, nor backslashes before marks."""
+    """Return the lines of a text without blanks after quotes and backslashes before marks."""
     of_cell = rf"[^\r\n{re.escape(dialect.delimiter)}]"
     inside = r'[^"]*+(?:""[^"]*+)*+'
     if dialect.escape == "\\":
@@ -395,7 +395,7 @@ def _columns_of(blocks: Iterable[Sequence[Sequence[str]]], width: int) -> list[A
 
 
 def _told_of(path: Path, dialect: _Dialect) -> str:
-    """Say which row is the first that does not fit, and why."""
+    """Report the first row that does not fit, and why."""
     above, kind, row = 0, "", list[str]()
     with _opened(path) as stream:
         reader = _reader_of(stream, dialect)

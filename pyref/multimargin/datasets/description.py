@@ -15,15 +15,15 @@ from multimargin.datasets.tables import Table
 from multimargin.targets.indicator import UNKNOWN, indicator_of
 from multimargin.typing import Marks
 
-# Frequencies of this correlation still rank the labels alike; below it they hardly do.
+# Correlation of frequencies below which they hardly rank the labels alike.
 _LOW_CORRELATION = 0.5
 # One-sided 99% limit of a normal variable: a warning should be rare by chance.
 _NORMAL_LIMIT = 2.33
-# Frequencies that are as far apart by chance as seldom as this are not alike.
+# Level at which a difference of frequencies counts as significant.
 _CHANCE = 1e-3
 # Names in a warning.
 _MOST_NAMES = 8
-# A correlation of fewer points says nothing.
+# A correlation of fewer points is meaningless.
 _MIN_LABELS = 5
 _MOST_FREQUENT = 10
 
@@ -167,7 +167,7 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
 
 
 def of_one_value(Y: Marks, label_names: Sequence[str]) -> list[str]:
-    """Say which labels apply to every row, to none or to unknown ones: nothing is to be learned."""
+    """Report labels with nothing to learn: relevant for all rows, for none, or unknown."""
     found = []
     has_0, has_1 = (np.any(np.equal(Y, value), axis=0) for value in (0, 1))
     for labels, where in (
@@ -246,7 +246,7 @@ def _count_constant_columns(X: Any) -> int:
         lowest, highest = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     else:
         lowest, highest = X.min(axis=0), X.max(axis=0)
-    # A column with missing values has NaN for both, which equals nothing.
+    # A column with missing values has NaN for both, which are unequal.
     return int(np.count_nonzero(lowest == highest))
 
 

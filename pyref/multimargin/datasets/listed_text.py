@@ -1,4 +1,4 @@
-"""Lists that stand in a text: of JSON, Python, NumPy or PostgreSQL."""
+"""Lists written as text: of JSON, Python, NumPy or PostgreSQL."""
 
 import json
 import re
@@ -21,12 +21,12 @@ _ITEM = re.compile(
     re.DOTALL,
 )
 _NUMBERS = re.compile(r"[-+.0-9eE]+(?:\s+[-+.0-9eE]+)+")
-# In which languages write that there is not a list, or no name.
+# Words of programming languages for a missing list or name.
 NOTHING = {"null", "none", "nan", "<na>"}
 
 
 def body_of_list(text: str) -> str | None:
-    """Return what stands between the brackets of a text that is in brackets, else None."""
+    """Return the text between brackets, None for a text that is not in brackets."""
     text = text.strip()
     if not text.endswith(("]", ")", "}")):
         return None

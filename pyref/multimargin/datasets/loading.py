@@ -167,7 +167,7 @@ def load_table(
 def _load_parts(
     parts: Mapping[str, Path], *, labels: Labels = None, name: str | None = None, **options: Any
 ) -> MultilabelData:
-    """Load a data set from its files by part, as the name of the first says."""
+    """Load a data set from its files by part, in the format of the first."""
     file, test = parts["train"], parts.get("test")
     kind = kind_of(file)
     # Of an ARFF file, texts may be left out, or are to be read.
@@ -189,7 +189,7 @@ def _load_parts(
         if part in parts and parts[part].stat().st_size == 0:
             raise ValueError(f"{argument}: the file {str(parts[part])!r} is empty")
     if kind == ".arff":
-        # How svmlight is to be read is said of every file of a model, whatever its kind.
+        # Models pass the options for svmlight with every file, whatever its kind.
         of_arff = {key: value for key, value in options.items() if key not in _OF_SVMLIGHT}
         return load_arff(file, labels, test=test, name=name, **of_arff)
     if kind in SVMLIGHT:

@@ -14,7 +14,7 @@ from multimargin.datasets._reading import MAX_FEATURES, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
 
 _CSR = ("data", "indices", "indptr", "shape")
-# The most that deflate, the compression in these archives, makes of one byte.
+# Maximum expansion of a byte by deflate, the compression of these archives.
 _DEFLATE_RATIO = 1032
 
 
@@ -72,7 +72,7 @@ def load_npz(
 
 
 def _read_arrays(file: Path) -> dict[str, Any]:
-    # NumPy treats anything else as a pickle, and says so.
+    # NumPy treats anything else as a pickle, and its error says so.
     with file.open("rb") as stream:
         is_archive = zipfile.is_zipfile(stream)
     if not is_archive:

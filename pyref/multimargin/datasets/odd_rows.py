@@ -1,4 +1,4 @@
-"""Rows of tables that are likely none: rules, names again, types and notes."""
+"""Lines of tables that are likely not rows: rules, repeated names, types, comments and notes."""
 
 import re
 from collections.abc import Sequence
@@ -23,6 +23,8 @@ _TYPE = re.compile(
     r"|continuous|discrete)(?:\([^()]*\))?\)*",
     re.IGNORECASE,
 )
+# Rows are at least this many times as many as comments.
+_ROWS_PER_COMMENT = 4
 
 
 def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
@@ -38,7 +40,7 @@ def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
 
 
 def refuse_types(frame: Any, file: Path) -> None:
-    """Raise ValueError for a first row that says which types the columns have."""
+    """Raise ValueError for a first row with the types of the columns."""
     first = _texts_of(frame, 0) if len(frame) else []
     if len(first) > 1 and all(map(_TYPE.fullmatch, first)):
         raise ValueError(
@@ -48,7 +50,7 @@ def refuse_types(frame: Any, file: Path) -> None:
 
 
 def refuse_repeated_names(frame: Any, file: Path) -> None:
-    """Raise ValueError for a row of names, as of files in one, in whatever order and case."""
+    """Raise ValueError for a repeated row of names, as in joined files, in any order and case."""
     if frame.shape[1] < 2:
         return
     names = {plain_name(name) for name in frame.columns} - {""}
@@ -101,6 +103,19 @@ def is_below_names(columns: Any) -> bool:
     return not any(is_nothing(cell) or is_number(cell) for cell in first) and (
         all(map(is_number, last)) and not all(map(is_nothing, last))
     )
+
+
+def warn_of_comments(frame: Any) -> None:
+    """Warn of a few rows whose first cell begins like a comment."""
+    cells = frame.iloc[:, 0]
+    if cells.dtype.kind not in "OUT":
+        return
+    rows = np.flatnonzero(cells.str.match(r"#\s", na=False))
+    if 0 < _ROWS_PER_COMMENT * len(rows) <= len(cells):
+        warn(
+            f"row {rows[0]} begins with {quoted(cells.iloc[rows[0]])}, unlike others; if that is a "
+            "comment, remove it"
+        )
 
 
 def warn_of_note(frame: Any) -> None:

@@ -14,7 +14,7 @@ from multimargin.typing import Frame
 
 
 def read_parquet(file: Path, parquet: ModuleType, pandas: ModuleType) -> Frame:
-    """Read a Parquet file: whole numbers beside missing ones stay whole, lists are lists."""
+    """Read a Parquet file; integers with missing values stay integers, and lists are lists."""
     with opened(file) as stream:
         packed = file.suffix.lower() != ".parquet"
         # Of this file alone: no folder above it is a column.
@@ -44,7 +44,7 @@ def read_parquet(file: Path, parquet: ModuleType, pandas: ModuleType) -> Frame:
 
 
 def _column_of(cells: Any, pandas: Any) -> Any:
-    """Return a column of Arrow as one of pandas."""
+    """Convert a column of Arrow to pandas."""
     from pyarrow import types
 
     if types.is_dictionary(cells.type):
@@ -63,7 +63,7 @@ def _column_of(cells: Any, pandas: Any) -> Any:
     if types.is_timestamp(cells.type) and cells.type.tz:
         # By the clock of the place.
         return column.dt.tz_localize(None)
-    # Of which pandas knows little.
+    # Types hardly supported by pandas.
     return column.astype("float32") if column.dtype == "float16" else column
 
 

@@ -1,4 +1,4 @@
-"""Hashes of rows, of which a few say whether other rows are among them."""
+"""Hashes of rows, a few of which tell whether other rows are among them."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from multimargin.typing import Features
 
-# So many give a share up to some 0.03, and are 10 kB in a file.
+# This many estimate a share to about 0.03, and take 10 kB in a file.
 _KEPT = 500
 
 
@@ -41,7 +41,7 @@ def smallest_hashes(X: Features) -> tuple[int, ...]:
 def share_among(smallest: Sequence[int], X: Features) -> float | None:
     """Return which share of the rows of X is among those whose smallest hashes are given.
 
-    Rows whose hash is larger than the largest that is kept say nothing. None without hashes.
+    Rows whose hash is larger than all kept ones are ignored. None without hashes.
     """
     if not smallest:
         return None

@@ -1,4 +1,4 @@
-"""Kinds and parts of the data that paths and names stand for, without NumPy or scikit-learn."""
+"""Kinds and parts of the data behind paths and names, without NumPy or scikit-learn."""
 
 import atexit
 import os
@@ -42,7 +42,7 @@ _NUMBER = re.compile(
 
 
 def check_source(source: str | os.PathLike[str]) -> None:
-    """Refuse what is no file, folder, pattern of files, standard input or name of data."""
+    """Refuse anything but a file, folder, pattern, standard input or name of data."""
     path, text = Path(source), str(source).strip()
     if not (path.exists() or text in _STANDARD_INPUT or own_name(text) or _matching(path)):
         raise FileNotFoundError(
@@ -52,7 +52,7 @@ def check_source(source: str | os.PathLike[str]) -> None:
 
 
 def own_name(source: str | os.PathLike[str]) -> str | None:
-    """Return which of the names in `OWN` is meant."""
+    """Return the name in `OWN` that a source refers to."""
     name = str(source).strip().lower().replace("_", "-")
     return name if name in OWN else None
 
@@ -66,7 +66,7 @@ def kind_of(path: Path) -> str:
 
 
 def stem_of(source: str | os.PathLike[str]) -> str:
-    """Return the name of a file without what it ends in."""
+    """Return the name of a file without its suffix."""
     standard = str(source) in _STANDARD_INPUT
     return "stdin" if standard else uncompressed(Path(source).resolve()).stem
 
@@ -109,7 +109,7 @@ def parts_of(source: str | os.PathLike[str]) -> dict[str, Path]:
 
 
 def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
-    """Return the tables that a path stands for, by part; None if these are not tables."""
+    """Return the tables behind a path, by part; None if these are not tables."""
     try:
         parts = parts_of(source)
     except ValueError:
@@ -123,7 +123,7 @@ def is_table(path: Path) -> bool:
     if not files or _ending(files[0]) not in (".arff", ".txt"):
         return bool(files)
     if not files[0].is_file():
-        # A pipe would be waited for.
+        # Reading a pipe would block.
         return False
     with reading(files[0], "path"), opened(files[0]) as stream:
         first = stream.readline(2**16)
@@ -155,12 +155,12 @@ def _ending(file: Path) -> str:
 
 def _data_in(folder: Path) -> list[Path]:
     files = [file for file in _visible(folder.iterdir()) if _ending(file) in KINDS]
-    # What lies beside data and ends in .json describes them.
+    # A .json file beside data describes them.
     return [file for file in files if _ending(file) != ".json"] or files
 
 
 def _matching(path: Path) -> list[Path]:
-    """Return the files that a pattern finds; what exists is none, whatever its name."""
+    """Return the files that match a pattern; an existing path is not a pattern."""
     is_pattern = re.search(r"[*?[]", path.name) and not path.exists()
     return _visible(path.parent.glob(path.name)) if is_pattern else []
 
@@ -178,7 +178,7 @@ def _visible(files: Iterable[Path]) -> list[Path]:
 
 @lru_cache
 def standard_input() -> Path:
-    """Keep what comes through standard input in a file, until the process ends, by its kind."""
+    """Store standard input in a file of its kind until the process ends."""
     folder = mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     file = Path(folder, "stdin")
@@ -193,7 +193,7 @@ def standard_input() -> Path:
 
 
 def _kind_by_content(file: Path) -> str:
-    """Return the ending that the name of a file should have."""
+    """Return the suffix that a file should have."""
     if is_zipfile(file):
         return ".xlsx" if any(n.startswith("xl/") for n in ZipFile(file).namelist()) else ".zip"
     with file.open("rb") as stream:
@@ -203,5 +203,5 @@ def _kind_by_content(file: Path) -> str:
 
 
 def is_standard_input(path: Path) -> bool:
-    """Return whether a file is what came through standard input."""
+    """Return whether a file holds the stored standard input."""
     return standard_input.cache_info().currsize > 0 and path == standard_input()

@@ -1,4 +1,4 @@
-"""Names of tags that are likely more, or less, than names: warnings of what a column may mean."""
+"""Warnings of tag names that likely contain more, or less, than a name."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from multimargin.checks.names import quoted
 from multimargin.notices import warn
 
-# What names hardly have.
+# Patterns that names hardly contain.
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
     "elements of HTML": r"<br ?/?>|</",
@@ -24,7 +24,7 @@ _STRANGE = {
         r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?))$"
     ),
 }
-# What is strange where all names have it.
+# Patterns that are strange if all names have them.
 _STRANGE_IF_ALL = {
     "a number after each, a score say": r"\S\s*[:=|^(]\s*(\d*\.\d+|\d{1,3})\)?$|\s[\d.]+\s?%\)?$",
     "yes or no after each": r"(?i)\S\s*[:=]\s*(?:true|false|yes|no)$",
@@ -33,10 +33,10 @@ _STRANGE_IF_ALL = {
     "addresses, a part of the name": r"https?://",
     "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
 }
-# What belongs to no name where all cells have it, and some names have not.
+# Patterns that are not part of names if all cells have them, but not all names.
 _AROUND_CELLS = {"begins": r"^\w+\s?:\s+", "ends": r"(?<!\.)\.$"}
 _IN_QUOTES, _LIST_IN_QUOTES = re.compile('"[^"]*"'), re.compile(r'"[^"]*[,;|\n][^"]*"')
-# Where programs and databases cut texts.
+# Lengths at which programs and databases truncate texts.
 _CUT_AT = {50, 64, 80, 100, 128, 200, 250, 255, 256, 500, 512, 1000, 1024, 2000, 4000, 32767, 65535}
 
 

@@ -122,7 +122,7 @@ def load_svmlight(
 
 
 class Lines:
-    """The lines of a stream, as scikit-learn's reader takes them: labels without blanks."""
+    """The lines of a stream for scikit-learn's reader, with labels without blanks."""
 
     def __init__(self, stream: Iterable[bytes], *, first: int = 1, rows: int | None = None) -> None:
         self.number = first - 1  # Of the line that was read last, counted from 1
@@ -131,7 +131,7 @@ class Lines:
         self._rows = rows
 
     def read(self) -> bytes:
-        """Nothing: what has this method is treated as a stream, and iterated."""
+        """Unused, but objects with this method are treated as streams, and iterated."""
         return b""
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class Lines:
             line = _joined(line) if b"," in line else line
             if self._rows is not None and self._rows > 0:
                 self._rows -= 1
-                # A stored zero, for what would be no row.
+                # A stored zero, so that the line is a row.
                 line = line if line.strip() else b"0:0\n"
             yield line
 
@@ -161,7 +161,7 @@ def _joined(line: bytes) -> bytes:
 
 
 def read_lines(lines: Lines, n_features: int | None = None) -> sparse.csr_array:
-    """Read lines by scikit-learn, as features and label sets; errors say which line is wrong."""
+    """Read lines with scikit-learn, as features and label sets; errors name the line."""
     try:
         return load_svmlight_file(lines, n_features=n_features, multilabel=True, zero_based=True)
     except ValueError as error:

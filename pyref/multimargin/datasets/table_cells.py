@@ -1,4 +1,4 @@
-"""Cells of a table: as they are written, and the numbers that they prove to be."""
+"""Cells of a table, verbatim, and as numbers if they are numbers."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +42,7 @@ _AMOUNT = {
 # Signs of shares, of which a number without one may be a hundred times as much.
 _SHARES = {"%", "‰"}
 _TRUTH = {"true": 1.0, "false": 0.0}
-# What says that a label applies, or does not.
+# Words for a label that applies, or does not.
 _RELEVANT = {
     *("true", "yes", "y", "t", "on", "x", "ja", "oui", "si", "sì", "sí", "sim", "tak", "да", "是"),
     *("wahr", "vrai", "vero", "verdadero", "verdadeiro", "waar", "sant", "prawda", "истина", "真"),
@@ -53,7 +53,7 @@ _IRRELEVANT = {
     *("falsch", "faux", "falso", "onwaar", "falskt", "fałsz", "ложь", "假"),
     *("unchecked", "not selected", "✗", "❌", "☐"),
 }
-# What programs write into a column of numbers where there is none.
+# Words for a missing number.
 _NO_NUMBER = {
     *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "#na", "1.#ind"),
     *("-1.#ind", "1.#qnan", "-1.#qnan", "#n/a n/a", "?", "\\n", "#ref!", "#div/0!", "#value!"),
@@ -61,7 +61,7 @@ _NO_NUMBER = {
 }
 # The same among numbers alone; of a label, a dash may mean that it does not apply.
 _DASHES = {"-", "--", "–", "—", ".", ".."}
-# Rows by which it is told what a column is like.
+# Number of rows from which a column is judged.
 _HEAD = 50
 # Fewer numbers rise from row to row by chance.
 _MANY_STEPS = 10
@@ -70,7 +70,7 @@ _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A column of n rows by its different cells, as they are written."""
+    """A column of n rows, stored by its distinct cells, verbatim."""
 
     name: str
     values: Any  # (n,): The column
@@ -87,12 +87,12 @@ class Cells:
 
     @property
     def codes(self) -> NDArray[np.intp]:
-        """(n,): The place of each cell among the different ones, -1 where it is missing."""
+        """(n,): The place of each cell among the distinct ones, -1 if it is missing."""
         return self._found[0]
 
     @cached_property
     def texts(self) -> list[str]:
-        """The different cells that are not blank."""
+        """The distinct cells that are not blank."""
         return [text for text in self._found[1] if text is not None]
 
     @cached_property
@@ -172,7 +172,7 @@ class Cells:
         return int(np.argmax(self.codes == self._found[1].index(text)))
 
     def mapped(self, value_of: Callable[..., float | list[float]]) -> NDArray[np.float64]:
-        """Return a number, or several, of each row by its text, which is None where blank."""
+        """Apply a function from texts, None for blank ones, to numbers to each row."""
         codes, different = self._found
         values = [value_of(text) for text in different]
         return np.array([*values, value_of(None)], dtype=np.float64)[codes]
@@ -186,7 +186,7 @@ class Cells:
 def factorized(values: "Column") -> tuple[NDArray[np.intp], list[Any]]:
     """Return the place of each cell among the different ones, in the order of rows, and these.
 
-    A missing cell has the place -1. What cannot be compared is different in each row.
+    A missing cell has the place -1. Cells that cannot be compared are different in each row.
     """
     from pandas import factorize
 
@@ -235,7 +235,7 @@ def from_cell(text: str) -> str:
 def plain_numbers(values: "Column", mark: str = ".") -> NDArray[np.float64] | None:
     """Return a column of texts as numbers, NaN where empty; None unless all are digits alone.
 
-    It is much faster than to look at cells one by one, and most columns of numbers are so.
+    This is much faster than checking cells one by one, and suits most columns of numbers.
     """
     texts = values.tolist()
     try:
@@ -250,7 +250,7 @@ def plain_numbers(values: "Column", mark: str = ".") -> NDArray[np.float64] | No
         if getattr(values.dtype, "storage", "") == "pyarrow" and "+" not in lines:
             from pyarrow import array, compute
 
-            # Ten times as fast as NumPy is with objects.
+            # Ten times as fast as NumPy with objects.
             filled = compute.if_else(compute.equal(array(values), ""), None, array(values))
             return np.asarray(compute.cast(filled, "float64"), dtype=np.float64)
         cells = values.to_numpy(dtype=object)
@@ -306,7 +306,7 @@ def label_value(text: str) -> float | None:
 
 
 def _apart(units: Iterable[str]) -> list[str]:
-    """Return the units that a column may not have beside each other, "" for none, each once."""
+    """Return the units of a column that must not be mixed, "" for none, each once."""
     units = [*dict.fromkeys(units)]
     # "$5.99" beside "5.99" is clear enough, and "45%" beside "0.45" is not.
     return units if _SHARES & {*units} else [unit for unit in units if unit]

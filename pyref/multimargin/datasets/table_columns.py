@@ -1,4 +1,4 @@
-"""Columns of a table: which of them are labels, and what the others hold."""
+"""Columns of a table: which of them are labels, and the contents of the others."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ from multimargin.targets.names import as_written, label_name
 if TYPE_CHECKING:
     from multimargin.typing import Column, Frame, Marks
 
-# Rows by which words are judged, and fewer than which say nothing.
+# Number of rows from which words are judged, and its minimum.
 _MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 
 Columns = str | Sequence[str]
@@ -86,7 +86,7 @@ class TableColumns:
 
     @property
     def features(self) -> dict[str, str]:
-        """Return what each feature is, one of `KINDS`."""
+        """Return the kind of each feature, one of `KINDS`."""
         return {
             feature: kind.of_features
             for column, kind in self.kinds.items()
@@ -95,7 +95,7 @@ class TableColumns:
 
 
 def columns_of(labels: Columns | int | None, roles: ColumnRoles) -> TableColumns:
-    """Return what the arguments of a function say of columns; raise TypeError for others."""
+    """Return the arguments of a function about columns; raise TypeError for others."""
     known = ColumnRoles.__annotations__
     for name in roles:
         if name not in known:
@@ -107,11 +107,11 @@ def columns_of(labels: Columns | int | None, roles: ColumnRoles) -> TableColumns
 
 
 class UndecidedColumns(ValueError):
-    """Columns of which it must be said what they are."""
+    """Columns whose kind must be specified."""
 
 
 def uses_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, list[str]]:
-    """Return which columns of a table are what, by the fields of its `TableColumns`.
+    """Return the columns of a table for each field of its `TableColumns`.
 
     Labels and texts that are dropped are left out. No other column can be two things.
     """
@@ -143,7 +143,7 @@ def uses_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, list[str
 def chosen_columns(
     frame: "Frame", wanted: str | int | Sequence[str] | None, argument: str
 ) -> list[str]:
-    """Return the columns that names, patterns and places stand for."""
+    """Return the columns of names, patterns and places."""
     columns = list(frame.columns)
     if wanted is None:
         if argument != "labels":
@@ -244,7 +244,7 @@ def indicator_of_columns(
 
 
 def _mark(text: str, column: str) -> float | None:
-    """Return what a cell says of a label: a survey repeats the name of a box that is ticked."""
+    """Return the mark of a label in a cell; a survey repeats the name of a ticked box."""
     return 1.0 if label_name(text) == column else label_value(text)
 
 
@@ -278,7 +278,7 @@ def _settle_minus_one(Y: NDArray[Any], blanks: NDArray[np.bool_]) -> None:
 def feature_kinds(
     features: Mapping[str, Cells], uses: Mapping[str, Sequence[str]], columns: TableColumns
 ) -> tuple[dict[str, Kind], str]:
-    """Find out what each column of features is, and the decimal mark of its numbers."""
+    """Find the kind of each column of features, and the decimal mark of its numbers."""
     check_choice("analyzer", columns.analyzer, ("word", "char"))
     of_text = "text" if columns.analyzer == "word" else "characters"
     said = {
@@ -292,7 +292,7 @@ def feature_kinds(
     kinds = {name: said.get(name) or kind_of(cells) for name, cells in features.items()}
     for name in uses["number"]:
         kinds[name] = replace(kinds[name], unit=amounts_of(features[name])[1])
-    # All at once: none of them waits for the next try.
+    # All in one message, not one per attempt.
     if asked := {column: kind for column, kind in kinds.items() if kind.ask}:
         raise UndecidedColumns(ask(asked, uses["text"]))
     _warn_of_contents(features, kinds, said)
@@ -302,7 +302,7 @@ def feature_kinds(
 def _warn_of_contents(
     features: Mapping[str, Cells], kinds: Mapping[str, Kind], said: Collection[str]
 ) -> None:
-    """Warn of columns that hold nothing or likely something else, unless it was said what."""
+    """Warn of columns without content or of likely another kind, unless specified."""
     empty, sums = list[str](), list[str]()
     for column, cells in features.items():
         kind = kinds[column].name
@@ -337,7 +337,7 @@ def _warn_of_contents(
 
 
 def ask(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
-    """Say which columns must be decided on, and which options would settle all."""
+    """Report the columns whose kind must be specified, and the options that do so."""
     told = "; ".join(f"{column!r} holds {kind.reason}" for column, kind in kinds.items())
     return (
         f"say what some columns are: {told}. Choose text (--text), numbers (--number), names "
@@ -346,7 +346,7 @@ def ask(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
 
 
 def options_for(kinds: Mapping[str, Kind], text: Sequence[str] = ()) -> str:
-    """Write the options that settle what columns are asked about as."""
+    """Write the options that specify the proposed kinds of columns."""
     chosen = {"--text": list(text), "--number": list[str](), "--nominal": [], "--drop": []}
     for column, kind in kinds.items():
         if kind.ask:
@@ -371,7 +371,7 @@ def _warn_of_rare_words(values: Any) -> None:
 def features_of_columns(
     columns: TableColumns, cells_of: Callable[[str], Cells]
 ) -> dict[str, NDArray[np.generic]]:
-    """Return the features of a table by name, by the kinds of its columns."""
+    """Return the features of a table by name, given the kinds of its columns."""
     found: dict[str, Any] = {}
     for column, kind in columns.kinds.items():
         cells = cells_of(column).with_mark(columns.decimal or ".")
@@ -443,7 +443,7 @@ def as_text_column(values: "Column") -> list[str]:
 
 
 def _guess(frame: Any) -> str:
-    """Say which columns at the end look like labels."""
+    """Name the columns at the end that look like labels."""
     count = len(labels_at_the_end(frame))
     return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
 

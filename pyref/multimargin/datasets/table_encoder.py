@@ -1,4 +1,4 @@
-"""The transformer that makes numbers of the columns of a table."""
+"""The transformer of the columns of a table to numbers."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -99,9 +99,9 @@ def _has_no_terms(vectorizer: TfidfVectorizer, texts: Any) -> bool:
 
 @dataclass(frozen=True)
 class Places:
-    """Find the columns of some names in a table, as a part of a `TableEncoder`.
+    """Finds columns of a table by name, as a part of a `TableEncoder`.
 
-    scikit-learn looks for each name through all columns, which takes long where both are many.
+    scikit-learn searches all columns for each name, which takes long if there are many of both.
     """
 
     names: Sequence[str]
@@ -162,7 +162,7 @@ def with_encoder(
 ) -> Pipeline:
     """Return an unfitted pipeline from the columns of a table to labels.
 
-    With `meaning`, what the texts mean is a view of a `LabelRankerCV` beside the others.
+    With `meaning`, the meaning of the texts is an additional view of a `LabelRankerCV`.
     """
     if meaning:
         views = _views(kinds, scaling, n_rows)

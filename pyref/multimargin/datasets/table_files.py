@@ -1,4 +1,4 @@
-"""Tables in files: the rows of every kind of file."""
+"""Tables in files of every kind."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -29,6 +29,7 @@ from multimargin.datasets.odd_rows import (
     is_below_names,
     refuse_repeated_names,
     refuse_types,
+    warn_of_comments,
     warn_of_note,
 )
 from multimargin.datasets.parquet import read_parquet
@@ -39,11 +40,11 @@ from multimargin.targets.given import column_of, is_blank, is_missing
 from multimargin.targets.names import as_written
 from multimargin.typing import Frame
 
-# What holds the rows, where several lists have objects.
+# Names of the list of rows, if several lists have objects.
 _LISTS_OF_ROWS = ("rows", "data", "records", "items", "results")
 # In files of Label Studio, Hugging Face's viewer, Jira, Elasticsearch, and GeoJSON.
 _CELLS = ("data", "row", "fields", "_source", "properties")
-# What .xlsx and .ods, and older workbooks, begin with.
+# First bytes of .xlsx and .ods, and of older workbooks.
 _OF_WORKBOOKS = (b"PK", b"\xd0\xcf\x11\xe0", b"\x09\x08")
 # Commas after lines of JSON are left over from a list.
 _TO_VALUE = re.compile(r"[\s,]*(?=[^\s,])")
@@ -70,12 +71,13 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
+    warn_of_comments(frame)
     warn_of_note(frame)
     return frame
 
 
 def _without_blank_rows(frame: Any) -> Any:
-    """Leave out rows of several columns that have nothing in any, and tell."""
+    """Omit rows of several columns that are blank in all, and report them."""
     blank = np.arange(len(frame) if frame.shape[1] > 1 else 0)
     for _, column in frame.items():
         blank = blank[
@@ -141,7 +143,7 @@ def _read_text(text: Path, kind: str, blank_rows: bool) -> Any:
 
 
 def _with_lists(frame: Any, file: Path) -> Any:
-    """Make one column, of lists, of several with one name, as Jira writes labels, and tell."""
+    """Join columns with one name, as Jira writes labels, into one of lists, and report it."""
     places: dict[str, list[int]] = {}
     for place, name in enumerate(map(column_name, frame.columns)):
         places.setdefault(name, []).append(place)
@@ -163,7 +165,7 @@ def _with_lists(frame: Any, file: Path) -> Any:
 
 
 def frame_of(columns: Mapping[Any, NDArray[np.generic]], index: ArrayLike | None = None) -> Frame:
-    """Return a data frame; objects stay so, pandas would look at each cell to find its type."""
+    """Return a data frame of objects: pandas would check each cell to find a type."""
     pandas = imported("pandas", "tables")
     series = {
         name: pandas.Series(cells, dtype=cells.dtype, index=index)
@@ -223,7 +225,7 @@ def _read_workbook(file: Path, pandas: Any) -> Any:
 
 
 def _read_objects(file: Path, kind: str, blank_rows: bool) -> dict[str, NDArray[Any]]:
-    """Read a file with JSON objects one after the other, or a list of them, a row each."""
+    """Read a file with JSON objects one after another, or a list of them, one per row."""
     with opened_text(file) as stream:
         text = stream.read()
     values = list(_values_in(text, file))

@@ -1,7 +1,7 @@
 """Kinds of the columns of a table, decided in one place, with the reason.
 
-In this order: lists and objects, numbers and amounts, dates, few names, text. What no rule takes
-without doubt is asked about.
+In this order: lists and objects, numbers and amounts, dates, few names, text. Columns without a
+clear kind are asked about.
 """
 
 import re
@@ -25,7 +25,7 @@ from multimargin.targets.given import is_missing
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
-# So many names of which each is in one row say nothing.
+# This many names that occur in one row each mean nothing.
 _MANY_KEYS = 20
 # Of fewer, texts are as good as names.
 _A_FEW = 3
@@ -33,9 +33,9 @@ _A_FEW = 3
 _SOME = 0.4
 # A number is the sum of fewer others by chance.
 _MANY_SUMMED = 5
-# Names have no more words than this, text has more.
+# Maximum number of words of names; text has more.
 _FEW_WORDS = 3
-# What `TfidfVectorizer` counts as one.
+# A word of `TfidfVectorizer`.
 WORD = r"\b\w\w+\b"
 # "12 kg", "1,000+"; "52.52, 13.40".
 _WITH_UNIT = re.compile(
@@ -62,7 +62,7 @@ LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
 # As whole numbers are written with points between thousands.
 _IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}|0)")
-# What surveys and instruments write for a missing number.
+# Codes of surveys and instruments for a missing number.
 _MISSING = [
     *(-1, -9, -999.25, 1e20, 1e30),
     *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7)),
@@ -71,7 +71,7 @@ _MISSING = [
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 
-# Numbers that are likely none: what they are, how they look, and the option that is proposed.
+# Numbers that are likely not quantities: their nature, pattern, and the proposed option.
 _CODES = (
     ("postal codes", re.compile("[0-9]{4,6}"), "postal codes by the column's name", "--nominal"),
     ("keys", re.compile("[0-9]{16,}"), "of 16 digits or more, which name the rows", "--drop"),
@@ -106,11 +106,11 @@ class Kind:
 
     @property
     def of_features(self) -> str:
-        """Return which of `KINDS` its features are."""
+        """Return the kind of its features, one of `KINDS`."""
         return self.name if self.name in KINDS else "number"
 
     def features(self, column: str) -> list[str]:
-        """Return the names of the features that a column of this kind becomes."""
+        """Return the names of the features of a column of this kind."""
         if self.name == "date":
             return [f"{column}: {part}" for part in DATE_PARTS[: self.n_parts]]
         if self.name == "vector":
@@ -119,7 +119,7 @@ class Kind:
 
 
 def kind_of(cells: Cells) -> Kind:
-    """Find out what a column holds."""
+    """Find the kind of a column."""
     return (
         _lists_or_objects(cells)
         or _numbers(cells)
@@ -158,7 +158,7 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
 
 
 def _all_are(pattern: re.Pattern[str], cells: Cells) -> bool:
-    """Return whether a pattern fits all cells; most often the first of them tell."""
+    """Return whether a pattern fits all cells; usually the first ones suffice."""
     fits = pattern.fullmatch
     return bool(cells.first) and all(map(fits, cells.first)) and all(map(fits, cells.texts))
 
@@ -248,7 +248,7 @@ def _dates(cells: Cells) -> Kind | None:
 
 
 def _kind_of_objects(cells: Cells) -> str | None:
-    """Return which of the kinds of no numbers all cells are, as objects or as text."""
+    """Return the common kind of all cells, objects or text, that are not numbers."""
     kinds = {kind_of_type(type_.__name__) for type_ in cells.types if type_ is not str}
     for text in cells.texts if str in cells.types else ():
         if not is_nothing(text):
@@ -320,7 +320,7 @@ def _is_numeral(text: str) -> bool:
 
 
 def is_wordy(texts: Sequence[str]) -> bool:
-    """Return whether cells are rather text than names."""
+    """Return whether cells are text rather than names."""
     if all(text.isascii() and " " not in text.strip() for text in texts):
         # Addresses, paths and numbers in groups.
         return False
@@ -328,7 +328,7 @@ def is_wordy(texts: Sequence[str]) -> bool:
 
 
 def decimal_mark(columns: Iterable[Cells], given: str | None) -> str:
-    """Return the decimal mark of a file: a comma where that alone makes numbers of columns."""
+    """Return the decimal mark of a file: a comma if only that makes columns numeric."""
     if given is not None:
         return check_choice("decimal", given, (".", ","))
     columns = [cells for cells in columns if cells.as_text]

@@ -1,4 +1,4 @@
-"""Features of a table that give its labels away, or repeat: what is told of them."""
+"""Warnings of features that leak labels, and of repeated rows."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from multimargin.datasets.table_cells import factorized
 from multimargin.datasets.table_kinds import Kind
 from multimargin.notices import warn
 
-# So many rows are in a label, and out of it, where a feature is not the same by chance.
+# Rows with and without a label from which an equal feature is no coincidence.
 _MANY_ROWS = 5
 _HEAD = 100
-# Of so many rows at least one repeats another.
+# Rows per repetition from which repeated rows are reported.
 _MANY_REPEATED = 10
 
 

@@ -68,7 +68,7 @@ def overview(frame: Frame, name: str, *, as_text: bool) -> TableOverview:
 
 
 def _likely_labels(frame: Any, columns: Sequence[ColumnOverview]) -> tuple[str, list[str], Counts]:
-    """Return the option for what look like labels, their columns, and the rows of each label."""
+    """Return the option for likely labels, their columns, and the rows of each label."""
     last = labels_at_the_end(frame)
     if len(last) > 1:
         Y, _ = indicator_of_columns(frame, last, "0")
@@ -86,7 +86,7 @@ def _likely_labels(frame: Any, columns: Sequence[ColumnOverview]) -> tuple[str, 
 
 
 def _column(cells: Cells) -> tuple[ColumnOverview, Kind]:
-    """Return what is shown of a column, and what it is to be read as."""
+    """Return the overview of a column, and its kind."""
     kind = kind_of(cells)
     tags: Mapping[str, int] = {}
     separator = None

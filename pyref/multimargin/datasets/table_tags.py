@@ -48,7 +48,7 @@ from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, warn_of_lookalikes
 from multimargin.typing import Column, Frame
 
-# Cells in which names are side by side by chance.
+# Number of cells in which names may be adjacent by chance.
 _A_FEW = 3
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
 _MANY_CELLS = 2000
@@ -56,7 +56,7 @@ _MANY_CELLS = 2000
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """The labels of n rows, as a column lists them."""
+    """The labels of n rows listed by a column."""
 
     names: list[str]  # The q tags, sorted, or those that were known
     Y: NDArray[Any]  # (n, q): Label indicator, as floats with NaN where it is unknown
@@ -134,7 +134,7 @@ def _one_column(columns: Any) -> Any:
 
 
 def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
-    """Return a table with one row for each of its rows, where each has a row for each tag."""
+    """Return a table with one row for each row that has a line for each tag."""
     if columns.one_tag_a_row is None:
         return frame
     (key,) = chosen_columns(frame, [columns.one_tag_a_row], "one_tag_a_row")
@@ -208,7 +208,7 @@ def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
 
 
 def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None]:
-    """Return the tags of each row, and what separates them; None for lists."""
+    """Return the tags of each row, and their separator; None for lists."""
     codes, cells = factorized(column)
     name = str(column.name)
     is_plain = _are_plain(cells)

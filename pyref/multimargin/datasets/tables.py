@@ -108,7 +108,7 @@ def read_table(
             name=stem_of(first) if name is None else name,
             known_labels=known_labels,
             as_text=kind_of(first) in DELIMITERS,
-            # What the test part holds decides nothing.
+            # The test part has no influence.
             rows=splits.get("train"),
         )
     return replace(table, splits=splits)
@@ -153,7 +153,7 @@ def table_of(
     as_text: bool = False,
     rows: NDArray[np.intp] | None = None,
 ) -> Table:
-    """Sort the columns of a data frame into features and labels.
+    """Divide the columns of a data frame into features and labels.
 
     `known_labels` are those of a fit, where `columns` are. `as_text` says that cells are texts of a
     file without types, `rows` which of them decide what a column holds, by default all.

@@ -1,4 +1,4 @@
-"""Lists and objects in cells of tags, also as text: the names in them, by many conventions."""
+"""Names of tags in lists and objects in cells, also as text, by many conventions."""
 
 import json
 import re
@@ -24,7 +24,7 @@ from multimargin.targets.names import as_written
 
 _LIST_IN_QUOTES = re.compile(r"\s*(['\"])(\[.*\]|\{.*\}|\(.*\))\1\s*", re.DOTALL)
 _UNREAD_LIST = re.compile(r"\s*[\[{(]\s*[\[{'\"]")
-# Where objects that are not names keep them, the innermost last.
+# Keys of the names in other objects, the innermost last.
 _KEYS_OF_NAMES = (
     *("annotations", "result", "value", "choices", "nodes", "edges", "node", "labels", "label"),
     *("name", "display_name", "title", "term", "tag", "id"),

@@ -1,4 +1,4 @@
-"""Separators of tags in cells, which are found by what recurs between them, to split and join."""
+"""Separators of tags in cells, found by recurring pieces, for splitting and joining."""
 
 import re
 from collections import Counter
@@ -11,7 +11,7 @@ from multimargin.checks.names import listed, quoted
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
 
-# What may stand between two tags, and whether it hardly has another use.
+# Possible separators of tags, and whether they hardly have another use.
 SEPARATORS = {
     ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
     "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, ";#": True, "\\n": True,
@@ -21,19 +21,19 @@ SEPARATORS = {
 }  # fmt: skip
 # Punctuation of names; any other is a separator where it stands in most cells.
 _OF_NAMES = frozenset("-_.'\"’()[]{}<>!?:%")
-# Kinds of characters that are no name alone, unlike emojis.
+# Kinds of characters that are not a name by themselves, unlike emojis.
 _OF_MARKS = {"Pc", "Pd", "Po", "Sm", "Sk"}
 # The least share of the pieces of cells with a separator that occur in other cells, too.
 _RECURRING, _OFTEN_RECURRING = 0.5, 0.75
 QUOTE = '"'
-# Different cells by which a separator is found.
+# Distinct cells from which a separator is found.
 _MANY_CELLS = 2000
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 
 
 def joined(tags: Sequence[str], separator: str) -> str:
-    """Write tags so that they can be read again with their separator.
+    """Write tags so that they can be read back with their separator.
 
     Those that have it in them, or begin with a quote, are put in quotes.
     """
@@ -111,7 +111,7 @@ def _is_mark(piece: str) -> bool:
 
 
 def _candidates(cells: Collection[str]) -> dict[str, bool]:
-    """Return what may separate tags: what often does, and other punctuation of most cells."""
+    """Return possible separators of tags: the usual ones, and punctuation of most cells."""
     counts = Counter(
         mark for cell in cells for mark in set(cell) if not mark.isalnum() and not mark.isspace()
     )
@@ -136,7 +136,7 @@ def list_tags(texts: Sequence[str], n_rows: int) -> bool:
 
 
 def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
-    """Return what separates tags: what is given, else a comma, or what pieces recur between.
+    """Return the separator of tags: the given one, a comma, or one with recurring pieces.
 
     A warning tells what is taken instead of a comma, and what may have been meant.
     """

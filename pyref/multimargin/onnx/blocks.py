@@ -28,7 +28,7 @@ _TINY = float(np.finfo(float).tiny)
 
 
 def add_block(graph: Graph, model: BaseEstimator, X: Rows) -> Node | None:
-    """Append the scores (n, q) of a block as a calibration takes them; None if it is none."""
+    """Append the scores (n, q) of a block for a calibration; None if it is not a block."""
     known = KNOWN.get(type(model))
     return None if known is None else known(graph, model, X)
 
@@ -39,7 +39,7 @@ def _log_odds(graph: Graph, p: Node) -> Node:
 
 
 def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
-    """Append a forest: trees that answer with the number of a leaf, and the shares of leaves."""
+    """Append a forest: trees that return the number of a leaf, and the shares of leaves."""
     trees = np.arange(forest.roots_.size)
     roots = forest.roots_.astype(np.int64)
     # Nodes and leaves before each tree, which has one leaf more than nodes.
@@ -131,7 +131,7 @@ def _nearness(graph: Graph, model: LabelNeighbours, X: Rows) -> tuple[Node, Node
     if model.metric == "cosine":
         length = graph.add("Sqrt", graph.add("ReduceSumSquare", X, axes=[1]))
         length = graph.add("Where", graph.add("Greater", length, 0.0), length, 1.0)
-        # They are in single precision.
+        # Single precision is enough for them.
         unit = graph.add("Cast", rows.astype(np.float32), to=_DOUBLE)
         return graph.add("MatMul", graph.add("Div", X, length), unit), None
     assert model.squares_ is not None

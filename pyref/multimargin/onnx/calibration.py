@@ -10,7 +10,7 @@ from multimargin.onnx.labels import columns, integers
 
 
 def add_odds(graph: Graph, calibration: Calibration, blocks: list[Node]) -> Node:
-    """Append the logarithms of the odds (n, q) that a fitted calibration makes of scores (n, q)."""
+    """Append the log odds (n, q) of a fitted calibration for scores (n, q)."""
     if isinstance(calibration, BentCalibration):
         low = graph.add("Div", graph.add("Sub", calibration.mean, blocks[0]), calibration.deviation)
         # Runtimes have Softplus in single precision only.
@@ -48,7 +48,7 @@ def add_odds(graph: Graph, calibration: Calibration, blocks: list[Node]) -> Node
 
 
 def _sorted(graph: Graph, q: int, scores: Node) -> tuple[Node, Node]:
-    """Append the scores of each row in descending order, and how many scores lie above each."""
+    """Append the scores of each row in descending order, and the number of scores above each."""
     # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
     more = graph.add("Pad", scores, integers([0, 0, 1, 0]), 0.0)
     ordered = graph.add("TopK", more, integers([q]), axis=1, largest=1, sorted=1)

@@ -153,7 +153,7 @@ def _converted(
 
 
 def _n_features(model: Any) -> int:
-    """Return d, of the first step that rows come to."""
+    """Return d, the number of features of the first step."""
     first = next(steps_of(model))
     if isinstance(first, CountVectorizer):
         return 1
@@ -211,7 +211,7 @@ def _label_sets(graph: Graph, head: Head, scores: Node, X: Rows) -> Node:
 
 
 def _reached(graph: Graph, model: Any, X: Rows) -> tuple[Any, Rows]:
-    """Append what a pipeline does before its classifier; return that, and its features."""
+    """Append the steps of a pipeline before its classifier; return that, and its features."""
     *transformers, last = steps_of(model)
     for transformer in transformers:
         X = add_transformer(graph, transformer, X)
@@ -221,7 +221,7 @@ def _reached(graph: Graph, model: Any, X: Rows) -> tuple[Any, Rows]:
 
 
 def _block(graph: Graph, name: str, estimator: Any, response: str, X: Rows) -> Node:
-    """Append the scores that a calibration takes of one of its models."""
+    """Append the scores of one of the models of a calibration."""
     inner, rows = _reached(graph, estimator, X)
     scores = add_block(graph, inner, rows)
     if scores is not None:
@@ -234,7 +234,7 @@ def _block(graph: Graph, name: str, estimator: Any, response: str, X: Rows) -> N
 
 
 def _response(graph: Graph, estimator: Any, response: str, X: Rows) -> Node:
-    """Append what a classifier around another one takes as its scores."""
+    """Append the scores that a classifier takes from its inner classifier."""
     inner, X = _reached(graph, estimator, X)
     if response not in ("label_scores", "decision_function"):
         raise ValueError(

@@ -15,9 +15,9 @@ from multimargin.onnx.inputs import NUMBERS
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-# Runtimes since 2022 know them, and all that a model needs is in them.
+# Supported by runtimes since 2022, and sufficient for all models.
 _OPSET, _IR_VERSION = 17, 8
-# Trees and look-ups; what splits texts, which ONNX Runtime has beyond the standard.
+# Trees and look-ups; operators of ONNX Runtime beyond the standard that split texts.
 _FURTHER = {"ai.onnx.ml": 3, "com.microsoft": 1}
 MOST_BYTES = 2**31 - 2**20
 """Of all constants, held dense as a runtime holds them: protocol buffers have no more."""
@@ -33,9 +33,9 @@ INT64, DOUBLE = 7, 11
 
 @dataclass
 class Given:
-    """Rows as they are given: their columns become inputs when a part of the model asks for them.
+    """Input rows, whose columns become inputs when a part of the model uses them.
 
-    As numbers, where nothing else is asked for.
+    They are numbers by default.
     """
 
     width: int  # Number of columns
@@ -111,7 +111,7 @@ class Graph:
         """
         names = [self._named(value) for value in inputs]
         name = f"{operator}_{len(self._nodes)}"
-        # The second output of TopK is not needed, yet has to have a name.
+        # The second output of TopK is not needed, but must have a name.
         outputs = [name, f"{name}_more"] if operator == "TopK" else [name]
         self._nodes.append(self._onnx.helper.make_node(operator, names, outputs, **attributes))
         return name

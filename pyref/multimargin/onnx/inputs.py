@@ -1,4 +1,4 @@
-"""Inputs of a graph: what a model takes, as numbers, names of categories, and texts."""
+"""Inputs of a graph: numbers, names of categories, and texts."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -72,7 +72,7 @@ def add_largest(graph: Graph, scores: Node, q: int) -> Node:
 
 
 def add_best_of_none(graph: Graph, labels: Node, scores: Node) -> Node:
-    """Append to predicted labels the label with the largest score where a row has none."""
+    """Append to predicted labels the label with the largest score for rows without any."""
     counts = graph.add("ReduceMax", graph.add("Cast", labels, to=DOUBLE), axes=[1])
     best = graph.add("GreaterOrEqual", scores, graph.add("ReduceMax", scores, axes=[1]))
     return graph.add("Or", labels, graph.add("And", best, graph.add("Equal", counts, 0.0)))

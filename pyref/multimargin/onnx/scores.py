@@ -56,7 +56,7 @@ def _kernel_values(graph: Graph, model: Any, X: Rows) -> Node:
 
 def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Rows) -> Node:
     """Append exp(-gamma ||x - s||^2), by ||x||^2 + ||s||^2 - 2 x.s."""
-    # What all rows have in common, and distances have not, is taken out.
+    # The common offset of all rows, which distances do not depend on, is subtracted.
     offset = middle_of(vectors) if kernel.offset is None else kernel.offset
     X = graph.add("Sub", X, offset)
     vectors = vectors - offset

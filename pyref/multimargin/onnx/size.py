@@ -10,7 +10,7 @@ from multimargin.inspection.steps import final_estimator, fitted_inside
 
 
 def dense_bytes(model: BaseEstimator) -> int:
-    """Return about how many bytes the arrays of a fitted model take in an ONNX runtime.
+    """Estimate the bytes of the arrays of a fitted model in an ONNX runtime.
 
     They are those of weights, support vectors and neighbours, which alone may be too large. Files
     are smaller where arrays have few entries.

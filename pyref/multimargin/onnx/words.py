@@ -14,7 +14,7 @@ from multimargin.onnx.inputs import CATEGORIES, TEXTS, Strings
 from multimargin.onnx.labels import integers
 from multimargin.targets.given import is_missing
 
-# What an empty place between characters is; no text has it.
+# The mark of an empty place between characters, which occurs in no text.
 _PAD = "\x02"
 # Numbers of characters: what separates words, and what no term has.
 _BETWEEN, _OTHER = 0, 1
@@ -76,7 +76,7 @@ def add_counts(graph: Graph, vectorizer: CountVectorizer, X: Strings) -> Node:
     # A further text, in which everything matches: without matches the runtime drops an axis.
     text = graph.add("Concat", text, np.array(["a  "], dtype=object), axis=0)
     if of_words:
-        # A word is a run of letters between two of what are none.
+        # A word is a run of letters between two other characters.
         pieces = _matches(graph, text, "(?s:.)")
         marked, mark = _matches(graph, pieces, _NO_LETTER), _BETWEEN
         grams = [[_BETWEEN, *(numbers[one] for one in term), _BETWEEN] for term in terms]

@@ -50,7 +50,7 @@ class Job:
     estimator: Any  # Unfitted; it is cloned
     split: Split
     blank: Result  # The result, as far as it is known before the fit
-    # How its parameters are chosen on the training rows; None leaves them as they are
+    # The search for its parameters on the training rows; None for none
     search: Search | None = None
     # Of a table the kinds of its columns, which are encoded as the training rows ask for
     kinds: Mapping[str, str] | None = None
@@ -98,7 +98,7 @@ def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
 
 
 def _known_enough(estimator: Any, rows: NDArray[np.intp], Y: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the rows that a method can be fitted to: most need all labels of a row."""
+    """Return the rows to which a method can be fitted: most need all labels of a row."""
     complete = complete_rows(Y[rows])
     if complete.all() or _takes_unknown_labels(estimator):
         return rows
@@ -135,7 +135,7 @@ def _label_counts(Y: NDArray[Any], predicted: Any) -> NDArray[np.intp]:
 
 
 def _pipeline(X: Any, job: Job) -> Pipeline:
-    """Return the unfitted method behind what makes scaled numbers of the features."""
+    """Return the unfitted method after the steps that scale the features."""
     estimator, scaling = clone(job.estimator), job.blank.scaling
     if job.kinds is not None:
         return with_encoder(estimator, job.kinds, scaling, n_rows=X.shape[0])
@@ -171,7 +171,7 @@ def _noting_warnings(noted: list[str]) -> Iterator[None]:
         return
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # How many labels are unknown is a fact of the data, not of a fit.
+        # The number of unknown labels is a property of the data, not of a fit.
         warnings.simplefilter("ignore", UnknownLabelsWarning)
         try:
             yield

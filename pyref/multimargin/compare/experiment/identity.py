@@ -16,7 +16,7 @@ from scipy import sparse
 
 
 def describe(value: object) -> Any:
-    """Describe a parameter by what JSON can hold: classes, parameters, fingerprints of content."""
+    """Describe a parameter in JSON: classes, parameters, fingerprints of content."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.bool_):
@@ -37,7 +37,7 @@ def describe(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [describe(entry) for entry in value]
     if isinstance(value, FunctionType):
-        # Its name alone would not tell when a function was edited; pickling a lambda would fail.
+        # A name would not reveal that a function was edited, and a lambda cannot be pickled.
         return f"{value.__qualname__} {joblib.hash(_code(value.__code__))}"
     try:
         content = joblib.hash(value)

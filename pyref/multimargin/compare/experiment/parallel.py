@@ -20,8 +20,8 @@ Work = tuple[MultilabelData | Table, Job]
 def evaluate_all(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, None, None]:
     """Run jobs, `n_jobs` at a time as in joblib, and yield their results as they arrive.
 
-    A job that takes its process down with it, by lack of memory or a crash, has a result with an
-    error, where the processes are those of joblib's default backend.
+    A job that kills its process, by lack of memory or a crash, has a result with an error, with
+    joblib's default backend.
     """
     done: set[str] = set()
     try:
@@ -29,7 +29,7 @@ def evaluate_all(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, 
             done.add(result.job)
             yield result
     except TerminatedWorkerError:
-        # It is not known whose fault it was: one at a time, the next one will be.
+        # The culprit is unknown: run one at a time, the next one to fail is.
         yield from _one_at_a_time([item for item in work if item[1].blank.job not in done])
 
 

@@ -9,7 +9,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Progress:
-    """Counts results, and tells of them."""
+    """Counts results, and reports them."""
 
     def __init__(self, n_known: int, n_total: int) -> None:
         self._done, self._total, self._said = n_known, n_total, monotonic()

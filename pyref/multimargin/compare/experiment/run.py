@@ -1,4 +1,4 @@
-"""An experiment: methods x data sets x splits, each result on disk as soon as it is there."""
+"""An experiment: methods x data sets x splits, each result written to disk at once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -115,7 +115,7 @@ def run_experiment(
     estimators = {
         name: _seeded(estimator, seed) for name, estimator in _estimators(methods).items()
     }
-    # What the papers tune over, for methods that are given by name.
+    # The papers' search grids, for methods given by name.
     grids = {} if isinstance(methods, Mapping) else {m: find_method(m).grid for m in methods}
     searched = searches(tune, list(estimators), grids, tune_folds, tune_score)
     pairs = [

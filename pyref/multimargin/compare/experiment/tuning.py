@@ -1,4 +1,4 @@
-"""The search for parameters that is nested inside a split: on its training rows alone."""
+"""The search for parameters nested inside a split, on its training rows only."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

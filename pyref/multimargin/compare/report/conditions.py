@@ -1,4 +1,4 @@
-"""The tables of what results were obtained from: certificates, failures, parameters, data."""
+"""The tables of the conditions of results: certificates, failures, parameters, data."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ _FEW_NAMES = 5
 
 
 def certificates_table(results: Sequence[Result]) -> Table | None:
-    """Lay out how far the fits are from their optima; None without certificates."""
+    """Lay out the gaps of the fits to their optima; None without certificates."""
     certified = _grouped((result, result.certificate) for result in results)
     if not certified:
         return None
@@ -69,7 +69,7 @@ def tuning_table(results: Sequence[Result]) -> Table | None:
 
 
 def failures_table(results: Sequence[Result]) -> Table | None:
-    """Lay out what failed, and why; None without failures."""
+    """Lay out failures and their reasons; None without failures."""
     failed: dict[tuple[str, str, str], list[str]] = {}
     for result in (one for one in results if one.failed):
         message = result.data, result.method, message_of(result)
@@ -78,7 +78,7 @@ def failures_table(results: Sequence[Result]) -> Table | None:
 
 
 def remarks_table(results: Sequence[Result]) -> Table | None:
-    """Lay out what to know about results that did not fail; None without any of it.
+    """Lay out remarks on results that did not fail; None without remarks.
 
     These are warnings, methods without scores, and labels with one class in a training part.
     """
@@ -166,7 +166,7 @@ def environments_table(results: Sequence[Result]) -> Table:
 def _grouped(
     entries: Iterable[tuple[Result, dict[str, Any] | None]],
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Gather what results have, by data set and method."""
+    """Group properties of results by data set and method."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for result, entry in entries:
         if entry is not None:

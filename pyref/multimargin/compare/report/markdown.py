@@ -1,4 +1,4 @@
-"""A comparison as one Markdown document: who wins, all tables, and what they were obtained from."""
+"""A comparison as one Markdown document: the verdict, all tables, and their conditions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -104,6 +104,6 @@ def comparison_tables(
 
 
 def condition_tables(results: Sequence[Result]) -> list[Table]:
-    """Return the tables of what to know about the fits, those that have anything to say."""
+    """Return the tables of the conditions of fits that are not empty."""
     tables = (certificates_table, tuning_table, failures_table, remarks_table)
     return [table for table in (make(results) for make in tables) if table is not None]

@@ -13,7 +13,7 @@ _MARKDOWN = str.maketrans(
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table to be read by people.
+    """A table for human readers.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def to_markdown(tables: Sequence[Table]) -> str:
             cells = cells.mask(table.best, "**" + cells + "**")
         frame = cells.rename(index=escaped, columns=escaped).reset_index()
         frame.columns = [escaped(name) for name in table.header]
-        # Else tabulate would read the texts as numbers and write them its own way.
+        # Otherwise tabulate would parse the texts as numbers and reformat them.
         align = ["left", *["right" if table.numeric else "left"] * table.cells.shape[1]]
         text = frame.to_markdown(index=False, disable_numparse=True, colalign=align)
         parts += [f"### {escaped(table.title)}", text]

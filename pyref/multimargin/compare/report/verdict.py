@@ -1,4 +1,4 @@
-"""The sentence with which a report opens: which method is first, and whether that is chance."""
+"""The first sentence of a report: which method is first, and whether that is significant."""
 
 from collections.abc import Sequence
 from math import isnan

@@ -1,4 +1,4 @@
-"""Values that differ by rounding alone are equal: statistics must not see a difference in them."""
+"""Values that differ only by rounding are equal, and must not count as different."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ def rounded(values: ArrayLike) -> NDArray[np.float64]:
 def advantages(
     values: ArrayLike, others: ArrayLike, *, larger_is_better: bool
 ) -> NDArray[np.float64]:
-    """Return by how much the first values are better; 0 where both agree to twelve digits."""
+    """Return the advantages of the first values; 0 where both agree to twelve digits."""
     first, second = np.asarray(values, dtype=np.float64), np.asarray(others, dtype=np.float64)
     difference = first - second if larger_is_better else second - first
     scale = np.maximum(np.abs(first), np.abs(second))

@@ -232,7 +232,7 @@ def wilcoxon_tests(
     for method in table.columns.drop(reference):
         both = table[[reference, method]].dropna()
         gain = advantages(both[reference], both[method], larger_is_better=larger_is_better)
-        # Differences that are alike up to rounding share a rank.
+        # Differences that are equal up to rounding share a rank.
         gain = rounded(gain)
         outcome, rank_sum, p_value, note = "untested", float("nan"), float("nan"), ""
         if len(both) < 2:

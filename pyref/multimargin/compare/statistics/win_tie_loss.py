@@ -18,7 +18,7 @@ OUTCOMES = ("win", "tie", "loss", "untested")
 
 @dataclass(frozen=True, eq=False)
 class WinTieLoss:
-    """Counts of how often one method is better than each of the others.
+    """Numbers of data sets on which one method is better than each of the others.
 
     Parameters
     ----------
