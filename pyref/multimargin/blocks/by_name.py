@@ -104,10 +104,10 @@ def few_columns(X: Features) -> bool:
 
 def _names(stack: str, data: Data) -> tuple[str, ...]:
     if few_columns(data.X):
-        # Linear where trees are left out, and where rows without labels are compared with others
-        many = data.X.shape[0] * data.n_labels > _MOST_PAIRS
-        linear = ("discriminant",) if many else ("linear",) if data.mostly_empty else ()
-        return *linear, "forest", "neighbours"
+        # Where rows without labels are compared with others, if they are not too many
+        few = data.X.shape[0] * data.n_labels <= _MOST_PAIRS
+        linear = ("linear",) if data.mostly_empty and few else ()
+        return *linear, "discriminant", "forest", "neighbours"
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 
