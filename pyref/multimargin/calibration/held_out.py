@@ -32,6 +32,7 @@ from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targ
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.folds import Rows, folds_of
 from multimargin.typing import Folds, LabelsLike, Marks, Matrix, MatrixLike, is_sparse
+from multimargin.whole_fits import whole_or_unchanged
 
 Named = list[tuple[str, Any]]
 
@@ -292,7 +293,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             )
         return {name: weights_for(estimator, weights) for name, estimator in estimators}
 
-    @abstractmethod
+    @whole_or_unchanged
     def fit(
         self,
         X: MatrixLike,
@@ -318,6 +319,15 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         **params : dict
             With scikit-learn's metadata routing enabled, what else the classifiers' fits request.
         """
+        X = _sliceable(X)
+        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
+        return self
+
+    @abstractmethod
+    def fit_held_out(
+        self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike
+    ) -> Matrix:
+        """Learn from held-out scores that are there, of fitted classifiers; return their odds."""
 
     def label_scores(self, X: MatrixLike) -> Matrix:
         """Return a score of each label, before the threshold.
@@ -416,7 +426,7 @@ def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimat
     return found
 
 
-def sliceable(X: MatrixLike) -> MatrixLike:
+def _sliceable(X: MatrixLike) -> MatrixLike:
     """Return features whose rows can be taken out: not every sparse format allows it."""
     return X.tocsr() if is_sparse(X) else X
 
