@@ -292,22 +292,15 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     random_state: int | np.random.RandomState | None = None
 
     def _label_order(self, q: int) -> NDArray[np.intp] | None:
-        if isinstance(self.order, str):
-            if self.order != "random":
-                raise ValueError(
-                    f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
-                )
-            drawn: NDArray[np.intp] = random_state_of(self.random_state).permutation(q)
-            self.order_ = drawn
-            return drawn
-        order = np.asarray(self.order)
+        is_random = isinstance(self.order, str) and self.order == "random"
+        order = random_state_of(self.random_state).permutation(q) if is_random else self.order
+        order = np.asarray(order)
         if order.shape != (q,) or not np.array_equal(np.sort(order), np.arange(q)):
             raise ValueError(
                 f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
             )
-        given: NDArray[np.intp] = order.astype(np.intp)
-        self.order_ = given
-        return given
+        self.order_: NDArray[np.intp] = order.astype(np.intp)
+        return self.order_
 
 
 def _supports(selector: Any, q: int, d: int) -> NDArray[np.bool_]:
@@ -332,11 +325,11 @@ def _supports(selector: Any, q: int, d: int) -> NDArray[np.bool_]:
 
 def _predecessors(q: int, order: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
     """Return the labels before each label in the chain."""
-    if order is None:
-        return [np.empty(0, dtype=np.intp)] * q
-    before: list[NDArray[np.intp]] = [order[:0]] * q
-    for place, k in enumerate(order):
-        before[k] = order[:place]
+    none = np.empty(0, dtype=np.intp)
+    chain = none if order is None else order
+    before = [none] * q
+    for place, k in enumerate(chain):
+        before[k] = chain[:place]
     return before
 
 
