@@ -9,15 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import has_fit_parameter, validate_data
+from sklearn.utils.validation import has_fit_parameter
 
-from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import job_count, random_state_of
-from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
 from multimargin.notices import warn
-from multimargin.targets.reading import read_targets
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -85,13 +82,8 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         for name, value in (("estimator", self.estimator), ("selector", self.selector)):
             if value is not None and not hasattr(value, "fit"):
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
-        if y is None:
-            validate_data(self, X, y)
-        X = self._checked_features(X, reset=True)
-        targets = read_targets(y)
+        X, targets, weights = self._checked_data(X, y, sample_weight)
         indicator = targets.indicator
-        check_as_many_rows(indicator, X)
-        weights = check_sample_weight(sample_weight, indicator.shape[0])
         if weights is not None:
             X, indicator, weights = X[weights > 0], indicator[weights > 0], weights[weights > 0]
         n, q = indicator.shape

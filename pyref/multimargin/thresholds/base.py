@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import UNKNOWN, check_indicator
-from multimargin.typing import LabelsLike, Marks, Matrix, MatrixLike, Scores, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
 
 # An indicator with marks of unknown labels
 Known: TypeAlias = NDArray[np.uint8]
@@ -212,18 +212,6 @@ def check_rows(
     Y = check_indicator(y, unknown=True)
     scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     return scores, Y, check_sample_weight(sample_weight, Y.shape[0])
-
-
-def learn_threshold(
-    threshold: Threshold,
-    scores: Matrix,
-    y: Marks,
-    X: MatrixLike | None,
-    sample_weight: Vector | None = None,
-) -> Threshold:
-    """Learn a threshold in units of the spread of the scores."""
-    unit = spread(scores, sample_weight)
-    return threshold.fit(scores / unit, y, X, sample_weight).rescale(unit)
 
 
 def enough_rows(threshold: Threshold, n: int, q: int) -> int:
