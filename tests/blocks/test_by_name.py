@@ -76,7 +76,7 @@ def test_where_most_rows_have_no_label_the_first_block_is_linear(monkeypatch):
     assert others.blocks_ == ("ranker", "neighbours")
     words, y = rare_words()
     few = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
-    assert few.blocks_ == ("linear", "ranker", "discriminant", "forest", "neighbours", "lift")
+    assert few.blocks_ == ("linear", "ranker", "forest", "neighbours", "lift")
     monkeypatch.setattr("multimargin.blocks.by_name._MOST_PAIRS", 1)
     many = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
     assert many.blocks_ == ("ranker", "discriminant", "neighbours", "lift")
@@ -197,6 +197,14 @@ def test_few_labels_and_classes(q):
     assert (model.predict(X) == classes).mean() > 0.7
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     assert model.decision_function(X).shape == ((len(X),) if q == 2 else (len(X), 3))
+
+
+def test_the_decision_of_two_classes_is_the_ratio_of_their_probabilities():
+    X, y = problem(5)
+    model = LabelRankerCV([10.0], **QUICK).fit(X, y[:, 0])
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(model.decision_function(X), np.log(p[:, 1] / p[:, 0]), atol=1e-12)
+    np.testing.assert_array_equal(model.decision_function(X) > 0.0, model.predict(X) == 1)
 
 
 def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):

@@ -104,10 +104,10 @@ def few_columns(X: Features) -> bool:
 
 def _names(stack: str, data: Data) -> tuple[str, ...]:
     if few_columns(data.X):
-        # Where rows without labels are compared with others, if they are not too many
+        # Where most rows have no label, logistic regressions compare them with others
         few = data.X.shape[0] * data.n_labels <= _MOST_PAIRS
-        linear = ("linear",) if data.mostly_empty and few else ()
-        return *linear, "discriminant", "forest", "neighbours"
+        linear = "linear" if data.mostly_empty and few else "discriminant"
+        return linear, "forest", "neighbours"
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 

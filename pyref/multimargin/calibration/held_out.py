@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logit
+from scipy.special import log_expit, logit
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -358,11 +358,14 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         -------
         ndarray of shape (n, q), (n, n_classes) or (n,)
             Scores less the threshold. One for each label changes the ranking of the labels here;
-            `label_scores` keeps it. The scores of three classes or more, the difference for two.
+            `label_scores` keeps it. The scores of three classes or more; of two their difference,
+            or the logarithm of the ratio of their probabilities.
         """
         blocks = self._blocks(X)
         decision = self.head_.decision_function(blocks, X)
         if not self.multilabel_ and self.classes_.size == 2:
+            # Odds of two classes, unlike their probabilities, need not rank rows by one of them.
+            decision = log_expit(decision) if self._of_odds else decision
             return np.ascontiguousarray(decision[:, 1] - decision[:, 0])
         return decision
 

@@ -100,7 +100,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
         whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 50 of 24
         labels or more, or 32 of sparse or more than 500 features), for dense features up to 500
-        linear discriminants, "discriminant", and for others or where most rows have no label
+        linear discriminants, "discriminant", but for others or where most rows have no label
         one-vs-rest logistic regressions, "linear". "full" has three times the trees and, for sparse
         or more features, "linear" with balanced weights, "balanced". Both have "lift", see
         `CalibratedClassifier`. A list has some of these names, classifiers, or pairs of a name and
@@ -551,8 +551,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Returns
         -------
         ndarray of shape (n, q), (n, n_classes) or (n,)
-            log(p / (1 - p)) - t for labels; without a threshold for three or more classes; the
-            difference for two.
+            log(p / (1 - p)) - t for labels; without a threshold for three or more classes;
+            log(p_1 / p_0) for two.
         """
         decision: Matrix = self._asked("decision_function", X)
         return decision
