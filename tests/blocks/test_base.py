@@ -67,5 +67,5 @@ def test_the_stack_of_a_ranker_learns_from_known_labels():
     X, _, hidden = partly()
     options = {"loss": "hinge", "kernel": "linear", "class_weight": None, "top_k": None}
     model = LabelRankerCV([1.0], **options, random_state=0).fit(X, hidden)
-    assert model.blocks_ == ("ranker", "forest", "neighbours", "lift")
+    assert model.blocks_ == ("ranker", "discriminant", "forest", "neighbours", "lift")
     assert model.left_out_ == {}

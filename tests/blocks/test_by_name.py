@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.multiclass import OneVsRestClassifier
 
 from multimargin import CalibratedClassifier, LabelRankerCV, RankSVM, ThresholdedClassifier
-from multimargin.blocks import LabelForest, LabelNeighbours
+from multimargin.blocks import LabelDiscriminant, LabelForest, LabelNeighbours
 from multimargin.calibration import calibrated
 from multimargin.measures import micro_f1
 from multimargin.tuning import MultilabelStratifiedKFold
@@ -37,7 +37,7 @@ def text(seed=0):
 def test_which_blocks_by_the_features():
     X, y = problem()
     dense = LabelRankerCV([10.0], **QUICK).fit(X, y)
-    assert dense.blocks_ == ("ranker", "forest", "neighbours", "lift")
+    assert dense.blocks_ == ("ranker", "discriminant", "forest", "neighbours", "lift")
     words = LabelRankerCV([10.0], **QUICK).fit(*text())
     assert words.blocks_ == ("ranker", "linear", "neighbours", "forest", "lift")
     full = LabelRankerCV([10.0], stack="full", **QUICK).fit(*text())
@@ -65,7 +65,7 @@ def rare_words(seed=0):
     return X, y
 
 
-def test_where_most_rows_have_no_label_the_first_block_is_linear():
+def test_where_most_rows_have_no_label_the_first_block_is_linear(monkeypatch):
     model = LabelRankerCV([10.0], **QUICK).fit(*rare_words())
     assert model.blocks_ == ("linear", "ranker", "neighbours", "forest", "lift")
     ranker = dict(model.best_estimator_[-1].estimators_)["ranker"]
@@ -77,6 +77,9 @@ def test_where_most_rows_have_no_label_the_first_block_is_linear():
     words, y = rare_words()
     few = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
     assert few.blocks_ == ("linear", "ranker", "forest", "neighbours", "lift")
+    monkeypatch.setattr("multimargin.blocks.by_name._MOST_PAIRS", 1)
+    many = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
+    assert many.blocks_ == ("ranker", "discriminant", "neighbours", "lift")
 
 
 def test_neighbours_of_too_many_rows_are_left_out(monkeypatch):
@@ -119,7 +122,7 @@ def test_held_out_scores_of_a_row_do_not_see_its_own_labels(monkeypatch):
     model.fit(X, y)
     model.fit(X, changed)
     before, after = seen
-    assert len(before.blocks) == 3
+    assert len(before.blocks) == 4
     own = before.rows == 7
     for one, other in zip(before.blocks, after.blocks, strict=True):
         np.testing.assert_array_equal(one[own], other[own])
@@ -196,9 +199,17 @@ def test_few_labels_and_classes(q):
     assert model.decision_function(X).shape == ((len(X),) if q == 2 else (len(X), 3))
 
 
+def test_the_decision_of_two_classes_is_the_ratio_of_their_probabilities():
+    X, y = problem(5)
+    model = LabelRankerCV([10.0], **QUICK).fit(X, y[:, 0])
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(model.decision_function(X), np.log(p[:, 1] / p[:, 0]), atol=1e-12)
+    np.testing.assert_array_equal(model.decision_function(X) > 0.0, model.predict(X) == 1)
+
+
 def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     X, y = problem(6, n=500)
-    foretold = {LabelForest: 1e9, LabelNeighbours: 0.0}
+    foretold = {LabelDiscriminant: 0.0, LabelForest: 1e9, LabelNeighbours: 0.0}
     monkeypatch.setattr(
         "multimargin.blocks.stack.Stack._foretold",
         lambda self, block: foretold[type(block)],
@@ -206,7 +217,7 @@ def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)
     with pytest.warns(UserWarning, match="stack leaves out forest for lack of time"):
         model.fit(X, y)
-    assert model.blocks_ == ("ranker", "neighbours", "lift")
+    assert model.blocks_ == ("ranker", "discriminant", "neighbours", "lift")
     assert list(model.left_out_) == ["forest"]
 
 
@@ -215,7 +226,7 @@ def test_without_time_the_ranker_is_what_the_first_setting_gives():
     X, y = problem(6, n=400)
     model = LabelRankerCV(max_time=1e-3, random_state=0).fit(X, y)
     assert model.blocks_ == ("ranker",)
-    assert {"forest", "neighbours", "lift"} == set(model.left_out_)
+    assert {"discriminant", "forest", "neighbours", "lift"} == set(model.left_out_)
     assert model.status_ == "time_limit"
     assert len(model.cv_results_["params"]) == 1
 

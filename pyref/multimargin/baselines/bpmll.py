@@ -30,7 +30,7 @@ from multimargin.checks.parameters import check_integer, check_real
 from multimargin.targets.indicator import check_pairs
 from multimargin.targets.reading import Targets
 from multimargin.thresholds import ScoresThreshold
-from multimargin.thresholds.base import learn_threshold
+from multimargin.thresholds.base import spread
 from multimargin.typing import Features, Matrix
 
 _LEAST_HIDDEN = 4
@@ -119,9 +119,9 @@ class BPMLL(BaselineClassifier):
             for (places, values), relevant in rows:
                 self.loss_curve_[epoch] += descent.step(places, values, relevant)
             descent.settle()
-        self.threshold_ = learn_threshold(
-            ScoresThreshold(), self._label_scores(X), targets.indicator, X
-        )
+        scores = self._label_scores(X)
+        unit = spread(scores)
+        self.threshold_ = ScoresThreshold().fit(scores / unit, targets.indicator).rescale(unit)
 
     @with_one_blas_thread
     def _label_scores(self, X: Features) -> Matrix:

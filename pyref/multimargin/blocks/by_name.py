@@ -104,10 +104,10 @@ def few_columns(X: Features) -> bool:
 
 def _names(stack: str, data: Data) -> tuple[str, ...]:
     if few_columns(data.X):
-        # Linear where trees are left out, and where rows without labels are compared with others
-        many = data.X.shape[0] * data.n_labels > _MOST_PAIRS
-        linear = ("discriminant",) if many else ("linear",) if data.mostly_empty else ()
-        return *linear, "forest", "neighbours"
+        # Where most rows have no label, logistic regressions compare them with others
+        few = data.X.shape[0] * data.n_labels <= _MOST_PAIRS
+        linear = "linear" if data.mostly_empty and few else "discriminant"
+        return linear, "forest", "neighbours"
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 
@@ -132,18 +132,6 @@ def _worth_it(names: tuple[str, ...], data: Data) -> tuple[Named, dict[str, str]
     return blocks, left_out
 
 
-def _linear(data: Data) -> Any:
-    return LabelLogistic()
-
-
-def _balanced(data: Data) -> Any:
-    return LabelLogistic(class_weight="balanced")
-
-
-def _discriminant(data: Data) -> Any:
-    return LabelDiscriminant()
-
-
 def _neighbours(data: Data) -> Any:
     return LabelNeighbours(metric="cosine" if sparse.issparse(data.X) else "euclidean")
 
@@ -164,9 +152,9 @@ def _forest(data: Data) -> Any:
 
 
 BLOCKS: dict[str, Callable[[Data], Any]] = {
-    "linear": _linear,
-    "balanced": _balanced,
-    "discriminant": _discriminant,
+    "linear": lambda data: LabelLogistic(),
+    "balanced": lambda data: LabelLogistic(class_weight="balanced"),
+    "discriminant": lambda data: LabelDiscriminant(),
     "neighbours": _neighbours,
     "forest": _forest,
 }

@@ -28,7 +28,7 @@ _ENTRIES = 2**20
 
 
 class LabelDiscriminant(LinearBlock):
-    """One linear discriminant a label, all of one covariance: for many rows of few columns.
+    """One linear discriminant a label, all of one covariance: for few columns.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.tree import ExtraTreeRegressor
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blocks.base import (
@@ -202,8 +203,7 @@ class LabelForest(LabelBlock):
         n, d = X.shape
         found = np.empty((n, self.classes_.size))
         step = max(_ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
-        for first in range(0, n, step):
-            rows = slice(first, first + step)
+        for rows in gen_batches(n, step):
             dense = X[rows].toarray() if sparse.issparse(X) else X[rows]
             found[rows] = self._mean_shares(self._leaves(self._in_single(dense)))
         return found
@@ -248,8 +248,7 @@ class LabelForest(LabelBlock):
             node[going] = np.where(to_left, self.left_[at], self.right_[at])
             inner = node[going] >= 0
             going, rows = going[inner], rows[inner]
-        leaves: Indices = (-1 - node).reshape(n, trees)
-        return leaves
+        return (-1 - node).reshape(n, trees)
 
     def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """Predict labels that more than half of the leaves' rows have.

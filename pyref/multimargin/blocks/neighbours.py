@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -149,9 +150,7 @@ class LabelNeighbours(OddsBlock):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         found = np.empty((X.shape[0], self.classes_.size))
-        step = max(_ENTRIES // self.weights_.size, 1)
-        for first in range(0, len(found), step):
-            chunk = slice(first, first + step)
+        for chunk in gen_batches(len(found), max(_ENTRIES // self.weights_.size, 1)):
             found[chunk] = self._shares_of_votes(X[chunk])
         k = min(self.n_neighbors, self.weights_.size)
         found *= k

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
 
 from multimargin.calibration.bend import BentCalibration, Calibration, bent, place_of_bend
 from multimargin.calibration.head import Head
-from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named, sliceable
+from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
 from multimargin.calibration.lift import LabelLift, LiftedCalibration
 from multimargin.calibration.pairs import Listed
 from multimargin.calibration.pooled import PooledCalibration
@@ -27,8 +27,7 @@ from multimargin.thresholds.expected import ExpectedF1Threshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.shrunken import ShrunkenThreshold
-from multimargin.typing import Folds, Indicator, LabelsLike, Matrix, MatrixLike
-from multimargin.whole_fits import whole_or_unchanged
+from multimargin.typing import Folds, Indicator, Matrix, MatrixLike
 
 # Pieces of the rows of a fold that no other fold complements.
 _PIECES = 3
@@ -147,19 +146,6 @@ class CalibratedClassifier(HeldOutClassifier):
         if calibration is None:
             raise AttributeError("calibration_")
         return calibration
-
-    @whole_or_unchanged
-    def fit(
-        self,
-        X: MatrixLike,
-        y: LabelsLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        **params: Any,
-    ) -> Self:
-        X = sliceable(X)
-        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
-        return self
 
     def fit_held_out(
         self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logit
+from scipy.special import log_expit, logit
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -32,6 +32,7 @@ from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targ
 from multimargin.thresholds.base import Threshold
 from multimargin.tuning.folds import Rows, folds_of
 from multimargin.typing import Folds, LabelsLike, Marks, Matrix, MatrixLike, is_sparse
+from multimargin.whole_fits import whole_or_unchanged
 
 Named = list[tuple[str, Any]]
 
@@ -292,7 +293,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             )
         return {name: weights_for(estimator, weights) for name, estimator in estimators}
 
-    @abstractmethod
+    @whole_or_unchanged
     def fit(
         self,
         X: MatrixLike,
@@ -318,6 +319,15 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         **params : dict
             With scikit-learn's metadata routing enabled, what else the classifiers' fits request.
         """
+        X = _sliceable(X)
+        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
+        return self
+
+    @abstractmethod
+    def fit_held_out(
+        self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike
+    ) -> Matrix:
+        """Learn from held-out scores that are there, of fitted classifiers; return their odds."""
 
     def label_scores(self, X: MatrixLike) -> Matrix:
         """Return a score of each label, before the threshold.
@@ -348,11 +358,14 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         -------
         ndarray of shape (n, q), (n, n_classes) or (n,)
             Scores less the threshold. One for each label changes the ranking of the labels here;
-            `label_scores` keeps it. The scores of three classes or more, the difference for two.
+            `label_scores` keeps it. The scores of three classes or more; of two their difference,
+            or the logarithm of the ratio of their probabilities.
         """
         blocks = self._blocks(X)
         decision = self.head_.decision_function(blocks, X)
         if not self.multilabel_ and self.classes_.size == 2:
+            # Odds of two classes, unlike their probabilities, need not rank rows by one of them.
+            decision = log_expit(decision) if self._of_odds else decision
             return np.ascontiguousarray(decision[:, 1] - decision[:, 0])
         return decision
 
@@ -416,7 +429,7 @@ def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimat
     return found
 
 
-def sliceable(X: MatrixLike) -> MatrixLike:
+def _sliceable(X: MatrixLike) -> MatrixLike:
     """Return features whose rows can be taken out: not every sparse format allows it."""
     return X.tocsr() if is_sparse(X) else X
 

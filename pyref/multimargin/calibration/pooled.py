@@ -196,11 +196,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         blocks = _as_blocks(scores)
         if len(blocks) != n_blocks:
             raise ValueError(f"scores has {len(blocks)} blocks; expected {n_blocks} as in fit.")
-        n_rows = None
-        for place, block in enumerate(blocks):
-            blocks[place] = check_scores(block, n_rows=n_rows, n_labels=q)
-            n_rows = blocks[0].shape[0]
-        return self.odds(blocks)
+        first = check_scores(blocks[0], n_labels=q)
+        others = [check_scores(one, n_rows=len(first), n_labels=q) for one in blocks[1:]]
+        return self.odds([first, *others])
 
     def shares(self, blocks: Sequence[Scores]) -> list[Matrix]:
         """Return what each block adds to the logarithms of the odds, (n, q) each.

@@ -1,19 +1,16 @@
 """Any multi-label classifier with a threshold learned from out-of-fold scores."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
-
-from numpy.typing import ArrayLike
+from typing import Any
 
 from multimargin.calibration.head import Head
-from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named, sliceable
+from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
 from multimargin.checks.parameters import check_flag
 from multimargin.targets.empty_rows import share_of_empty_rows
 from multimargin.targets.reading import Targets
 from multimargin.thresholds.base import Threshold, spread
 from multimargin.thresholds.make import make_threshold
-from multimargin.typing import Folds, LabelsLike, Matrix, MatrixLike
-from multimargin.whole_fits import whole_or_unchanged
+from multimargin.typing import Folds, Matrix, MatrixLike
 
 
 @dataclass(repr=False, eq=False)
@@ -90,19 +87,6 @@ class ThresholdedClassifier(HeldOutClassifier):
     cv: Folds = 3
     response_method: str = "auto"
     n_jobs: int | None = None
-
-    @whole_or_unchanged
-    def fit(
-        self,
-        X: MatrixLike,
-        y: LabelsLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        **params: Any,
-    ) -> Self:
-        X = sliceable(X)
-        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
-        return self
 
     def fit_held_out(
         self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike

@@ -9,15 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import has_fit_parameter, validate_data
+from sklearn.utils.validation import has_fit_parameter
 
-from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import job_count, random_state_of
-from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
 from multimargin.notices import warn
-from multimargin.targets.reading import read_targets
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -85,13 +82,8 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         for name, value in (("estimator", self.estimator), ("selector", self.selector)):
             if value is not None and not hasattr(value, "fit"):
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
-        if y is None:
-            validate_data(self, X, y)
-        X = self._checked_features(X, reset=True)
-        targets = read_targets(y)
+        X, targets, weights = self._checked_data(X, y, sample_weight)
         indicator = targets.indicator
-        check_as_many_rows(indicator, X)
-        weights = check_sample_weight(sample_weight, indicator.shape[0])
         if weights is not None:
             X, indicator, weights = X[weights > 0], indicator[weights > 0], weights[weights > 0]
         n, q = indicator.shape
@@ -292,22 +284,15 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     random_state: int | np.random.RandomState | None = None
 
     def _label_order(self, q: int) -> NDArray[np.intp] | None:
-        if isinstance(self.order, str):
-            if self.order != "random":
-                raise ValueError(
-                    f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
-                )
-            drawn: NDArray[np.intp] = random_state_of(self.random_state).permutation(q)
-            self.order_ = drawn
-            return drawn
-        order = np.asarray(self.order)
+        is_random = isinstance(self.order, str) and self.order == "random"
+        order = random_state_of(self.random_state).permutation(q) if is_random else self.order
+        order = np.asarray(order)
         if order.shape != (q,) or not np.array_equal(np.sort(order), np.arange(q)):
             raise ValueError(
                 f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
             )
-        given: NDArray[np.intp] = order.astype(np.intp)
-        self.order_ = given
-        return given
+        self.order_: NDArray[np.intp] = order.astype(np.intp)
+        return self.order_
 
 
 def _supports(selector: Any, q: int, d: int) -> NDArray[np.bool_]:
@@ -332,11 +317,11 @@ def _supports(selector: Any, q: int, d: int) -> NDArray[np.bool_]:
 
 def _predecessors(q: int, order: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
     """Return the labels before each label in the chain."""
-    if order is None:
-        return [np.empty(0, dtype=np.intp)] * q
-    before: list[NDArray[np.intp]] = [order[:0]] * q
-    for place, k in enumerate(order):
-        before[k] = order[:place]
+    none = np.empty(0, dtype=np.intp)
+    chain = none if order is None else order
+    before = [none] * q
+    for place, k in enumerate(chain):
+        before[k] = chain[:place]
     return before
 
 

@@ -8,18 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.checks.arrays import (
-    MATRIX_OF_NUMBERS,
-    check_as_many_rows,
-    check_readable,
-    naming,
-    sound_features,
-)
-from multimargin.checks.memory import check_room_for_products
 from multimargin.checks.parameters import (
     check_choice,
     check_flag,
@@ -28,7 +19,6 @@ from multimargin.checks.parameters import (
     check_verbosity,
     thread_count,
 )
-from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.fitting.products import product
 from multimargin.estimators.fitting.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -56,7 +46,7 @@ from multimargin.estimators.llsf_problem import (
 from multimargin.features.scales import told_scales
 from multimargin.notices import warn
 from multimargin.targets.empty_rows import share_of_empty_rows
-from multimargin.targets.reading import Targets, read_targets
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import learned_rows, spread
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
@@ -239,14 +229,8 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         """
         max_iter = self._check_parameters()
         deadline = deadline_of(self.max_time)
-        if y is None:
-            validate_data(self, X, y)
-        X = self._checked_features(X, reset=True)
-        targets = read_targets(y)
-        check_as_many_rows(targets.indicator, X)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        given = X
-        X, Y, sums = weighted(X, targets.indicator, weights)
+        given, targets, weights = self._checked_data(X, y, sample_weight)
+        X, Y, sums = weighted(given, targets.indicator, weights)
 
         progress = Progress(self, max_iter, self.verbose)
         convexity = examine(X, Y, float(self.alpha), convexify=self.convexify)
@@ -413,16 +397,5 @@ def beta_max(X: MatrixLike, y: LabelsLike) -> float:
     float
         The largest absolute entry of X^T Y: at W = 0 this is the gradient, whatever alpha is.
     """
-    X, indicator = _check_data(X, y)
-    return float(np.abs(correlation_of(X, indicator)).max())
-
-
-def _check_data(X: MatrixLike, y: LabelsLike) -> tuple[Any, NDArray[np.uint8]]:
-    check_room_for_products()
-    check_readable(X)
-    with naming("X", MATRIX_OF_NUMBERS):
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name="X")
-    X = sound_features(X)
-    indicator = read_targets(y).indicator
-    check_as_many_rows(indicator, X)
-    return X, indicator
+    X, targets, _ = LLSF()._checked_data(X, y, None)
+    return float(np.abs(correlation_of(X, targets.indicator)).max())

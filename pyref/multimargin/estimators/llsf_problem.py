@@ -278,12 +278,10 @@ def correlation_of(X: Features, Y: Marks) -> Matrix:
 
 def _column_squared_norms(X: Any) -> Matrix:
     if is_sparse(X):
-        squares: Matrix = np.asarray(X.multiply(X).sum(axis=0)).ravel()
-        return squares
+        return np.asarray(X.multiply(X).sum(axis=0)).ravel()
     return np.asarray(np.einsum("ij,ij->j", X, X), dtype=np.float64)
 
 
 def as_dense(matrix: Features) -> Matrix:
     """Return a matrix as a dense one."""
-    dense: Matrix = matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
-    return dense
+    return matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)

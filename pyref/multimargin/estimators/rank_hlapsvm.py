@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
@@ -430,8 +431,7 @@ class Laplacian:
         d = X.shape[1]
         gram, sums = np.zeros((d, d), order="F"), np.zeros((d, self.Y.shape[1]))
         component, means = self._means(X)
-        for start in range(0, X.shape[0], _CHUNK):
-            rows = slice(start, start + _CHUNK)
+        for rows in gen_batches(X.shape[0], _CHUNK):
             centred = X[rows] - means[component[rows]]
             sums += centred.T @ self.Y[rows]
             centred *= roots[rows]
@@ -492,16 +492,14 @@ def _weights(
         total = 2.0 * delta * (squares @ groups) - 2.0 * norm_of_sum(groups)
         several = delta > 1.0
         pairs = np.where(several, delta * (delta - 1.0), 1.0)
-        distance: Matrix = np.where(several, np.maximum(total, 0.0) / pairs, 0.0)
-        return distance
+        return np.where(several, np.maximum(total, 0.0) / pairs, 0.0)
 
     if isinstance(nu, str):
         row_weights = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
         spread = float(mean_distance(row_weights[:, None])[0])
         nu = 1.0 / spread if spread > 0.0 else 1.0
     # A label without instances has no hyperedge.
-    weights: Matrix = np.where(Y.any(axis=0), np.exp(-float(nu) * mean_distance(Y)), 0.0)
-    return weights
+    return np.where(Y.any(axis=0), np.exp(-float(nu) * mean_distance(Y)), 0.0)
 
 
 def _with_ones(X: Any) -> Matrix:

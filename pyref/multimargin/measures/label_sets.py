@@ -225,14 +225,20 @@ class _LabelSets:
     known: NDArray[np.bool_]
 
 
+def checked_sets(
+    Y_true: Any, Y_pred: Any
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return true and predicted indicator, and which labels are known."""
+    Y, known = known_labels(Y_true, "Y_true")
+    predicted = check_indicator(Y_pred, "Y_pred")
+    if predicted.shape != Y.shape:
+        raise ValueError(f"Y_pred has shape {predicted.shape}; expected that of Y_true, {Y.shape}.")
+    return Y, predicted, known
+
+
 def _compared(Y_true: Any, Y_pred: Any, sample_weight: ArrayLike | None) -> _LabelSets:
     """Check true and predicted label sets, see `hamming_loss`."""
-    Y_true, known = known_labels(Y_true, "Y_true")
-    Y_pred = check_indicator(Y_pred, "Y_pred")
-    if Y_true.shape != Y_pred.shape:
-        raise ValueError(
-            f"Y_pred has shape {Y_pred.shape}; expected the shape of Y_true, {Y_true.shape}."
-        )
+    Y_true, Y_pred, known = checked_sets(Y_true, Y_pred)
     # scikit-learn takes one column for a binary problem and averages over its two classes.
     if Y_true.shape[1] < 2:
         raise ValueError(f"Y_true has shape {Y_true.shape}; expected at least two labels.")

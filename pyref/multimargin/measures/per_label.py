@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
+from multimargin.measures.label_sets import checked_sets
 from multimargin.measures.retrieval import area_under_curve
 from multimargin.targets.given import recognise
-from multimargin.targets.indicator import check_indicator, known_labels
 from multimargin.typing import Frame, LabelsLike, MatrixLike, Vector
 
 
@@ -59,7 +59,7 @@ def label_measures(
     >>> found.sort_values("f1").index.tolist()
     ['red', 'blue']
     """
-    Y, predicted, known = _checked(Y_true, Y_pred)
+    Y, predicted, known = checked_sets(Y_true, Y_pred)
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     weights = check_sample_weight(sample_weight, Y.shape[0])
     counted = known * (np.ones(Y.shape[0]) if weights is None else weights)[:, np.newaxis]
@@ -101,19 +101,8 @@ def row_measures(Y_true: LabelsLike, Y_pred: LabelsLike) -> dict[str, NDArray[np
     >>> row_measures([[1, 0], [1, 1], [0, 1]], [[1, 0], [0, 1], [1, 0]])["errors"]
     array([0., 1., 2.])
     """
-    Y, predicted, known = _checked(Y_true, Y_pred)
+    Y, predicted, known = checked_sets(Y_true, Y_pred)
     return _shares(Y, predicted, known.astype(float), axis=1)
-
-
-def _checked(
-    Y_true: Any, Y_pred: Any
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
-    """Return true and predicted indicator, and which labels are known."""
-    Y, known = known_labels(Y_true, "Y_true")
-    predicted = check_indicator(Y_pred, "Y_pred")
-    if predicted.shape != Y.shape:
-        raise ValueError(f"Y_pred has shape {predicted.shape}; expected that of Y_true, {Y.shape}.")
-    return Y, predicted, known
 
 
 def _shares(

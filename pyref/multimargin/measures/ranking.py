@@ -333,16 +333,13 @@ def ranking_measures(
             values[name][index] = _DEFINITIONS[name].rows(rows)
 
     counted = has_pairs if degenerate_rows == "ignore" else n_known > 0
-    if weights is None:
-        return {name: float(values[name][counted].mean()) for name in names}
-    if not weights[counted].any():
+    of_counted = None if weights is None else weights[counted]
+    if of_counted is not None and not of_counted.any():
         raise ValueError(
             "sample_weight is zero for all rows with both relevant and irrelevant labels; expected "
             "such a row with a positive weight."
         )
-    return {
-        name: float(np.average(values[name][counted], weights=weights[counted])) for name in names
-    }
+    return {name: float(np.average(values[name][counted], weights=of_counted)) for name in names}
 
 
 def _ranking_measure(

@@ -1,7 +1,7 @@
 """Base of all thresholds: learned from scores, subtracted from scores."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.scores import check_scores
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.indicator import UNKNOWN, check_indicator
-from multimargin.typing import LabelsLike, Marks, Matrix, MatrixLike, Scores, Vector
+from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
 
+# An indicator with marks of unknown labels
+Known: TypeAlias = NDArray[np.uint8]
 # Most pairs of a row and a label that an estimator learns one number from.
 MOST_PAIRS = 2**24
 
@@ -133,8 +135,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
             f_k(x_i) - t(x_i).
         """
         scores = check_scores(scores)
-        decision: Matrix = scores - over_labels(self.predict(scores, X))
-        return decision
+        return scores - over_labels(self.predict(scores, X))
 
     def predict_labels(self, scores: MatrixLike, X: MatrixLike | None = None) -> NDArray[np.intp]:
         """Return the label sets.
@@ -153,7 +154,27 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         return np.asarray(scores > over_labels(self.predict(scores, X)), dtype=np.intp)
 
 
-class CommonThreshold(Threshold):
+class CheckedThreshold(Threshold):
+    """Base of the thresholds of this package, which learn from what is checked."""
+
+    def fit(
+        self,
+        scores: MatrixLike,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        scores, Y, weights = check_rows(scores, y, sample_weight)
+        self.check(n_labels=Y.shape[1], sample_weight=weights)
+        self._learn(scores, Y, weights, X)
+        return self
+
+    @abstractmethod
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
+        """Learn from scores, an indicator and weights of rows; X is as it was given."""
+
+
+class CommonThreshold(CheckedThreshold):
     """Base of thresholds that are one number for all rows and labels."""
 
     value_: float
@@ -168,7 +189,7 @@ class CommonThreshold(Threshold):
         return self
 
 
-class LabelwiseThreshold(Threshold):
+class LabelwiseThreshold(CheckedThreshold):
     """Base of thresholds that are one number for each label, whatever the row."""
 
     thresholds_: Vector
@@ -191,18 +212,6 @@ def check_rows(
     Y = check_indicator(y, unknown=True)
     scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     return scores, Y, check_sample_weight(sample_weight, Y.shape[0])
-
-
-def learn_threshold(
-    threshold: Threshold,
-    scores: Matrix,
-    y: Marks,
-    X: MatrixLike | None,
-    sample_weight: Vector | None = None,
-) -> Threshold:
-    """Learn a threshold in units of the spread of the scores."""
-    unit = spread(scores, sample_weight)
-    return threshold.fit(scores / unit, y, X, sample_weight).rescale(unit)
 
 
 def enough_rows(threshold: Threshold, n: int, q: int) -> int:
@@ -247,9 +256,5 @@ def middle(lower: Vector, upper: Vector) -> Vector:
 
 def spread(scores: Matrix, sample_weight: Vector | None = None) -> float:
     """Return the unit to learn a threshold in when margins are not near 1."""
-    deviations = scores.std(axis=1)
-    if sample_weight is None:
-        mean = float(deviations.mean())
-    else:
-        mean = float(np.average(deviations, weights=sample_weight))
+    mean = float(np.average(scores.std(axis=1), weights=sample_weight))
     return mean if 0.0 < mean < np.inf else 1.0

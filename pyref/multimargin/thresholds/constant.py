@@ -1,19 +1,18 @@
 """The same threshold for all rows and labels."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from multimargin.checks.parameters import check_real
 from multimargin.checks.scores import check_scores
-from multimargin.thresholds.base import Threshold, check_rows
-from multimargin.typing import LabelsLike, MatrixLike, Vector
+from multimargin.thresholds.base import CheckedThreshold, Known
+from multimargin.typing import MatrixLike, Scores, Vector
 
 
 @dataclass(repr=False, eq=False)
-class ConstantThreshold(Threshold):
+class ConstantThreshold(CheckedThreshold):
     """The same threshold for all rows.
 
     Parameters
@@ -27,16 +26,8 @@ class ConstantThreshold(Threshold):
     def _check_parameters(self) -> None:
         check_value(self.value, "value")
 
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        self.check()
-        check_rows(scores, y)
-        return self
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
+        """Nothing is learned."""
 
     def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         value = check_value(self.value, "value")

@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.scores import check_scores
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import Threshold, check_rows, middle
+from multimargin.thresholds.base import CheckedThreshold, Known, middle
 from multimargin.thresholds.cuts import chunks_of
-from multimargin.typing import LabelsLike, MatrixLike, Vector
+from multimargin.typing import MatrixLike, Scores, Vector
 
 
 @dataclass(repr=False, eq=False)
-class CountThreshold(Threshold):
+class CountThreshold(CheckedThreshold):
     """Threshold that predicts the r labels of each row with the highest scores (RCut).
 
     Parameters
@@ -65,22 +65,12 @@ class CountThreshold(Threshold):
             if n_labels is not None and self.n_labels > n_labels:
                 raise ValueError(f"n_labels is {self.n_labels}; expected at most q = {n_labels}.")
 
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        scores, Y, weights = check_rows(scores, y, sample_weight)
-        q = Y.shape[1]
-        self.check(n_labels=q)
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         if isinstance(self.n_labels, str):
             self.n_labels_ = max(1, int(np.floor(_cardinality(Y, weights) + 0.5)))
         else:
             self.n_labels_ = int(self.n_labels)
-        self._q = q
-        return self
+        self._q = Y.shape[1]
 
     def predict(self, scores: MatrixLike, X: MatrixLike | None = None) -> Vector:
         check_is_fitted(self)

@@ -1,16 +1,15 @@
 """Cuts of probabilities by the F1 that they promise."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from multimargin.checks.parameters import check_real
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import LabelwiseThreshold, check_rows
-from multimargin.typing import LabelsLike, MatrixLike, Vector
+from multimargin.thresholds.base import Known, LabelwiseThreshold
+from multimargin.typing import Scores, Vector
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -57,15 +56,7 @@ class ExpectedF1Threshold(LabelwiseThreshold):
     def _check_parameters(self) -> None:
         check_real("own", self.own, at_least=0.0, at_most=1.0)
 
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        self.check()
-        scores, Y, weights = check_rows(scores, y, sample_weight)
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         of_rows = np.ones(len(Y)) if weights is None else weights / max(weights.max(), _TINY)
         known = np.where(Y == UNKNOWN, 0.0, of_rows[:, None])
         if not known.any():
@@ -75,7 +66,6 @@ class ExpectedF1Threshold(LabelwiseThreshold):
         self.thresholds_ = np.full(Y.shape[1], common)
         for k in np.flatnonzero(known.any(axis=0)):
             self.thresholds_[k] += self.own * (_cut(probabilities[:, k], known[:, k]) - common)
-        return self
 
 
 def _cut(probabilities: Vector, weights: Vector) -> float:

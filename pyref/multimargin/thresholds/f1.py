@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_choice
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import CommonThreshold, check_rows, middle
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
+from multimargin.thresholds.base import CommonThreshold, Known, middle
+from multimargin.typing import Matrix, Scores, Vector
 
 AVERAGES = ("micro", "macro", "samples")
 
@@ -56,16 +56,6 @@ class F1Threshold(CommonThreshold):
     def _check_parameters(self) -> None:
         check_choice("average", self.average, AVERAGES)
 
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        self.check()
-        return self._learn(*check_rows(scores, y, sample_weight))
-
     def fit_listed(
         self,
         scores: Matrix,
@@ -87,45 +77,46 @@ class F1Threshold(CommonThreshold):
             Numbers of relevant labels of the rows, those without a score included.
         """
         self.check()
-        return self._learn(scores, indicator, sample_weight, n_relevant)
+        self._learn(scores, indicator, sample_weight, None, n_relevant)
+        return self
 
     def _learn(
         self,
         scores: Scores,
-        indicator: NDArray[np.uint8],
-        given: Vector | None,
+        Y: Known,
+        weights: Vector | None,
+        X: Any,
         n_relevant: Vector | None = None,
-    ) -> Self:
-        n, q = indicator.shape
-        weights = np.ones(n) if given is None else given
-        counted = (indicator != UNKNOWN) & (weights > 0.0)[:, None]
+    ) -> None:
+        n, q = Y.shape
+        counts = np.ones(n) if weights is None else weights
+        counted = (Y != UNKNOWN) & (counts > 0.0)[:, None]
         if not counted.any():
             raise ValueError("y has no known label in a row of positive weight; expected some.")
         relevant_weight = None
         if self.average == "micro":
-            relevant = counted & (indicator == 1)
-            relevant_weight = np.array([float(weights @ np.count_nonzero(relevant, axis=1))])
-            if given is None and n_relevant is None:
+            relevant = counted & (Y == 1)
+            relevant_weight = np.array([float(counts @ np.count_nonzero(relevant, axis=1))])
+            if weights is None and n_relevant is None:
                 counted &= scores >= _lowest_of_use(scores, counted, relevant)
         if n_relevant is not None:
-            relevant_weight = weights * n_relevant
+            relevant_weight = counts * n_relevant
             if self.average == "micro":
                 relevant_weight = relevant_weight.sum(keepdims=True)
         rows, labels = np.nonzero(counted)
         groups, shares = {
             "micro": (np.zeros_like(rows), np.ones(1)),
             "macro": (labels, np.ones(q)),
-            "samples": (rows, weights),
+            "samples": (rows, counts),
         }[self.average]
         self.value_, self.score_ = _best_cut(
             scores[rows, labels],
-            indicator[rows, labels] == 1,
-            weights[rows],
+            Y[rows, labels] == 1,
+            counts[rows],
             groups,
             shares,
             relevant_weight,
         )
-        return self
 
 
 def _best_cut(
@@ -165,8 +156,7 @@ def _best_cut(
     upper, lower = np.r_[np.inf, s], np.r_[s, -np.inf]
     f1[upper == lower] = -np.inf
     best = int(np.argmax(f1))
-    cut = middle(lower[best : best + 1], upper[best : best + 1])
-    return float(cut[0]), float(f1[best])
+    return float(middle(lower[best], upper[best])), float(f1[best])
 
 
 def _lowest_of_use(
@@ -197,5 +187,4 @@ def _lowest_of_use(
 def _running(values: Vector, start: NDArray[np.intp]) -> Vector:
     """Return sums from `start` up to each place, inclusive."""
     sums = np.cumsum(values)
-    running: Vector = sums - sums[start] + values[start]
-    return running
+    return sums - sums[start] + values[start]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
@@ -25,9 +25,9 @@ from multimargin.checks.scores import check_scores
 from multimargin.checks.storage import canonical
 from multimargin.decompositions import aside
 from multimargin.targets.indicator import known_both
-from multimargin.thresholds.base import Threshold, check_rows
+from multimargin.thresholds.base import CheckedThreshold, Known
 from multimargin.thresholds.cuts import chunks_of
-from multimargin.typing import LabelsLike, MatrixLike, Vector
+from multimargin.typing import MatrixLike, Scores, Vector
 
 _LOSSES = ("epsilon_insensitive", "squared")
 # Up to so many features are centred where they are scaled, and least squares factors a matrix.
@@ -41,7 +41,7 @@ _LARGE = 1e100
 
 
 @dataclass(repr=False, eq=False)
-class FeaturesThreshold(Threshold):
+class FeaturesThreshold(CheckedThreshold):
     """Threshold that is linear in the features.
 
     Parameters
@@ -98,15 +98,7 @@ class FeaturesThreshold(Threshold):
         check_seed(self.random_state)
 
     @with_one_blas_thread
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        self.check()
-        scores, Y, weights = check_rows(scores, y, sample_weight)
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         rows = _check_features(X, Y.shape[0])
         learned = known_both(Y, axis=1)
         if weights is not None:
@@ -141,7 +133,7 @@ class FeaturesThreshold(Threshold):
             if scaler.with_mean:
                 self.intercept_ -= float(scaler.mean_ @ self.coef_)
         self.n_iter_ = None if regression.n_iter_ is None else int(regression.n_iter_)
-        return self.rescale(unit)
+        self.rescale(unit)
 
     def _regression(self, n_features: int, unit: float) -> LinearSVR | Ridge:
         """Return the regression of targets that are divided by `unit`."""

@@ -1,7 +1,7 @@
 """Thresholds whose label sets keep a promise on new rows: a recall, or a precision."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,8 @@ from scipy.stats import binom
 from multimargin.checks.parameters import check_real
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import CommonThreshold, check_rows, middle
-from multimargin.typing import LabelsLike, MatrixLike
+from multimargin.thresholds.base import CommonThreshold, Known, middle
+from multimargin.typing import Scores, Vector
 
 # What a precision is tried at: probabilities, as logarithms of their odds, from the highest down.
 _CANDIDATES = logit(np.linspace(0.995, 0.005, 199))
@@ -112,17 +112,10 @@ class RecallGuarantee(Guarantee):
     def _check_parameters(self) -> None:
         check_real("recall", self.recall, above=0.0, below=1.0)
 
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        self.check(sample_weight=sample_weight)
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         share = 1.0 - self.recall
-        scores, indicator = _exchangeable(scores, y, sample_weight)
-        relevant = indicator == 1
+        scores, Y = _counted(scores, Y, weights)
+        relevant = Y == 1
         counts = np.count_nonzero(relevant, axis=1)
         self.n_rows_ = int(np.count_nonzero(counts))
         if self.n_rows_ == 0:
@@ -137,14 +130,13 @@ class RecallGuarantee(Guarantee):
         possible = (missed <= allowed + _ROUNDING) & (lower < upper)
         self.guaranteed_ = allowed >= -_ROUNDING
         best = int(np.flatnonzero(possible)[-1]) if self.guaranteed_ else 0
-        self.value_ = float(middle(lower[best : best + 1], upper[best : best + 1])[0])
+        self.value_ = float(middle(lower[best], upper[best]))
         if not self.guaranteed_:
             least = int(np.ceil(1.0 / share - _ROUNDING)) - 1
             warn(
                 f"a recall of {self.recall:g} needs {least} rows with a relevant label to learn "
                 f"from; found {self.n_rows_}, so it is not guaranteed."
             )
-        return self
 
 
 @dataclass(repr=False, eq=False)
@@ -218,24 +210,17 @@ class PrecisionGuarantee(Guarantee):
         check_real("precision", self.precision, above=0.0, below=1.0)
         check_real("confidence", self.confidence, above=0.0, below=1.0)
 
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        self.check(sample_weight=sample_weight)
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         share, level = 1.0 - self.precision, 1.0 - self.confidence
-        scores, indicator = _exchangeable(scores, y, sample_weight)
-        has_known = (indicator != UNKNOWN).any(axis=1)
-        scores, indicator = scores[has_known], indicator[has_known]
+        scores, Y = _counted(scores, Y, weights)
+        has_known = (Y != UNKNOWN).any(axis=1)
+        scores, Y = scores[has_known], Y[has_known]
         self.n_rows_ = len(scores)
         if self.n_rows_ == 0:
             raise ValueError("y has no known label in a row of positive weight; expected some.")
         self.value_, self.guaranteed_ = float(_CANDIDATES[0]), False
         for candidate in _CANDIDATES:
-            risk, n_measured = _share_of_wrong(scores > candidate, indicator)
+            risk, n_measured = _share_of_wrong(scores > candidate, Y)
             if _p_value(risk, share, n_measured) > level:
                 break
             self.value_, self.guaranteed_ = float(candidate), True
@@ -245,18 +230,11 @@ class PrecisionGuarantee(Guarantee):
                 f"{self.confidence:g} on the {self.n_rows_} rows to learn from; the highest "
                 "one tried is used, without a guarantee."
             )
-        return self
 
 
-def _exchangeable(
-    scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None
-) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+def _counted(scores: Scores, Y: Known, weights: Vector | None) -> tuple[Scores, Known]:
     """Return scores and indicator of the rows that count, each once."""
-    checked, indicator, weights = check_rows(scores, y, sample_weight)
-    if weights is None:
-        return checked, indicator
-    counted = weights > 0.0
-    return checked[counted], indicator[counted]
+    return (scores, Y) if weights is None else (scores[weights > 0.0], Y[weights > 0.0])
 
 
 def _share_of_wrong(

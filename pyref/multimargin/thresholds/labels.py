@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import LabelwiseThreshold, check_rows, middle
-from multimargin.typing import LabelsLike, MatrixLike, Vector
+from multimargin.thresholds.base import Known, LabelwiseThreshold, middle
+from multimargin.typing import Scores, Vector
 
 Counts = NDArray[Any]
 
@@ -97,17 +97,10 @@ class LabelsThreshold(LabelwiseThreshold):
             check_integer("n_splits", self.n_splits, at_least=2)
         check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
 
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        self.check()
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         n_folds, fbr = 1 if self.n_splits is None else int(self.n_splits), float(self.fbr)
-        scores, Y, weights = check_rows(scores, y, sample_weight)
-        counted = np.ones(Y.shape[0], dtype=bool) if weights is None else weights > 0.0
+        counts: Counts = np.ones(Y.shape[0], dtype=np.intp) if weights is None else weights
+        counted = counts > 0
         self.thresholds_ = np.empty(Y.shape[1])
         self.f1_ = np.empty(Y.shape[1])
         for k in range(Y.shape[1]):
@@ -121,34 +114,32 @@ class LabelsThreshold(LabelwiseThreshold):
             self.thresholds_[k], self.f1_[k] = self._fit_label(
                 scores[descending, k].astype(np.float64),
                 Y[descending, k] == 1,
-                None if weights is None else weights[descending],
+                counts[descending],
                 deal_folds(Y[rows, k] == 1, n_folds)[order],
             )
             if self.f1_[k] < fbr:
                 self.thresholds_[k] = scores[counted, k].max()
-        return self
 
     def _fit_label(
         self,
         scores: Vector,
         relevant: NDArray[np.bool_],
-        weights: Vector | None,
+        counts: Counts,
         folds: NDArray[np.intp],
     ) -> tuple[float, float]:
         n_folds = folds.max() + 1
         if n_folds == 1:
-            t = best_cut(scores, relevant, weights, self.measure)
-            return t, _f1_of(scores > t, relevant, weights)
+            t = best_cut(scores, relevant, counts, self.measure)
+            return t, f1_of(scores > t, relevant, counts)
         thresholds = []
         predicted = np.empty(scores.size, dtype=bool)
         for fold in range(n_folds):
             held_out = folds == fold
-            of_rest = None if weights is None else weights[~held_out]
-            t = best_cut(scores[~held_out], relevant[~held_out], of_rest, self.measure)
+            t = best_cut(scores[~held_out], relevant[~held_out], counts[~held_out], self.measure)
             predicted[held_out] = scores[held_out] > t
             thresholds.append(t)
         # Divided first: the sum of large thresholds could overflow.
-        return float(np.sum(np.asarray(thresholds) / n_folds)), _f1_of(predicted, relevant, weights)
+        return float(np.sum(np.asarray(thresholds) / n_folds)), f1_of(predicted, relevant, counts)
 
 
 def deal_folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:
@@ -161,12 +152,9 @@ def deal_folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:
     return folds
 
 
-def best_cut(
-    scores: Vector, relevant: NDArray[np.bool_], weights: Vector | None, measure: str
-) -> float:
+def best_cut(scores: Vector, relevant: NDArray[np.bool_], counts: Counts, measure: str) -> float:
     """Return the threshold with the best measure; the scores are sorted from the highest."""
     n = scores.size
-    counts: Counts = np.ones(n, dtype=np.intp) if weights is None else weights
     n_relevant = np.count_nonzero(relevant)
     # Cut j predicts the j highest scores: between s[j] and s[j + 1] of this padded array.
     s = np.concatenate([[np.inf], scores, [-np.inf]])
@@ -180,13 +168,11 @@ def best_cut(
         values = _MEASURES[measure](hits, predicted, hits[-1], predicted[-1])
         values[s[1:] == s[:-1]] = -np.inf
         best = n - int(np.argmax(values[::-1]))
-    return float(middle(s[best + 1 : best + 2], s[best : best + 1])[0])
+    return float(middle(s[best + 1], s[best]))
 
 
-def _f1_of(
-    predicted: NDArray[np.bool_], relevant: NDArray[np.bool_], weights: Vector | None
-) -> float:
-    counts: Counts = np.ones(relevant.size, dtype=np.intp) if weights is None else weights
+def f1_of(predicted: NDArray[np.bool_], relevant: NDArray[np.bool_], counts: Counts) -> float:
+    """Return the F1 of predicted rows, each counted so often; 0 where there are none."""
     hits = counts[predicted & relevant].sum()
     both = counts[predicted].sum() + counts[relevant].sum()
     return float(2 * hits / both) if both > 0 else 0.0

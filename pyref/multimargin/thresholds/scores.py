@@ -1,9 +1,9 @@
 """A threshold that is linear in the scores."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 from scipy.linalg.lapack import dgelsd, dgelsd_lwork
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,9 +11,9 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.checks.scores import check_scores
 from multimargin.decompositions import takes_long, triangle
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.thresholds.base import Threshold, check_rows
+from multimargin.thresholds.base import CheckedThreshold, Known
 from multimargin.thresholds.cuts import best_thresholds
-from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
+from multimargin.typing import Matrix, MatrixLike, Scores, Vector
 
 # Singular values below this fraction of the largest count as zero. Scores of the ranking models sum
 # to zero over the labels only up to rounding that piles up over a fit: machine precision itself
@@ -21,7 +21,7 @@ from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector
 _RELATIVE_RANK_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
-class ScoresThreshold(Threshold):
+class ScoresThreshold(CheckedThreshold):
     """Threshold that is linear in the scores of all labels.
 
     Attributes
@@ -44,14 +44,7 @@ class ScoresThreshold(Threshold):
     """
 
     @with_one_blas_thread
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        scores, Y, weights = check_rows(scores, y, sample_weight)
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         n, q = Y.shape
         target = best_thresholds(scores, Y)
         # Column-major, so that LAPACK can work in this array.
@@ -66,7 +59,7 @@ class ScoresThreshold(Threshold):
             roots = np.sqrt(weights)
             design *= roots[:, None]
             target *= roots
-        return self.fit_design(design, target, scores.dtype)
+        self.fit_design(design, target, scores.dtype)
 
     @with_one_blas_thread
     def fit_design(self, design: Matrix, target: Vector, dtype: DTypeLike = np.float64) -> Self:

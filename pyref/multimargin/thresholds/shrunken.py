@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from multimargin.checks.parameters import check_real
 from multimargin.targets.indicator import UNKNOWN, with_nan
-from multimargin.thresholds.base import LabelwiseThreshold, check_rows
+from multimargin.thresholds.base import Known, LabelwiseThreshold
 from multimargin.thresholds.f1 import F1Threshold
-from multimargin.thresholds.labels import best_cut, deal_folds
-from multimargin.typing import LabelsLike, MatrixLike, Vector
+from multimargin.thresholds.labels import best_cut, deal_folds, f1_of
+from multimargin.typing import Scores, Vector
 
 _N_FOLDS = 5
 
@@ -67,16 +66,8 @@ class ShrunkenThreshold(LabelwiseThreshold):
         _strengths(self.strengths)
         check_real("reach", self.reach, above=0.0)
 
-    def fit(
-        self,
-        scores: MatrixLike,
-        y: LabelsLike,
-        X: MatrixLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        self.check()
+    def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         strengths, reach = _strengths(self.strengths), float(self.reach)
-        scores, Y, weights = check_rows(scores, y, sample_weight)
         self.common_ = F1Threshold("macro").fit(scores, with_nan(Y), None, weights).value_
         q = Y.shape[1]
         counts = np.ones(len(Y)) if weights is None else weights
@@ -95,7 +86,6 @@ class ShrunkenThreshold(LabelwiseThreshold):
         best = strengths.size - 1 - int(np.argmax(np.mean(f1, axis=0)[::-1])) if f1 else -1
         self.strength_ = float(strengths[best])
         self.thresholds_ = self.common_ + shares[best] * (own - self.common_)
-        return self
 
     def rescale(self, factor: float) -> Self:
         super().rescale(factor)
@@ -119,10 +109,7 @@ class _Label:
 
     def f1(self, cuts: Vector) -> float:
         """Return F1 with a cut for the rows of each fold."""
-        predicted = self._scores > cuts[self._folds]
-        hits = self._counts[predicted & self._relevant].sum()
-        both = self._counts[predicted].sum() + self._counts[self._relevant].sum()
-        return float(2.0 * hits / both)
+        return f1_of(self._scores > cuts[self._folds], self._relevant, self._counts)
 
 
 def _strengths(values: Any) -> Vector:

@@ -3,19 +3,20 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.fitting.certificate import without_rounding
 from multimargin.estimators.fitting.report import Report
 from multimargin.features.checked import TakesFeatures
 from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.margins import pair_margins
 from multimargin.targets.indicator import check_indicator
-from multimargin.targets.reading import Targets
+from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds import over_labels
-from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector
 
 
 class LabelScoringClassifier(ExactMatch, TakesFeatures):
@@ -121,6 +122,17 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
         winners = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[winners]
         return predicted
+
+    def _checked_data(
+        self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Any, Targets, Vector | None]:
+        """Return features, targets and weights as a fit takes them."""
+        if y is None:
+            validate_data(self, X, y)
+        X = self._checked_features(X, reset=True)
+        targets = read_targets(y)
+        check_as_many_rows(targets.indicator, X)
+        return X, targets, check_sample_weight(sample_weight, X.shape[0])
 
     def _label_scores(self, X: Features) -> Matrix:
         """Return the scores of checked rows, in an array that the caller may change."""

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
@@ -30,16 +31,15 @@ def product(left: Features, right: Matrix, threads: int = 1) -> Matrix:
 def _by_blocks(left: Matrix, right: Matrix, threads: int) -> Matrix:
     result = np.empty((left.shape[0], right.shape[1]))
 
-    def multiply(first: int) -> None:
-        rows = slice(first, first + _BLOCK)
+    def multiply(rows: slice) -> None:
         np.matmul(left[rows], right, out=result[rows])
 
-    starts = range(0, left.shape[0], _BLOCK)
+    blocks = list(gen_batches(left.shape[0], _BLOCK))
     if threads == 1:
-        for first in starts:
-            multiply(first)
+        for rows in blocks:
+            multiply(rows)
     else:
-        with ThreadPoolExecutor(min(threads, len(starts))) as pool:
+        with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
             # Raises what a thread raised.
-            list(pool.map(multiply, starts))
+            list(pool.map(multiply, blocks))
     return result

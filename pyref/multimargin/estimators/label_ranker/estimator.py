@@ -99,12 +99,12 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     stack : None, {"auto", "full"} or list, default="auto"
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
         whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 50 of 24
-        labels or more, or 32 of sparse or more than 500 features) and, for sparse or more features
-        or where most rows have no label, one-vs-rest logistic regressions, "linear"; for few
-        features of which the forest is left out, linear discriminants, "discriminant". "full" has
-        three times the trees and, for sparse or more features, "linear" with balanced weights,
-        "balanced". Both have "lift", see `CalibratedClassifier`. A list has some of these names,
-        classifiers, or pairs of a name and a classifier.
+        labels or more, or 32 of sparse or more than 500 features), for dense features up to 500
+        linear discriminants, "discriminant", but for others or where most rows have no label
+        one-vs-rest logistic regressions, "linear". "full" has three times the trees and, for sparse
+        or more features, "linear" with balanced weights, "balanced". Both have "lift", see
+        `CalibratedClassifier`. A list has some of these names, classifiers, or pairs of a name and
+        a classifier.
     scoring : str or callable, default="auto"
         Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
         of scikit-learn for label indicators. "auto" is "ranking_average_precision", or
@@ -560,8 +560,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Returns
         -------
         ndarray of shape (n, q), (n, n_classes) or (n,)
-            log(p / (1 - p)) - t for labels; without a threshold for three or more classes; the
-            difference for two.
+            log(p / (1 - p)) - t for labels; without a threshold for three or more classes;
+            log(p_1 / p_0) for two.
         """
         decision: Matrix = self._asked("decision_function", X)
         return decision

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from multimargin.calibration.calibrated import with_empty_label
@@ -74,8 +74,7 @@ class Task:
     @cached_property
     def labels(self) -> Marks:
         """Indicator of the labels that are learned, with NaN for unknown ones."""
-        labels: NDArray[Any] = with_nan(self.learned.indicator)
-        return labels
+        return with_nan(self.learned.indicator)
 
     def held_out(self, folds: list[Fold]) -> HeldOut:
         """Return what belongs to scores of the rows that folds hold out."""
