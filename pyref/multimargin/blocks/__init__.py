@@ -1,4 +1,4 @@
-"""Classifiers that are stacked with a label ranker, by name; scikit-learn's do their work."""
+"""Classifiers that are stacked with a label ranker, by name, on top of scikit-learn's."""
 
 from multimargin.blocks.by_name import BLOCKS, blocks_of
 from multimargin.blocks.discriminant import LabelDiscriminant

@@ -15,7 +15,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
 
-# Features below it in magnitude are 0: their squares are none.
+# Features smaller in magnitude are 0, as their squares underflow.
 _TRACE = 1e-100
 
 
@@ -109,7 +109,7 @@ class LinearBlock(OddsBlock):
 
 
 def without_traces(X: MatrixLike) -> Features:
-    """Return features, dense or CSR, of which those near the smallest numbers are 0."""
+    """Return features, dense or CSR, with those near the smallest numbers set to 0."""
     values = X.data if is_sparse(X) else X
     traces = (np.abs(values) < _TRACE) & (values != 0.0)
     if not traces.any():
@@ -119,12 +119,12 @@ def without_traces(X: MatrixLike) -> Features:
 
 
 def times_columns(X: Features, factors: Vector) -> Features:
-    """Return features of which each column is multiplied by a number."""
+    """Return features with each column multiplied by a number."""
     return X @ sparse.diags_array(factors) if is_sparse(X) else X * factors
 
 
 def with_shares(y: LabelsLike, weights: Matrix | None) -> Features:
-    """Return an indicator (n, q) in which an unknown label counts by its share among known rows.
+    """Return an indicator (n, q) with unknown labels replaced by their share among known rows.
 
     A sparse one stays so.
     """

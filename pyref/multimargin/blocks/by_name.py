@@ -1,4 +1,4 @@
-"""Classifiers of a stack, by its name and the size of the data."""
+"""Classifiers of a stack, from its name and the size of the data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from multimargin.blocks.neighbours import LabelNeighbours
 from multimargin.calibration.held_out import Named, named_estimators
 from multimargin.typing import Features
 
-# More features are for a linear model, not for trees.
+# With more features a linear model is used, not trees.
 MOST_FEATURES = 500
-# Trees of a forest: of few columns, of these and many labels, and of many columns.
+# Trees of a forest for few columns, for few columns and many labels, and for many columns.
 _TREES, _TREES_OF_LABELS, _TREES_OF_MANY = 100, 50, 32
 # Of the labels, on which trees of many columns or labels grow, and how many labels are many.
 _PROJECTIONS, _MANY_LABELS = 8, 24
-# Pairs of a row and a label of which a forest is made; its leaves hold all labels.
+# Maximum number of pairs of a row and a label for a forest, whose leaves hold all labels.
 _MOST_PAIRS = 2**20
-# Rows of many columns beyond which other blocks are as good and much cheaper.
+# Number of rows with many columns beyond which other blocks are as good and much cheaper.
 _MOST_ROWS_OF_MANY = 6000
 # Rows beyond which distances of all of them take longer than all else, of many and of few columns.
 _MOST_NEAR, _MOST_NEAR_OF_FEW = 40_000, 100_000
@@ -51,7 +51,7 @@ class Data:
 
 
 def blocks_of(stack: Blocks, data: Data) -> tuple[Named, dict[str, str]]:
-    """Return the blocks that a parameter means by name, and those left out with the reason."""
+    """Return the blocks of a parameter by name, and those left out with the reason."""
     if stack is None:
         return [], {}
     if isinstance(stack, str):
@@ -82,7 +82,7 @@ def blocks_of(stack: Blocks, data: Data) -> tuple[Named, dict[str, str]]:
 
 
 def lifts(stack: Blocks, n_labels: int, *, listed: bool) -> tuple[bool, dict[str, str]]:
-    """Return whether a parameter means the lift of labels, and why it is left out."""
+    """Return whether a parameter includes the lift of labels, and why it is left out."""
     wanted = (
         stack in ("auto", "full") if isinstance(stack, str) else any(map(_is_lift, stack or ()))
     )
@@ -98,7 +98,7 @@ def _is_lift(one: Any) -> bool:
 
 
 def few_columns(X: Features) -> bool:
-    """Return whether features are dense and few, as those of sensors and not of words."""
+    """Return whether features are dense and few, like those of sensors, not words."""
     return not sparse.issparse(X) and X.shape[1] <= MOST_FEATURES
 
 
@@ -137,7 +137,7 @@ def _neighbours(data: Data) -> Any:
 
 
 def _forest(data: Data) -> Any:
-    # Two rows a leaf are as good as one, and take less time and memory.
+    # Two rows per leaf are as good as one, and take less time and memory.
     leaf, trees, options = 2, _TREES, {}
     if not few_columns(data.X):
         leaf, trees, options = 3, _TREES_OF_MANY, {"n_projections": _PROJECTIONS}

@@ -19,9 +19,9 @@ from multimargin.whole_fits import whole_or_unchanged
 
 # Deviation of a column, relative to its largest value, below which it is constant.
 _CONSTANT = 1e-12
-# The least share of the weight in which a label is known that counts.
+# Minimum share of the weight in which a label must be known.
 _LIGHTEST = 1e-12
-# The most of a label's variance that it may explain.
+# Maximum share of a label's variance that it may explain.
 _MOST_EXPLAINED = 0.99
 # Features that are centred at a time.
 _ENTRIES = 2**20
@@ -97,7 +97,7 @@ class LabelDiscriminant(LinearBlock):
         scale[scale == 0.0] = 1.0
         mean = (weights / size) @ X
         gram, pull = np.zeros((X.shape[1], X.shape[1])), np.zeros((X.shape[1], hits.size))
-        # A label that is known nowhere pulls nowhere
+        # A label that is unknown in all rows has no effect
         of_known = np.where(totals > 0.0, np.maximum(totals, _LIGHTEST * size), size)
         for rows in gen_batches(len(X), max(_ENTRIES // X.shape[1], 1)):
             centred = (X[rows] - mean) / scale

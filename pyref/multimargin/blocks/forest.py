@@ -22,8 +22,8 @@ from multimargin.whole_fits import whole_or_unchanged
 
 Indices = NDArray[np.int32]
 _FLOATS = (np.float64, np.float32)
-# Columns whose largest magnitude is at most the first or above the second are scaled: trees take
-# numbers that differ by less than 1e-7 for equal, and single precision.
+# Columns whose largest magnitude is at most the first or above the second are scaled: trees use
+# single precision, and treat numbers that differ by less than 1e-7 as equal.
 _SMALL, _LARGE = 2.0**-10, 2.0**100
 # The largest exponent of a scale
 _MOST_DOUBLED = 1000
@@ -134,7 +134,7 @@ class LabelForest(LabelBlock):
         return self
 
     def _grown(self, X: Features, targets: Any, weights: Any, seed: int) -> list[Any]:
-        """Return the trees, grown one by one: a forest of scikit-learn sets warnings' filters."""
+        """Return the trees, grown one by one, as scikit-learn's forests change warning filters."""
         count = check_integer("n_estimators", self.n_estimators, at_least=1)
         draws = np.random.RandomState(seed)
         # As its forests draw them.
@@ -153,7 +153,7 @@ class LabelForest(LabelBlock):
             return np.concatenate([getattr(tree, name) for tree in trees])
 
         leaf = joined("children_left") < 0
-        # Nodes and leaves are counted apart.
+        # Nodes and leaves are numbered separately.
         places = np.cumsum(leaf, dtype=np.int32)
         number = np.where(leaf, -places, np.cumsum(~leaf, dtype=np.int32) - 1)
         self.roots_ = number[roots]
@@ -227,7 +227,7 @@ class LabelForest(LabelBlock):
         (n, trees), q = leaves.shape, self.classes_.size
         first, end = self.starts_[leaves.ravel()], self.starts_[leaves.ravel() + 1]
         counts = end - first
-        # The entries of one leaf after those of the other.
+        # Entries are ordered by leaf.
         ends = np.cumsum(counts)
         entries = np.arange(ends[-1]) + np.repeat(first - (ends - counts), counts)
         rows = np.repeat(np.arange(n), counts.reshape(n, trees).sum(axis=1))

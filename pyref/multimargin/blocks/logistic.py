@@ -1,4 +1,4 @@
-"""One logistic regression a label, as one matrix of weights."""
+"""One logistic regression per label, as one matrix of weights."""
 
 from typing import Self
 
@@ -21,14 +21,15 @@ from multimargin.targets.indicator import known_labels
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
 
-# Columns with larger features are scaled: liblinear refuses those above 1e30.
+# Columns with larger features are scaled, as LIBLINEAR refuses those above 1e30.
 _LARGE = 1e20
-# The most that a row may weigh, with C, the least beside the heaviest row, and the least with C.
+# Bounds of the weights: the maximum times C, the minimum relative to the heaviest row, and the
+# minimum times C.
 _HEAVIEST, _LIGHTEST, _LEAST = 1e12, 1e-12, 1e-30
 
 
 class LabelLogistic(LinearBlock):
-    """One-vs-rest logistic regressions, which also take labels that all rows have, or none.
+    """One-vs-rest logistic regressions, also for labels that all rows have, or none.
 
     Parameters
     ----------
@@ -140,9 +141,9 @@ class LabelLogistic(LinearBlock):
         return self
 
     def _solvable(self, weights: Vector) -> Vector:
-        """Return weights with which liblinear ends: the ratio of two, and C times one, is bounded.
+        """Return weights with which LIBLINEAR ends: their ratios, and C times each, are bounded.
 
-        Beyond, sums of squares round to 0 or overflow, and its loops go on for ever.
+        Otherwise sums of squares round to 0 or overflow, and its loops never end.
         """
         largest = min(weights.max(), _HEAVIEST / self.C)
         least = max(_LIGHTEST * largest, _LEAST / self.C)
@@ -151,7 +152,7 @@ class LabelLogistic(LinearBlock):
 
 
 def _scaled(X: Features) -> tuple[Features, Vector | None]:
-    """Return features of which columns of huge numbers are scaled, and the factors of columns."""
+    """Return features with columns of huge numbers scaled, and the factors."""
     largest = largest_of_columns(X)
     if not (largest > _LARGE).any():
         return X, None

@@ -29,13 +29,13 @@ OF_ROW, OF_DISTANCE = 3.0, 2.0
 """The squared lengths of a row and one at a distance are at most the sum of these many squares."""
 LEAST_COSINE, FARTHEST = 1e-9, 1e-18
 """The least that a cosine counts; the least squared distance, over the largest of the k rows."""
-# What similarities of each row (m, 1) may differ by where they are equal but for rounding
+# Rounding error of the similarities of each row (m, 1)
 Rounding: TypeAlias = Callable[[Matrix], Matrix]
-# Similarities that are held at a time.
+# Similarities in memory at a time.
 _ENTRIES = 2**21
-# Parts of a row whose maxima bound its k-th largest value, for each of the k.
+# Parts of a row per neighbour, whose maxima bound its k-th largest value.
 _PARTS = 6
-# One in how many values may reach that bound, beyond which all are partitioned.
+# If more than one in this many values reach that bound, all are partitioned.
 _FEW = 16
 
 
@@ -210,7 +210,7 @@ class LabelNeighbours(OddsBlock):
 def _nearest(
     nearness: Matrix, k: int, rounding_at: Rounding
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Matrix]:
-    """Return where values (m, n) reach the k-th largest of their row less rounding, and that one.
+    """Return where values (m, n) reach the k-th largest of their row up to rounding, and it.
 
     Among the largest values of parts of a row, the k-th is a lower bound that few values reach.
     """

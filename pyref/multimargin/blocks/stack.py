@@ -28,16 +28,16 @@ from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Marks, Matrix
 
 Fold = tuple[Rows, Rows]
-# Makes of a classifier, by its name and what time is left, one with better parameters
+# Tunes a classifier, given its name and the time left
 Tuned = Callable[[str, Any, float], Any]
 
-# Rows of the fits by which the time of a block is foretold.
+# Rows of the fits from which the time of a block is predicted.
 _PROBE = 200
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Time, jobs and lines of a fit."""
+    """Time limit, jobs and verbosity of a fit."""
 
     end: float  # When it has to end, by `time.monotonic`; infinity without a limit
     n_jobs: int | None
@@ -73,10 +73,10 @@ class Stack:
         tuned: Tuned | None = None,
         listed: NDArray[np.intp] | None = None,
     ) -> dict[str, str]:
-        """Fit blocks while time is left but for a reserve; return what is left out, and why.
+        """Fit blocks while there is time beyond a reserve; return those left out, and why.
 
-        Each is tuned first, if there is twice the time that it takes. It scores the labels listed
-        of each held-out row, all if none are.
+        Each is tuned first if there is twice the time that it takes. It scores the labels listed
+        for each held-out row, or all labels.
         """
         left_out = {}
         for name, estimator in planned:
@@ -98,7 +98,7 @@ class Stack:
     def _fit(self, name: str, estimator: Any, listed: NDArray[np.intp] | None) -> None:
         start = time.monotonic()
         given = *self._given(estimator), self._folds
-        # Threads of scikit-learn's forests put each other's filters of warnings back.
+        # Threads of scikit-learn's forests restore each other's warning filters.
         with one_blas_thread(), warnings.catch_warnings(), _named(name, estimator):
             scores, fitted = fit_on_folds(estimator, *given, **self._how, listed=listed)
         self.blocks.append(scores)
@@ -112,12 +112,12 @@ class Stack:
             return score_folds(estimator, *self._given(estimator), folds, **self._how)
 
     def _given(self, estimator: Any) -> tuple[Features, NDArray[Any], dict[str, Any]]:
-        """Return features, labels and weights as a classifier takes them."""
+        """Return features, labels and weights in the form that a classifier takes."""
         return self._X, self._labels_for(estimator), weights_for(estimator, self._weights)
 
     @property
     def _how(self) -> dict[str, Any]:
-        # What is fitted here releases the interpreter.
+        # These fits release Python's lock.
         parallel = Parallel(n_jobs=self._jobs, prefer="threads")
         return {"responses": RESPONSES, "of_odds": True, "parallel": parallel}
 
@@ -127,7 +127,7 @@ class Stack:
         return self._y if own or self._y.dtype.kind == "f" else self._y.astype(int)
 
     def _foretold(self, estimator: Any) -> float:
-        """Return the seconds that folds and fit take, by two fits to few rows if time is left.
+        """Predict the seconds of folds and fit, from two fits to few rows if there is time.
 
         0 for few rows, and where time has no limit.
         """
@@ -156,7 +156,7 @@ class Stack:
 
 @contextmanager
 def _named(name: str, estimator: Any) -> Iterator[None]:
-    """Say of which classifier an error is."""
+    """Add the name of the classifier to an error."""
     try:
         yield
     except (TypeError, ValueError) as error:

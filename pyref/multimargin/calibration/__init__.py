@@ -2,10 +2,10 @@
 
 - `calibrated`: `CalibratedClassifier`, one calibration for all labels, of a classifier or a stack;
   `thresholded`: `ThresholdedClassifier`, a threshold learned on held-out rows;
-- `held_out`: the scores of the rows of each fold; `pairs`: what they say of pairs of a row and a
-  label; `pooled`, `lift`, `bend`: the calibrations; `logistic`: the regression that they are;
-- `head`: calibration and threshold on top of scores; `shortlists`: the same of the best labels of
-  each row.
+- `held_out`: the scores of the rows of each fold; `pairs`: the features of pairs of a row and a
+label; `pooled`, `lift`, `bend`: the calibrations; `logistic`: the regression behind them;
+- `head`: calibration and threshold on top of scores; `shortlists`: the same for the best labels of
+each row.
 """
 
 from multimargin.calibration.bend import BentCalibration

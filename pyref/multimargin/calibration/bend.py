@@ -1,4 +1,4 @@
-"""Probabilities of labels where low scores count in another way than high ones."""
+"""Probabilities of labels in which low and high scores count differently."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ from multimargin.typing import Matrix, Scores, Vector
 class BentCalibration(BaseEstimator):  # type: ignore[misc]
     """A calibration that also weighs the first model's scores with a bend at their mean.
 
-    The bent score is log(1 + exp(-z)), where z is the score less the mean, over the standard
-    deviation. Where most rows have no label, nearly all scores are low, and which model tells them
-    apart best is another question than which finds the labels.
+    The bent score is log(1 + exp(-z)) of the standardised score z. If most rows have no label,
+    nearly all scores are low, and the model that separates them best need not be the one that finds
+    the labels best.
 
     Parameters
     ----------

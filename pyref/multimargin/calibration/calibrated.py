@@ -29,9 +29,9 @@ from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.shrunken import ShrunkenThreshold
 from multimargin.typing import Folds, Indicator, Matrix, MatrixLike
 
-# Pieces of the rows of a fold that no other fold complements.
+# Number of parts into which a fold is cut if no other folds complement it.
 _PIECES = 3
-# Where most rows have no label, how much of a threshold is that of the label.
+# If most rows have no label, the weight of a label's own threshold.
 _OWN_OF_EXPECTED = {"micro": 0.25, "macro": 1.0}
 
 
@@ -150,7 +150,7 @@ class CalibratedClassifier(HeldOutClassifier):
     def fit_held_out(
         self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike
     ) -> Matrix:
-        """Learn from held-out scores that are there, of fitted classifiers; return their odds."""
+        """Learn from given held-out scores of fitted classifiers; return their odds."""
         calibrated = calibrate(held_out, C=self.C, lift=self.lift)
         threshold, q = None, targets.indicator.shape[1]
         if targets.multilabel:
@@ -174,7 +174,7 @@ class CalibratedClassifier(HeldOutClassifier):
         return n_learned_with_empty_label(indicator) if self.empty_label else None
 
     def shares(self, X: MatrixLike) -> dict[str, Matrix]:
-        """Return what each classifier adds to the logarithms of the odds.
+        """Return the contribution of each classifier to the log odds.
 
         Parameters
         ----------
@@ -235,15 +235,15 @@ class CalibratedClassifier(HeldOutClassifier):
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A calibration, and what it makes of the rows that it was learned from."""
+    """A calibration, and the calibrated rows that it was learned from."""
 
     calibration: Calibration  # Learned from all held-out scores
-    # (m, q): Logarithms of the odds of the held-out rows, each by a calibration without this row
+    # (m, q): Log odds of the held-out rows, each from a calibration without this row
     odds: Matrix
 
 
 def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calibrated:
-    """Learn a calibration from held-out scores, and calibrate these without themselves."""
+    """Learn a calibration from held-out scores, and calibrate each row without itself."""
     calibration, odds = _calibrated(held_out, C, lift, of_all=True)
     assert calibration is not None
     return Calibrated(calibration, odds)
@@ -252,7 +252,7 @@ def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calib
 def _calibrated(
     held_out: HeldOut, C: float, lift: bool, *, of_all: bool
 ) -> tuple[Calibration | None, Matrix]:
-    """Return a calibration of all rows, if it is wanted, and the odds of each without itself."""
+    """Return a calibration of all rows, if requested, and the odds of each row without itself."""
     if not held_out.is_mostly_empty:
         return _weighed(held_out, C, lift, of_all=of_all)
     first = held_out.blocks[0]
@@ -296,20 +296,20 @@ def _weighed(
 
 
 def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
-    """Return odds of held-out rows by calibrations of other rows of the same fold.
+    """Return odds of held-out rows from calibrations of other rows of the same fold.
 
-    Models of other folds were fitted to the rows of this one: what is learned from their scores has
-    seen its labels, and measures of it lie above chance where there is nothing to learn.
+    Models of other folds were fitted to the rows of this one: a calibration of their scores has
+    seen its labels, and would score above chance even if there were nothing to learn.
     """
     odds = np.empty(held_out.labels.shape)
     for fold in np.unique(held_out.folds):
         own = np.flatnonzero(held_out.folds == fold)
         part = held_out.at(own)
         if part.sample_weight is not None and not part.sample_weight.any():
-            # Nobody measures these.
+            # These are not measured.
             odds[own] = part.blocks[0]
             continue
-        # Of a fold of one row it warns.
+        # It warns of a fold with one row.
         with silenced(UserWarning):
             _, odds[own] = _calibrated(part, 1.0, lift, of_all=False)
     return odds
@@ -325,10 +325,10 @@ def with_empty_label(indicator: Indicator) -> Indicator:
 
 
 def n_learned_with_empty_label(indicator: Indicator) -> int | None:
-    """Return how many labels a calibration learns from beside one of empty rows, if not all.
+    """Return the number of labels a calibration learns from beside that of empty rows, if not all.
 
-    Where most rows have none, their label has nearly all evidence, and what labels share would be
-    its own.
+    If most rows are empty, that label has nearly all the evidence, and the weights that labels
+    share would be its own.
     """
     return indicator.shape[1] if is_mostly_empty(indicator) else None
 
@@ -339,8 +339,8 @@ Part = tuple[NDArray[np.bool_], Matrix | None]
 def _parts(held_out: HeldOut, indicator: NDArray[np.uint8]) -> list[Part]:
     """Return parts of the held-out rows: where each is, and weights of what it is calibrated by.
 
-    The parts are the folds, those of which no other rows are left cut in three. The weights are
-    None where nothing is left to learn from.
+    The parts are the folds, each cut in three if it leaves no other rows. The weights are None if
+    nothing is left to learn from.
     """
     found: list[Part] = []
     for fold in np.unique(held_out.folds):
@@ -377,14 +377,14 @@ def _pooled(
     of_all: bool,
     listed: Listed | None = None,
 ) -> tuple[PooledCalibration | None, Matrix]:
-    """Return a calibration of all rows, and odds of those of each fold by one of the others."""
+    """Return a calibration of all rows, and the odds of each fold by one of the other folds."""
     pairs = make().pairs_of(blocks, indicator, listed)
     calibration = None
     if of_all or any(others is None for _, others in folds):
         calibration = make().fit_pairs(pairs, weights)
     odds = np.empty(indicator.shape)
     for own, others in folds:
-        # Not from the calibration of all rows as a start: it has seen them.
+        # Not started from the calibration of all rows, which has seen them.
         without = make().fit_pairs(pairs, others) if others is not None else calibration
         assert without is not None
         odds[own] = without.odds(blocks, np.flatnonzero(own), listed)
@@ -394,7 +394,7 @@ def _pooled(
 def make_odds_threshold(
     threshold: str | float | Threshold, *, mostly_empty: bool = False
 ) -> Threshold:
-    """Return the threshold of logarithms of odds that a parameter means."""
+    """Return the threshold of log odds that a parameter stands for."""
     if isinstance(threshold, Threshold):
         return make_threshold(threshold)
     if isinstance(threshold, str):

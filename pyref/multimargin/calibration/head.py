@@ -15,8 +15,8 @@ from multimargin.typing import Matrix, MatrixLike
 class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Head of a classifier: a learned calibration and threshold, which do not change.
 
-    A classifier of scores: what it takes as rows are scores of labels, one matrix or, where the
-    calibration weighs several models, a list of them.
+    A classifier of scores: its rows are scores of labels, one matrix, or a list of matrices if the
+    calibration weighs several models.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.label_sets(self.label_scores(scores), X)
 
     def label_sets(self, odds: Matrix, X: MatrixLike = None) -> NDArray[np.intp]:
-        """Return the indicator of the predicted labels, (n, q), by what `label_scores` returned."""
+        """Return the indicator of the predicted labels, (n, q), given `label_scores`."""
         if self.threshold is None:
             winners = odds.argmax(axis=1)
             return np.asarray(winners[:, None] == self.classes_, dtype=np.intp)
@@ -78,14 +78,14 @@ class Head(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities
 
     def thresholds(self, odds: Matrix, X: MatrixLike = None) -> Matrix:
-        """Return what is subtracted from the odds of rows, (n, 1) or (n, q)."""
+        """Return the thresholds of the odds of rows, (n, 1) or (n, q)."""
         assert self.threshold is not None
         thresholds = over_labels(self.threshold.predict(odds, X))
         if self.at_least_one:
             highest = odds.max(axis=1, keepdims=True)
             below = np.nextafter(highest, -np.inf)
             if thresholds.shape[1] > 1:
-                # Some label passes already, or else the best one does.
+                # A label passes already, or the best one does.
                 below = np.where((odds > thresholds).any(axis=1, keepdims=True), np.inf, below)
             thresholds = np.minimum(thresholds, below)
         return thresholds

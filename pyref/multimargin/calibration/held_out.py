@@ -1,4 +1,4 @@
-"""Classifiers that learn something from the scores of rows that their models have not seen."""
+"""Classifiers that learn from the scores of rows that their models have not seen."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -39,13 +39,13 @@ Named = list[tuple[str, Any]]
 RESPONSES = ("label_scores", "decision_function", "predict_proba")
 # Probabilities nearer to 0 and 1 than this share no more evidence than it.
 LEAST = 0.01
-# Scores that a model is asked for at a time.
+# Scores computed by a model at a time.
 _SCORES = 2**22
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out scores, and what belongs to them."""
+    """Held-out scores with their labels, weights and folds."""
 
     blocks: list[Matrix]  # (m, q) each: Scores of the rows of all folds by each model
     labels: NDArray[Any]  # (m, q): Their labels, NaN where they are unknown
@@ -68,7 +68,7 @@ class HeldOut:
         groups: ArrayLike | None = None,
         n_learned: int | None = None,
     ) -> Self:
-        """Return what belongs to scores of all folds, by the labels and weights of all rows."""
+        """Return the scores of all folds with labels and weights, given those of all rows."""
         rows = np.concatenate([np.asarray(test) for _, test in folds])
         return cls(
             blocks,
@@ -104,12 +104,12 @@ class HeldOut:
 
     @property
     def is_mostly_empty(self) -> bool:
-        """True if most rows have no label, and a further one that says so is a feature alone."""
+        """True if most rows have no label, and the label of empty rows is only a feature."""
         return self.n_learned is not None
 
     @property
     def units(self) -> NDArray[np.intp]:
-        """The groups of the rows, or where there are none the rows themselves."""
+        """The groups of the rows, or the rows themselves if there are none."""
         return self.rows if self.groups is None else self.groups
 
     def learn(
@@ -122,7 +122,7 @@ class HeldOut:
         return threshold.fit(scores, labels, safe_indexing(X, self.rows[at]), weights)
 
     def _learned_by(self, threshold: Threshold) -> NDArray[np.intp]:
-        """Return the places that a threshold is learned from."""
+        """Return the places from which a threshold is learned."""
         places = np.arange(self.rows.size)
         if not threshold.exchangeable:
             return places
@@ -212,7 +212,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         groups: ArrayLike | None,
         params: Any,
     ) -> tuple[Named, HeldOut, Targets]:
-        """Return the classifiers fitted on all rows, the held-out scores, and what y is."""
+        """Return the classifiers fitted on all rows, the held-out scores, and the targets."""
         estimators = named_estimators(self.estimator)
         if len(estimators) > 1 and not self._of_odds:
             raise TypeError(
@@ -257,14 +257,14 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
 
     @abstractmethod
     def _new_threshold(self, n_labels: int) -> Threshold:
-        """Return the threshold that is to be learned."""
+        """Return the threshold to be learned."""
 
     def _learned(self, indicator: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the labels that the classifiers learn."""
         return indicator
 
     def _n_learned(self, indicator: NDArray[np.uint8]) -> int | None:
-        """Return how many labels a calibration learns from, if not all."""
+        """Return the number of labels a calibration learns from, if not all."""
         return None
 
     def _asked(self) -> tuple[str, ...]:
@@ -279,7 +279,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         groups: ArrayLike | None,
         params: Any,
     ) -> dict[str, dict[str, Any]]:
-        """Return what the fit of each classifier gets besides X and y."""
+        """Return the arguments of each classifier's fit besides X and y."""
         if get_config()["enable_metadata_routing"]:
             named = {"sample_weight": given, "groups": groups, **params}
             named = {key: value for key, value in named.items() if value is not None}
@@ -390,7 +390,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         return classes
 
     def take(self, estimators: Named, head: Head, targets: Targets) -> None:
-        """Store fitted classifiers, and what makes label sets of their scores."""
+        """Store fitted classifiers, and the head that turns their scores into label sets."""
         self.estimators_, self.head_, self.multilabel_ = estimators, head, targets.multilabel
         self.response_methods_ = [response_of(one, self._asked()) for _, one in estimators]
         targets.name_outputs(self)
@@ -406,7 +406,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
 
 
 def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimator") -> Named:
-    """Return the classifiers that a parameter means, with names: one, or a list."""
+    """Return the classifiers of a parameter with their names: one, or a list."""
     if hasattr(estimator, "fit"):
         estimator = [estimator]
     found: Named = []
@@ -430,12 +430,12 @@ def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimat
 
 
 def _sliceable(X: MatrixLike) -> MatrixLike:
-    """Return features whose rows can be taken out: not every sparse format allows it."""
+    """Return features in a format that can be indexed by rows, unlike some sparse ones."""
     return X.tocsr() if is_sparse(X) else X
 
 
 def weights_for(estimator: BaseEstimator, sample_weight: Matrix | None) -> dict[str, Matrix]:
-    """Return the named arguments by which a fit takes weights, a pipeline's in its last step."""
+    """Return the keyword arguments that pass weights to a fit, of a pipeline to its last step."""
     if sample_weight is None:
         return {}
     last, name = estimator, "sample_weight"
@@ -479,7 +479,7 @@ def score_folds(
     parallel: Parallel,
     listed: NDArray[np.intp] | None = None,
 ) -> Matrix:
-    """Return the held-out scores of all folds: of all labels, or of those listed of each row."""
+    """Return the held-out scores of all folds, for all labels or those listed for each row."""
     lists: list[Any] = [None] * len(folds)
     if listed is not None:
         lists = np.split(listed, np.cumsum([len(test) for _, test in folds])[:-1])
@@ -505,7 +505,7 @@ def held_out_scores(
     X_train, Y_train = safe_split(estimator, X, y, train)
     X_test, _ = safe_split(estimator, X, None, test, train)
     try:
-        # The fit on all rows warns of them.
+        # The fit on all rows gives these warnings.
         with silenced(UnknownLabelsWarning, EmptyRowsWarning):
             estimator.fit(X_train, Y_train, **check_method_params(X, metadata, train))
     except ValueError as error:
@@ -530,7 +530,7 @@ def block_of(
 ) -> Matrix:
     """Return the scores of a fitted classifier, by blocks of rows where they are many.
 
-    They are those of all labels, or (n, k) of the labels that are listed of each row.
+    They are those of all labels, or (n, k) of the labels listed for each row.
     """
     n = num_samples(X)
     step = max(_SCORES // (n_labels or 1), 1)

@@ -1,4 +1,4 @@
-"""Probabilities of labels from scores and from what the other labels of a row make likely."""
+"""Probabilities of labels from scores and from the other labels of the row."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -14,12 +14,12 @@ from multimargin.calibration.pooled import PooledCalibration
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.typing import Matrix, Scores, Vector
 
-# Rows that each pair of labels is taken to share by chance, beside those that are there.
+# Rows that each pair of labels is assumed to share by chance, in addition to the actual ones.
 _PRIOR = 1.0
 
 
 class LabelLift(BaseEstimator):  # type: ignore[misc]
-    """Scores of labels by the probabilities of the other labels of the row.
+    """Scores of labels from the probabilities of the other labels of the row.
 
     The lift of two labels is how many times as often they occur together as by chance. The score
     of label k is the sum over the other labels l of (p_l - share of l) log lift(k, l).
@@ -35,7 +35,7 @@ class LabelLift(BaseEstimator):  # type: ignore[misc]
 
     @with_one_blas_thread
     def fit(self, indicator: NDArray[np.uint8], sample_weight: Vector | None = None) -> Self:
-        """Count pairs of labels in an indicator (n, q) of 0, 1 and what marks unknown labels."""
+        """Count pairs of labels in an indicator (n, q) of 0, 1 and the mark of unknown labels."""
         weights = np.ones(len(indicator)) if sample_weight is None else sample_weight
         # In units of a row.
         weights = weights / weights.max()
@@ -110,7 +110,7 @@ class LiftedCalibration(BaseEstimator):  # type: ignore[misc]
         return self.second.odds_of([*features, self.lift.scores(self.first.odds_of(features))])
 
     def shares(self, blocks: Sequence[Scores]) -> list[Matrix]:
-        """Return what each model, and last the lift, adds to the logarithms of the odds.
+        """Return the contributions of each model, and last of the lift, to the log odds.
 
         Parameters
         ----------

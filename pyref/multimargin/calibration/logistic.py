@@ -1,4 +1,4 @@
-"""Penalised logistic regression on features that all labels share and a few of each label."""
+"""Penalised logistic regression on features shared by all labels and a few of each label."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from multimargin.typing import Matrix, Vector
 
-# Of the common intercept, which nothing else bounds where all labels are alike.
+# Penalty of the common intercept, which nothing else bounds if all labels have one value.
 _RIDGE = 1e-6
 _MAX_STEPS = 100
 
@@ -43,8 +43,8 @@ class PooledLogistic:
     ) -> tuple[Vector, Matrix, int, float]:
         """Return the weights of the common and own features (F,) and (J, q), steps, and the gap.
 
-        The gap is a bound of what the value lies above its minimum, in units of the value: half the
-        squared norm of the gradient, in the norm that is dual to the penalty's.
+        The gap bounds the distance of the value from its minimum, relative to the value: half the
+        squared norm of the gradient, in the norm dual to that of the penalty.
         """
         odds, value = self._at(common, own)
         steps, gain = 0, np.inf
@@ -88,7 +88,7 @@ class PooledLogistic:
     def _newton_step(
         self, common: Vector, own: Matrix, odds: Vector
     ) -> tuple[Vector, Matrix, float]:
-        """Return the step, and the gain that it promises to the first order."""
+        """Return the step, and its gain to first order."""
         downhill, own_downhill, wrong = self._gradient(common, own, odds)
         curvature = self.weights * wrong * (1.0 - wrong)
         of_labels = np.zeros((self.counts.size, *2 * self.A.shape[:1]))

@@ -1,4 +1,4 @@
-"""Pairs of a row and a label with the features by which a calibration judges them."""
+"""Pairs of a row and a label with the features that a calibration uses."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +15,9 @@ N_FEATURES = 5
 """Number of features of the first block; each further one has its scores."""
 RANK = 3
 """The place of the logarithm of the rank among them."""
-# Share of a row's largest score below which two of its scores differ by rounding.
+# Two scores of a row that differ by less than this share of its largest are equal.
 ROUNDING = 1e-10
-# Scores of a block that are held at a time.
+# Scores of a block in memory at a time.
 _SCORES = 2**18
 
 
@@ -26,7 +26,7 @@ def features_of(blocks: Sequence[Scores]) -> list[Matrix]:
     f = blocks[0].astype(np.float64, copy=False)
     descending = np.argsort(-f, axis=1, kind="stable")
     ordered = np.take_along_axis(f, descending, axis=1)
-    # Scores that are equal but for rounding have the rank of the first of them.
+    # Scores that are equal up to rounding have the rank of the first of them.
     rounding = ROUNDING * np.abs(f).max(axis=1, keepdims=True)
     falls = ordered[:, 1:] < ordered[:, :-1] - rounding
     places = np.zeros(f.shape, dtype=np.intp)
@@ -40,7 +40,7 @@ def features_of(blocks: Sequence[Scores]) -> list[Matrix]:
 
 
 def in_chunks(n: int, q: int) -> Iterator[slice]:
-    """Yield slices of rows that bound the memory of what is made of n rows and q labels."""
+    """Yield slices of rows that bound the memory of arrays of n rows and q labels."""
     step = max(_SCORES // q, 1)
     return (slice(first, first + step) for first in range(0, n, step))
 
@@ -51,7 +51,7 @@ def by_features(
     chosen: NDArray[np.intp] | None = None,
     listed: "Listed | None" = None,
 ) -> Matrix:
-    """Return what a function makes of the features of all or chosen rows and labels, (m, q).
+    """Return a function of the features of all or selected rows and labels, (m, q).
 
     It also takes the numbers of their labels, or an ellipsis where these are all.
     """
@@ -66,7 +66,7 @@ def by_features(
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """The best labels of each row, of many more; matrices (n, k) have a column for each place."""
+    """The best labels of each row out of many; matrices (n, k) have a column for each place."""
 
     numbers: NDArray[np.intp]  # (n, k): Numbers of the labels
     n_labels: int
@@ -83,7 +83,7 @@ class Pairs:
     features: Matrix  # (F, N)
     rows: NDArray[np.intp]  # (N,): The row of each pair
     relevant: NDArray[np.bool_]  # (N,)
-    counts: NDArray[np.intp]  # (q,): How many pairs a label has
+    counts: NDArray[np.intp]  # (q,): Number of pairs of each label
     n_blocks: int
 
     @classmethod

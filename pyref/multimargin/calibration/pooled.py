@@ -18,10 +18,9 @@ from multimargin.checks.scores import check_scores
 from multimargin.thresholds.base import check_rows
 from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
 
-# What the features of a label's own intercept and slopes are multiplied by: the smaller, the more
-# these shrink.
+# Factors of the features of a label's own intercept and slopes: the smaller, the more these shrink.
 _OWN_INTERCEPT, _OWN_SLOPE = 0.5, 0.3
-# Labels of a row that are learned from, and pairs of all rows up to which they are more.
+# Labels of a row to learn from, and number of pairs of all rows below which more are used.
 _FEWEST_BEST, _PAIRS = 30, 2**20
 # The most that a pair may weigh, with C.
 _HEAVIEST = 1e10
@@ -154,7 +153,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         if size == 0:
             raise ValueError("y has no known label in a row of positive weight; expected some.")
         weights = np.ones(size) if sample_weight is None else sample_weight[pairs.rows]
-        # Beside heavier pairs the penalty would be lost in rounding.
+        # With heavier pairs the penalty would be lost in rounding.
         weights = weights * min(1.0, _HEAVIEST / (C * weights.max()))
         scale = np.array([mean_and_deviation(feature, weights)[1] for feature in pairs.features])
         A = np.ones((scale.size + 1, size))
@@ -201,7 +200,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         return self.odds([first, *others])
 
     def shares(self, blocks: Sequence[Scores]) -> list[Matrix]:
-        """Return what each block adds to the logarithms of the odds, (n, q) each.
+        """Return the contribution of each block to the log odds, (n, q) each.
 
         With the intercepts they sum to the odds.
 

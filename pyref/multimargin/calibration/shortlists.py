@@ -1,4 +1,4 @@
-"""Calibration and label sets of the best labels of each row, where labels are thousands."""
+"""Calibration and label sets of the best labels of each row, for thousands of labels."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -50,9 +50,9 @@ Numbers = NDArray[np.intp]
 
 N_BEST = 50
 """Labels of each row that are listed."""
-# Scores that are held at a time.
+# Scores in memory at a time.
 _SCORES = 2**22
-# The logarithm of the odds of what no label set has.
+# Log odds of labels that are in no label set.
 _NEVER = -1e300
 
 
@@ -98,7 +98,7 @@ def _blocks(n: int, n_labels: int) -> Iterator[slice]:
 
 
 def labels_at(indicator: sparse.csr_array, numbers: Numbers) -> NDArray[np.uint8]:
-    """Return the marks of a sparse indicator at listed labels; of others than its own, unknown."""
+    """Return the marks of a sparse indicator at listed labels; unknown for labels it lacks."""
     own = numbers < indicator.shape[1]
     rows = np.arange(len(numbers))[:, None]
     found = indicator[rows, np.where(own, numbers, 0)].toarray()
@@ -121,7 +121,7 @@ def best_of_rows(values: Matrix, k: int) -> tuple[Numbers, Matrix]:
 
 @dataclass(frozen=True)
 class HeldOutLists(HeldOut):
-    """Held-out scores of the best labels of each row, (m, k), and what the others are worth."""
+    """Held-out scores of the best labels of each row, (m, k), and base rates of the others."""
 
     n_relevant: Vector | None = None  # (m,): Relevant labels of each row, listed or not
     base_rates: Vector | None = None  # (q,): Share of the rows that have a label without listing it
@@ -148,13 +148,13 @@ class HeldOutLists(HeldOut):
 
     @property
     def alone(self) -> Self:
-        """Those of the ranker, to be calibrated in its order."""
+        """Those of the ranker only, to be calibrated in its order."""
         return replace(self, blocks=self.blocks[:1], per_label=False)
 
     def precisions(self, odds: Matrix, n_labels: int, folds: Sequence[Rows]) -> Vector:
         """Return precision at 5 of the rows of each fold, NaN where none counts."""
         assert self.listed is not None
-        # A label that a row has none is none to predict.
+        # The label of empty rows is never predicted.
         own = self.listed.numbers < n_labels
         labels = self.labels if own.all() else np.where(own, self.labels, np.nan)
         weights = self.sample_weight
@@ -186,7 +186,7 @@ class HeldOutLists(HeldOut):
 def _base_rates(
     indicator: Indicator, numbers: Numbers, found: NDArray[np.uint8], sample_weight: Vector | None
 ) -> Vector:
-    """Return how often each label applies where it is not listed, drawn to what all labels have."""
+    """Return how often each label applies where it is not listed, shrunk towards all labels."""
     m, q = indicator.shape
     weights = np.ones(m) if sample_weight is None else sample_weight
     rows, labels = indicator.nonzero()
@@ -202,7 +202,7 @@ def _base_rates(
     known = weights.sum() - np.bincount(numbers.ravel(), of_lists, minlength=q) - apart(UNKNOWN)
     known, missed = np.maximum(known, 0.0), apart(1)
     mean = missed.sum() / max(known.sum(), np.finfo(float).tiny)
-    # As if there were one row more, of which as many labels are missed as on average.
+    # As if there were one more row with the average number of missed labels.
     return np.asarray((missed + mean) / (known + 1.0))
 
 

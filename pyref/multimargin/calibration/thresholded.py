@@ -91,7 +91,7 @@ class ThresholdedClassifier(HeldOutClassifier):
     def fit_held_out(
         self, estimators: Named, held_out: HeldOut, targets: Targets, X: MatrixLike
     ) -> Matrix:
-        """Learn the threshold from held-out scores that are there, and return these."""
+        """Learn the threshold from given held-out scores, and return these."""
         scores, q = held_out.blocks[0], targets.indicator.shape[1]
         threshold = None
         if targets.multilabel:

@@ -21,7 +21,7 @@ from multimargin.whole_fits import whole_or_unchanged
 
 @dataclass(frozen=True)
 class MajorityClass:
-    """Stands in for a classifier where there is nothing to learn from."""
+    """Replaces a classifier if there is nothing to learn from."""
 
     # Whether the label is relevant for more than half of the training rows, by weight
     relevant: bool
@@ -31,12 +31,12 @@ class MajorityClass:
         return np.full(X.shape[0], 1.0 if self.relevant else -1.0)
 
 
-# The squares of larger features overflow in the primal loop of LIBLINEAR, which then never ends.
+# Squares of larger features overflow in LIBLINEAR's primal loop, which then never ends.
 _LARGE = 1e50
 
 
 def _default_classifier(X: Any) -> LinearSVC:
-    """Return the linear machine whose loop ends on these features."""
+    """Return a linear classifier whose loop ends on these features."""
     values = X.data if sparse.issparse(X) else X
     large = max(values.max(initial=0.0), -values.min(initial=0.0)) > _LARGE
     return LinearSVC(dual=True, random_state=0) if large else LinearSVC()
@@ -50,7 +50,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
     n_jobs: int | None
 
     def _label_order(self, q: int) -> NDArray[np.intp] | None:
-        """Return the chain, None when the labels do not see each other."""
+        """Return the chain, None if the classifiers are independent."""
         raise NotImplementedError
 
     @whole_or_unchanged
@@ -216,7 +216,7 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
 
 @dataclass(repr=False, eq=False)
 class LabelSpecificClassifierChain(_LabelSpecificClassifier):
-    """A classifier chain whose links see their label's own features (LLSF-CC).
+    """A classifier chain whose links use their label's own features (LLSF-CC).
 
     Each link is trained on its label's features and the true values of the labels before it in the
     chain; at prediction these are the predicted ones.

@@ -1,4 +1,4 @@
-"""LLSF: a sparse linear model of each label, and through its support the label's own features."""
+"""LLSF: a sparse linear model of each label, whose support is the label's own features."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -301,7 +301,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
             threshold = ConstantThreshold(0.5)
         Y, weights, X = learned_rows(threshold, indicator, sample_weight, X)
         scores = self._label_scores(X) if learned else np.zeros(Y.shape)
-        # What the weight of the regression's loss means depends on the scale of the scores.
+        # The weight of the regression's loss is relative to the scale of the scores.
         unit = spread(scores, weights) if isinstance(threshold, FeaturesThreshold) else 1.0
         self.threshold_ = threshold.fit(scores / unit, Y, X, weights).rescale(unit)
 

@@ -1,4 +1,4 @@
-"""The LLSF problem: label correlations, convexity, and the calls of the solvers.
+"""The LLSF problem: label correlations, convexity, and calls of the solvers.
 
     min  1/2 ||X W - Y||_F^2  +  alpha/2 tr(M W^T W)  +  beta ||W||_1,      M = R + shift I
 
@@ -33,8 +33,8 @@ _ROUNDING = 1e-12
 MOST_EIGENVALUES = 4096
 # With fewer labels than this share of the eigenvalues, these cost more than they save.
 _EIGENVALUES_PER_LABEL = 50
-# Below this share of the largest useful beta, for each of the first 1000 eigenvalues, solutions
-# have so many features that coordinate descent is slower than the alternating direction method.
+# Below this share of the largest useful beta, per 1000 eigenvalues, solutions have so many features
+# that coordinate descent is slower than the alternating direction method.
 _DENSE_ALONE = 9e-7
 
 
@@ -45,7 +45,7 @@ def label_dissimilarity(indicator: Marks) -> Matrix:
     norms: Matrix = np.sqrt(np.diag(counts))
     norms[norms == 0.0] = 1.0
     R: Matrix = 1.0 - counts / np.outer(norms, norms)
-    # Two equal columns differ by rounding.
+    # Equal columns differ by rounding.
     R[np.abs(R) < _ROUNDING] = 0.0
     np.fill_diagonal(R, 0.0)
     return R
@@ -67,7 +67,7 @@ class Convexity:
 
 
 def examine(X: Features, indicator: Marks, alpha: float, *, convexify: bool) -> Convexity:
-    """Decide whether the published problem is convex, and shift it when asked to.
+    """Decide whether the published problem is convex, and shift it on request.
 
     The shift is 0 where the published problem is convex, else -lambda_min(R), the smallest one for
     which the correlation term alone is never negative. A still smaller one, by
@@ -133,7 +133,7 @@ def largest_feature_eigenvalue(X: Features) -> float:
     if not _column_squared_norms(X).any():
         return 0.0
     square = LinearOperator((d, d), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
-    # A start that no symmetry of the columns makes orthogonal to the leading eigenvector.
+    # A start that cannot be orthogonal to the leading eigenvector by symmetry of the columns.
     start = np.random.default_rng(0).uniform(0.5, 1.5, d)
     return float(eigsh(square, k=1, v0=start, tol=0, return_eigenvectors=False)[0])
 
@@ -165,7 +165,7 @@ class Eigenbasis:
     # Eigenvalues of X^T X and their eigenvectors, with r = min(n, d): the eigenvalues that are
     # left out are 0
     features: _Pairs
-    coupling: _Pairs | None  # The same of the coupling; None without one
+    coupling: _Pairs | None  # The same for the coupling; None without one
 
 
 @with_one_blas_thread
@@ -175,8 +175,8 @@ def eigenbasis(X: Features, coupling: Matrix | None) -> Eigenbasis:
     if d <= n:
         features = _eigenpairs(as_dense(safe_sparse_dot(X.T, X)))
     else:
-        # The eigenvectors of X X^T, times X^T, would not be orthogonal where X is close to losing
-        # rank.
+        # The eigenvectors of X X^T, times X^T, would not be orthogonal if X is nearly
+        # rank-deficient.
         _, singular, vectors = aside(np.linalg.svd, as_dense(X), full_matrices=False)
         features = singular**2, np.ascontiguousarray(vectors.T)
     return Eigenbasis(features, None if coupling is None else _eigenpairs(coupling))
@@ -209,8 +209,8 @@ def choose_solver(X: Features, correlation: Matrix, coupling: Matrix | None, bet
 class Request:
     """Settings of a solver besides the data."""
 
-    # The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
-    # depends: any X with the same X^T X will do
+    # The transpose of X^T Y and the squared norms of the columns of Y: the problem depends only on
+    # these and X^T X
     sums: tuple[Matrix, Matrix]
     beta: float  # Weight of the l1 norm, positive
     solver: str

@@ -16,8 +16,8 @@ class MLODM(PairwiseClassifier):
     """Multi-label optimal margin distribution machine.
 
     Pulls the margins of all label pairs towards 1 from both sides: a margin below 1 - theta costs
-    the square of what it lacks, one above 1 + theta the square of its excess, with weight mu. So
-    the margins' mean is large and their variance small. There is no bias.
+    the square of the shortfall, one above 1 + theta the square of the excess, with weight mu. This
+    makes the mean of the margins large and their variance small. There is no bias.
 
     Parameters
     ----------

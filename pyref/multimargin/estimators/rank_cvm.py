@@ -1,4 +1,4 @@
-"""Rank-CVM: the pairwise squared hinge whose margin is rewarded instead of fixed."""
+"""Rank-CVM: the pairwise squared hinge with a margin that is rewarded instead of fixed."""
 
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
@@ -25,8 +25,8 @@ class RankCVM(PairwiseClassifier):
     """Rank-CVM: label ranking by a multi-label core vector machine.
 
     Ranks the relevant labels of an instance above its irrelevant ones by a margin rho that is
-    itself maximised. The solution is that of `RankLSVM` divided by a number, which is how the
-    default solver finds it.
+    itself maximised. The solution is a multiple of that of `RankLSVM`, which is how the default
+    solver finds it.
 
     Parameters
     ----------
@@ -194,9 +194,9 @@ class RankCVM(PairwiseClassifier):
 def _solve_by_scaling(problem: Problem, solver: str) -> Fit:
     """Solve problem 37 by the squared hinge at a margin of 1, of which its solution is a multiple.
 
-    "stalled" where rounding leaves the gap of problem 37 too large. Without rounding that gap is
-    never the larger one: with S the sum of the dual variables and Q their quadratic form,
-    D = S - Q/2 <= S^2/(2 Q), and the objective of problem 37 is Q/(2 S^2).
+    The status is "stalled" if rounding leaves the gap of problem 37 too large. Without rounding
+    that gap is never the larger one: with S the sum of the dual variables and Q their quadratic
+    form, D = S - Q/2 <= S^2/(2 Q), and the objective of problem 37 is Q/(2 S^2).
     """
     tell = problem.callback
     if tell is not None:

@@ -26,7 +26,7 @@ from multimargin.typing import Features, Matrix, is_sparse
 # features, the n x n kernel form (27) is used.
 _MOST_WHITENED_FEATURES = 5000
 
-# Rows that are handled at once.
+# Rows that are processed at once.
 _CHUNK = 256
 
 
@@ -202,7 +202,7 @@ class RankHLapSVM(PairwiseClassifier):
             check_real("nu", self.nu, at_least=0.0)
 
     def _prepared(self, problem: Problem) -> Callable[[], Fit]:
-        # A row lies in the hyperedges of its relevant labels, as often as it counts.
+        # A row lies in the hyperedges of its relevant labels, with its weight as multiplicity.
         Y = (problem.indicator == 1).astype(np.float64)
         if problem.sample_weight is not None:
             Y *= problem.sample_weight[:, None]
@@ -299,7 +299,7 @@ def _factor(laplacian: "Laplacian", lam: float, X: Features) -> Matrix:
     try:
         cholesky(gram)
     except linalg.LinAlgError:
-        # Rounding of X^T Lap X beyond 1 hides that it is positive semidefinite.
+        # Rounding errors of X^T Lap X above 1 hide that it is positive semidefinite.
         eigenvalues, U = aside(np.linalg.eigh, laplacian.gram(X))
         roots = np.sqrt(1.0 + lam * np.maximum(eigenvalues, 0.0))
         R: Any = aside(np.linalg.qr, roots[:, None] * U.T, mode="r")
@@ -392,7 +392,7 @@ class Laplacian:
         return product
 
     def roughness(self, F: Matrix) -> float:
-        """Return trace(F^T Lap F), free of cancellation where F hardly varies in a hyperedge.
+        """Return trace(F^T Lap F), without cancellation if F hardly varies in a hyperedge.
 
         It is the sum over hyperedges of w delta sum ||f_i - mean f||^2, with the delta rows of the
         hyperedge and their mean: the squared differences of all pairs of its rows.

@@ -13,8 +13,8 @@ from multimargin.thresholds import Threshold
 class RankLSVM(PairwiseClassifier):
     """Rank-LSVM: label ranking with the squared hinge.
 
-    Like `RankSVM`, but a label pair that misses the margin of 1 costs the square of what it lacks:
-    the dual problem is strictly convex, without upper bounds, and fast to solve.
+    Like `RankSVM`, but a label pair below the margin of 1 costs the square of the shortfall: the
+    dual problem is strictly convex, without upper bounds, and fast to solve.
 
     Parameters
     ----------

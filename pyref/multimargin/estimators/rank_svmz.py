@@ -15,9 +15,9 @@ from multimargin.targets.indicator import UNKNOWN
 from multimargin.targets.reading import Targets
 from multimargin.typing import Matrix
 
-# A dual variable below this share of its bound is the rounding of a zero.
+# A dual variable below this share of its bound is a rounded zero.
 _ROUNDING = 1e-12
-# By the entry of an indicator; an unknown label has no pair.
+# Indexed by the entry of an indicator; an unknown label has no pair.
 _SIGNS = np.array([-1.0, 1.0, 0.0])
 
 
@@ -26,10 +26,9 @@ _SIGNS = np.array([-1.0, 1.0, 0.0])
 class RankSVMz(PairwiseClassifier):
     """Rank-SVM with a zero label: large-margin label ranking that is its own threshold.
 
-    A further label, the zero label, has its own score, between those of relevant and
-    irrelevant labels: the relevant ones score higher than it by a margin of 1, the irrelevant ones
-    lower. The labels above it are predicted. Rows without any label, and rows with all of them,
-    count like others.
+    An additional label, the zero label, separates the relevant from the irrelevant labels: the
+    former should score higher than it by a margin of 1, the latter lower. The labels above it are
+    predicted. Rows without any label, and rows with all of them, count like others.
 
     Parameters
     ----------
@@ -172,7 +171,7 @@ class RankSVMz(PairwiseClassifier):
         expansion = super()._start(targets, weights)
         if expansion is None:
             return None
-        # Rounding must not leave the box.
+        # Rounding must not move variables out of the box.
         signs = _SIGNS[targets.indicator]
         # Those of larger weights shrink by more afterwards.
         bound = weights[:, None] * np.where(targets.indicator == 1, self.class_weight_, 1.0)

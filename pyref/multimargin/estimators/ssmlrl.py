@@ -21,7 +21,7 @@ from multimargin.targets.indicator import numbers_of
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.typing import LabelsLike, Matrix
 
-# Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
+# If kernel (22) is a smaller share of k than this, the difference of two kernels is inaccurate.
 _CANCELLED = 1e-6
 
 UNLABELLED = -1
@@ -201,7 +201,7 @@ class SSMLRL(RelationshipClassifier):
 def reduced_kernel(
     K: Matrix, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], c: float | Matrix
 ) -> tuple[Matrix, Matrix]:
-    """Return the kernel (22) among labelled rows, and what they make unlabelled ones contribute."""
+    """Return the kernel (22) among labelled rows, and their influence on unlabelled rows."""
     A = K[np.ix_(unlabelled, unlabelled)]
     A[np.diag_indices_from(A)] += c
     try:
@@ -235,7 +235,7 @@ def _reduced_by_factor(
     G = U * np.sqrt(np.maximum(eigenvalues, 0.0))
     roots = np.reshape(np.sqrt(c), (-1, 1))
     H = G[unlabelled] / roots
-    # Of H itself: the small eigenvalues of H^T H are lost beside large ones.
+    # From H itself, as H^T H would lose its small eigenvalues.
     P, s, Vt = aside(np.linalg.svd, H)
     damping = np.ones(len(Vt))
     damping[: len(s)] += s * s

@@ -6,7 +6,7 @@
 - `per_label`: measures of each label, and of each row, by itself;
 - `registry`: all of them by name; `scorers`: their scorers for scikit-learn;
 - `margins`: margins of label pairs;
-- `label_scores`: scores of labels, asked of any fitted classifier.
+- `label_scores`: scores of labels of any fitted classifier.
 """
 
 from multimargin.measures.across_rows import macro_average_precision, micro_average_precision

@@ -1,4 +1,4 @@
-"""The share of rows whose labels are predicted exactly: what `score` is by default."""
+"""The share of rows whose labels are predicted exactly, the default of `score`."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from multimargin.typing import LabelsLike, MatrixLike
 
 
 class ExactMatch(ClassifierMixin):  # type: ignore[misc]
-    """A classifier whose `score` finds its labels in whatever names them in `y`."""
+    """A classifier whose `score` takes `y` in any form that names its labels."""
 
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of rows whose labels are predicted exactly.

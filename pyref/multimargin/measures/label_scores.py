@@ -1,4 +1,4 @@
-"""Scores of labels, asked of any fitted multi-label classifier."""
+"""Scores of labels of any fitted multi-label classifier."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from multimargin.typing import Matrix, MatrixLike
 
 
 def response_of(estimator: BaseEstimator, responses: Sequence[str]) -> str:
-    """Return the first of some methods that an estimator can score labels by."""
+    """Return the first of some methods with which an estimator can score labels."""
     for response in responses:
         if _method(estimator, response) is not None:
             return response
@@ -27,7 +27,7 @@ def response_of(estimator: BaseEstimator, responses: Sequence[str]) -> str:
 def scores_by(
     estimator: BaseEstimator, response: str, X: MatrixLike, *, n_labels: int | None = None
 ) -> NDArray[np.float64]:
-    """Return the scores of labels that a method of a classifier gives, one row each of `X`."""
+    """Return the scores of labels from a method of a classifier, a row for each of `X`."""
     scores = answer_of(estimator, response, X)
     name = f"{response} of {type(estimator).__name__}"
     checked = check_scores(scores, n_rows=num_samples(X), n_labels=n_labels, name=name)
@@ -35,7 +35,7 @@ def scores_by(
 
 
 def answer_of(estimator: BaseEstimator, response: str, X: MatrixLike) -> Matrix:
-    """Return what a method of a classifier answers, as one array of all labels."""
+    """Return the output of a method of a classifier as one array of all labels."""
     method = _method(estimator, response_of(estimator, [response]))
     assert method is not None
     scores = method(X)
@@ -50,7 +50,7 @@ def scores_of(
 ) -> tuple[NDArray[np.float64], str]:
     """Return the scores (n, q) of a fitted multi-label classifier, and the method they come from.
 
-    As scikit-learn's scorers rank: without scores the predictions, whose labels tie.
+    As in scikit-learn's scorers, predictions with tied labels take the place of missing scores.
     """
     source = response_of(estimator, ("decision_function", "predict_proba", "predict"))
     return scores_by(estimator, source, X, n_labels=n_labels), source

@@ -1,7 +1,7 @@
 """Bipartition measures: predicted label sets against the true ones, computed by scikit-learn.
 
 Unknown labels (NaN) are left out: neither relevant nor predicted, they change no measure but the
-Hamming loss, which divides by the number of known labels. Rows and labels of which nothing is known
+Hamming loss, which divides by the number of known labels. Rows and labels without any known entry
 do not count.
 """
 
@@ -218,7 +218,7 @@ def micro_f1(
 
 @dataclass(frozen=True)
 class _LabelSets:
-    """True and predicted labels, 0 where nothing is known, of the rows with a known label."""
+    """True and predicted labels of the rows with a known label, 0 where unknown."""
 
     labels: tuple[NDArray[np.uint8], NDArray[np.uint8]]
     weights: NDArray[np.float64] | None

@@ -1,4 +1,4 @@
-"""Margins of label pairs: what large-margin ranking makes large."""
+"""Margins of label pairs, which large-margin ranking makes large."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Measures of each label, and of each row, by itself."""
+"""Measures of single labels, and of single rows."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def label_measures(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> "dict[str, Vector] | Frame":
-    """Measures of each label by itself, to see which labels a model gets wrong.
+    """Measures of each single label, to see which labels a model gets wrong.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def label_measures(
 
 
 def row_measures(Y_true: LabelsLike, Y_pred: LabelsLike) -> dict[str, NDArray[np.float64]]:
-    """Measures of each row by itself, to see which rows a model gets wrong.
+    """Measures of each single row, to see which rows a model gets wrong.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def row_measures(Y_true: LabelsLike, Y_pred: LabelsLike) -> dict[str, NDArray[np
 def _shares(
     Y: NDArray[np.uint8], predicted: NDArray[np.uint8], counted: NDArray[np.float64], axis: int
 ) -> dict[str, NDArray[np.float64]]:
-    """Return counts and shares along an axis, by what each place counts."""
+    """Return weighted counts and shares along an axis."""
     both, support, named = (
         np.sum(counted * marks, axis=axis) for marks in (Y & predicted, Y, predicted)
     )
@@ -124,5 +124,5 @@ def _shares(
 
 
 def _area(y: NDArray[np.uint8], f: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
-    """Return the area under the curve of a label, NaN for one that has none."""
+    """Return the area under the curve of a label, NaN if it is undefined."""
     return area_under_curve(y, f, weights) if 0 < np.count_nonzero(y) < y.size else float("nan")

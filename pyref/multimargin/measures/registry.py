@@ -1,4 +1,4 @@
-"""All measures by name: what each is called in print, which direction is better, what it needs.
+"""All measures by name: their titles, the better direction, and the input they need.
 
 Scorers, tables and the program are made from this table.
 """
@@ -184,7 +184,7 @@ def all_measures(
 
 
 def more_measures(Y_true: LabelsLike, scores: MatrixLike) -> dict[str, float]:
-    """Measures of the five highest labels and of single labels, as far as they are defined.
+    """Measures of the five highest labels and of single labels, where defined.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ def get_scorer(name: str) -> Scorer:
         Larger is better. A threshold of its own for each label changes the ranking of
         `decision_function`.
     """
-    # A scorer carries metadata requests that its owner may change.
+    # A scorer has metadata requests that its owner may change.
     return deepcopy(SCORERS[scorer_key(name)])
 
 
@@ -137,9 +137,9 @@ def scorer_of(scoring: Scoring) -> Scorer:
 
 
 class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Answers of a model for scorers: the ranking by the odds, the label sets when asked.
+    """A model's predictions for scorers: the ranking by odds, and label sets on demand.
 
-    The ranking is that of the odds also where each label has a threshold of its own.
+    The ranking is that of the odds even if each label has its own threshold.
     """
 
     def __init__(

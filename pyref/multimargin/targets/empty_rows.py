@@ -7,7 +7,7 @@ from multimargin.notices import warn
 from multimargin.targets.indicator import count_labels
 from multimargin.typing import Indicator
 
-# Share of the rows from which on a fit says so, and from which on they are most of the rows.
+# Share of the rows from which a fit warns, and from which they are most of the rows.
 _MANY, _MOST = 0.1, 0.5
 
 
@@ -39,7 +39,7 @@ def is_mostly_empty(indicator: Indicator) -> bool:
 def warn_of_empty_rows(
     indicator: Indicator, sample_weight: NDArray[np.float64] | None = None
 ) -> None:
-    """Warn of the rows from which a method that ranks pairs of labels learns nothing."""
+    """Warn of rows from which a method that ranks pairs of labels learns nothing."""
     share = share_of_empty_rows(indicator, sample_weight)
     if share >= _MANY:
         warn(

@@ -26,8 +26,8 @@ class Given:
     """Labels as they were given, in plain containers."""
 
     kind: Literal["indicator", "lists", "classes"]
-    # An indicator: an array of numbers or objects, or a canonical CSR matrix, whose values are not
-    # checked yet. Lists: a list of lists of names, None where a row has no list. Classes: one a row
+    # An indicator: an array of numbers or objects, or a canonical CSR matrix, with unchecked
+    # values. Lists: a list of lists of names, None for a row without a list. Classes: one per row
     values: Any
     # (q,): The names of the columns, where they have some
     names: NDArray[Any] | None = None
@@ -52,10 +52,10 @@ class Given:
 
 
 def recognise(y: "LabelsLike", name: str = "y") -> Given:
-    """Find out what labels are given as."""
+    """Recognise the form in which labels are given."""
     if type(y) is np.ndarray and y.dtype.kind in "biufUSc":
         return Given("classes" if y.ndim == 1 else "indicator", y)
-    # Not at the top: the program checks the names of columns without SciPy.
+    # Imported here, as the program checks names of columns without SciPy.
     from multimargin.checks.storage import canonical, check_storage
     from multimargin.typing import is_sparse
 
@@ -76,7 +76,7 @@ def recognise(y: "LabelsLike", name: str = "y") -> Given:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value is None, NaN or what pandas has for them."""
+    """Return whether a value is None, NaN or pandas' mark of a missing value."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
@@ -88,7 +88,7 @@ def is_blank(value: object) -> bool:
 
 
 def column_of(cells: Iterable[object]) -> NDArray[np.object_]:
-    """Return objects as an array of one dimension, whatever they are."""
+    """Return objects of any type as a one-dimensional array."""
     cells = list(cells)
     column = np.empty(len(cells), dtype=object)
     column[:] = cells
@@ -146,7 +146,7 @@ def _names_of(y: Any, name: str) -> NDArray[Any] | None:
 
 
 def _of_rows(values: Any, names: Any, name: str) -> Given:
-    """Find out what rows of any kind are, those of a list or the cells of a column."""
+    """Recognise rows of any kind, those of a list or the cells of a column."""
     is_column = not isinstance(values, list | tuple)
     if is_column and values.dtype.kind != "O":
         if values.dtype.kind not in "biuf":
@@ -197,7 +197,7 @@ def _of_scalars(values: Any, rows: Any, scalars: list[int], names: Any, name: st
 
 
 def _check_classes(rows: Any, name: str) -> None:
-    """Refuse classes that are missing, or of types that cannot be sorted among each other."""
+    """Refuse classes that are missing, or of types that cannot be sorted together."""
     missing = [k for k, row in enumerate(rows) if is_missing(row)]
     if missing:
         raise ValueError(
@@ -216,7 +216,7 @@ def _check_classes(rows: Any, name: str) -> None:
 
 
 def _type_of(row: Any) -> str:
-    """Return a name that is the same for values that can be sorted among each other."""
+    """Return a name that is the same for values that can be sorted together."""
     for name, types in (("text", str), ("number", int | float | np.number | np.bool_)):
         if isinstance(row, types):
             return name

@@ -1,4 +1,4 @@
-"""Label indicators Y: 1 where a label is relevant, 0 where not, `UNKNOWN` where that is open."""
+"""Label indicators Y: 1 for relevant labels, 0 for irrelevant ones, or `UNKNOWN`."""
 
 from numbers import Real
 from typing import Any
@@ -10,7 +10,7 @@ from scipy import sparse
 from multimargin.targets.given import is_missing, recognise
 from multimargin.typing import Indicator, LabelsLike, Marks, is_sparse
 
-# How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
+# Mark of an unknown label in a checked indicator, as read by the compiled core.
 UNKNOWN = 2
 # Enough to recognise the coding that was used, short enough for one line.
 _MAX_VALUES_SHOWN = 5
@@ -65,7 +65,7 @@ def numbers_of(values: NDArray[np.generic], name: str = "y") -> NDArray[np.float
 
 
 def count_unknown(indicator: Indicator) -> int:
-    """Return how many labels of an indicator from `check_indicator` are unknown."""
+    """Return the number of unknown labels of an indicator from `check_indicator`."""
     marks = indicator.data if is_sparse(indicator) else indicator
     return int(np.count_nonzero(marks == UNKNOWN))
 
@@ -83,7 +83,7 @@ def count_labels(indicator: Indicator, axis: int) -> tuple[NDArray[np.intp], NDA
 
 
 def known_labels(y: LabelsLike, name: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Return an indicator, 0 where nothing is known, and which labels are known."""
+    """Return an indicator with 0 for unknown labels, and which labels are known."""
     indicator = check_indicator(y, name, unknown=True)
     known = indicator != UNKNOWN
     if known.all():
@@ -118,7 +118,7 @@ def with_nan(indicator: Indicator) -> Indicator | Marks:
 
 
 def with_unknown_rows(indicator: Indicator, rows: NDArray[np.bool_]) -> Indicator:
-    """Return an indicator, of which some rows are empty, with all labels of these rows unknown."""
+    """Return an indicator with all labels of the given empty rows unknown."""
     if not rows.any():
         return indicator
     if not is_sparse(indicator):

@@ -16,7 +16,7 @@ from multimargin.typing import Indicator, Name
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """The names of n rows by the different cells that list them."""
+    """The names of n rows, stored for each distinct cell."""
 
     codes: NDArray[np.intp]  # (n,): The cell of each row; -1 where nothing is known
     names: list[Any]  # The different names, as they were met
@@ -31,7 +31,7 @@ class Listing:
         codes: NDArray[np.intp] | None = None,
         name_of: Callable[[Any], Name] = label_name,
     ) -> "Listing":
-        """Collect the names in cells, by default one cell a row; an empty name is none."""
+        """Collect the names in cells, by default one cell per row; an empty name is ignored."""
         cells = list(cells)
         if codes is None:
             missing = np.array([cell is None for cell in cells], dtype=bool)
@@ -49,7 +49,7 @@ class Listing:
         codes: NDArray[np.intp],
         name_of: Callable[[Any], Name] = label_name,
     ) -> "Listing":
-        """Collect names, of which each cell has so many after those of the cell before."""
+        """Collect names that are given cell after cell, with their numbers."""
         numbers = _Numbers(name_of)
         found = np.fromiter(map(numbers.__getitem__, written), dtype=np.intp)
         cells = np.repeat(np.arange(len(lengths)), lengths)
@@ -70,7 +70,7 @@ class Listing:
     def indicator(
         self, names: Sequence[Name], *, keep_sparse: bool = False
     ) -> tuple[Indicator, NDArray[np.bool_]]:
-        """Return the indicator (n, q) of some names, and which rows have another one, too."""
+        """Return the indicator (n, q) of some names, and which rows have other names."""
         column = {name: place for place, name in enumerate(names)}
         columns = np.array([column.get(name, -1) for name in self.names], dtype=np.intp)
         rows, numbers = self._numbers_of_rows(self.codes)

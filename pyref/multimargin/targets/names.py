@@ -1,4 +1,4 @@
-"""Names of labels: one for what looks the same, whatever it was read from."""
+"""Names of labels, the same for spellings that look the same in any source."""
 
 import json
 import re
@@ -14,8 +14,8 @@ from multimargin.notices import warn
 if TYPE_CHECKING:
     from multimargin.typing import Name
 
-# Zero width spaces, soft hyphens, byte order marks and marks of direction. The joiners, which shape
-# letters and emojis, are kept but for the ends.
+# Zero width spaces, soft hyphens, byte order marks and direction marks. Joiners, which shape
+# letters and emojis, are removed only at the ends.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _BLANK_ENDS = re.compile("^[\\s\u200c\u200d]+|[\\s\u200c\u200d]+$")
 # "1. red", "#red", and "and red" of "blue, and red".
@@ -26,7 +26,7 @@ _SHOWN = 4
 
 
 def as_written(value: object) -> str:
-    """Return a cell as text, a whole number without a point whatever type it was stored in."""
+    """Return a cell as text, a whole number without a point whatever its type."""
     if isinstance(value, float | np.floating | Decimal):
         if isinstance(value, Decimal) and value != value.to_integral_value():
             return str(value)
@@ -40,12 +40,12 @@ def as_written(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has for a value that it has no type for."""
+    """Return the JSON value for a type that JSON does not have."""
     return float(value) if isinstance(value, Decimal | np.number) else as_written(value)
 
 
 def label_name(value: object) -> str:
-    """Return the name of a label: composed, without blanks at its ends and what is invisible."""
+    """Return the name of a label: composed, without invisible characters and blanks at its ends."""
     text = value if isinstance(value, str) else as_written(value)
     if text.isascii():
         return text.strip()
@@ -61,13 +61,13 @@ def name_in_list(one: Any) -> "Name":
 
 
 def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
-    """Warn of names that differ only by capitals, blanks, marks, zeros or what is in front."""
+    """Warn of names that differ only by case, blanks, marks, zeros or a prefix."""
     alike: dict[str, list[str]] = {}
     for name in names:
         plain = _IN_FRONT.sub("", normalize("NFKC", name).casefold())
         plain = re.sub(r"[\s_-]+|[.,:;!]+$", "", plain)
         if re.fullmatch(r"[0-9]+(?:\.0*)?", plain):
-            # As of a column of whole numbers that has missing ones in one of several files.
+            # As in a column of whole numbers with missing values in one of several files.
             plain = re.sub(r"^0+(?=[0-9])|\.0*$", "", plain)
         alike.setdefault(plain, []).append(name)
     found = [" and ".join(map(repr, some)) for some in alike.values() if len(some) > 1]

@@ -43,8 +43,7 @@ class UnknownLabelsWarning(UserWarning):
 class Targets:
     """Targets as an indicator matrix."""
 
-    # (n, q): 1 where the label is relevant, 0 where it is not, `targets.indicator.UNKNOWN` where
-    # that is not known
+    # (n, q): 1 for relevant labels, 0 for irrelevant ones, `targets.indicator.UNKNOWN` if unknown
     indicator: NDArray[np.uint8]
     # (q,): The classes of one-dimensional targets, else the label numbers 0..q-1
     classes: NDArray[Any]
@@ -68,7 +67,7 @@ class Targets:
             del estimator.label_names_in_
 
     def warn_of_others(self) -> None:
-        """Warn of names that the model does not have, and that count for nothing."""
+        """Warn of names that the model does not have, which are ignored."""
         if self.others:
             warn(
                 "y has names that the model does not know, "
@@ -91,18 +90,18 @@ class Labels:
 
     @property
     def names(self) -> list[Name]:
-        """Names to find the labels by, as lists have them, or the classes."""
+        """Names of the labels as in lists, or the classes."""
         written: list[Any] = (
             self.classes if self.label_names is None else self.label_names
         ).tolist()
         return _as_listed(written) if self.multilabel else written
 
     def targets(self, indicator: NDArray[np.uint8], **others: Any) -> Targets:
-        """Return an indicator of these labels as targets."""
+        """Return targets from an indicator of these labels."""
         return Targets(indicator, **vars(self), **others)
 
     def check_kind(self, multilabel: bool) -> None:
-        """Raise ValueError for classes where the model has labels, and the other way round."""
+        """Raise ValueError for classes if the model has labels, and vice versa."""
         kinds = "one class in each row", "labels, an indicator of shape (n, q) or lists of names"
         if self.multilabel != multilabel:
             raise ValueError(
@@ -120,7 +119,7 @@ def read_targets(
 ) -> Targets:
     """Read the y of a fit, or that of a score for the `labels` of a model; what was read stays so.
 
-    `unknown` says what becomes of labels that are not known, `keep_sparse` that a sparse indicator
+    `unknown` decides about labels that are not known, and with `keep_sparse` a sparse indicator
     stays sparse. `name` is that of y in messages.
     """
     if isinstance(y, Targets):
@@ -143,7 +142,7 @@ def read_targets(
 
 
 def _indicated(given: Given, name: str, *, takes_unknown: bool, sparse: bool) -> Targets:
-    """Return the targets that a matrix stands for."""
+    """Return the targets of a matrix."""
     if given.of_column:
         warn(
             f"y is a column of lists of {given.values.shape[1]} numbers each, read as the rows of "
@@ -202,13 +201,13 @@ def _same(one: Any) -> Any:
 
 
 def _as_listed(names: list[Any]) -> list[Any]:
-    """Return names of columns as lists have them, unless two are then the same."""
+    """Return names of columns in the form of names in lists, unless two would then be equal."""
     listed_names = [name_in_list(name) for name in names]
     return listed_names if len(set(listed_names)) == len(names) else names
 
 
 def _of_model(listing: Listing, labels: Labels, *, keep_sparse: bool = False) -> Targets:
-    """Return names in lists as the labels of a model."""
+    """Return the labels of a model from names in lists."""
     names = labels.names
     indicator, has_other = listing.indicator(names, keep_sparse=keep_sparse)
     known = set(names)
@@ -217,7 +216,7 @@ def _of_model(listing: Listing, labels: Labels, *, keep_sparse: bool = False) ->
 
 
 def _warn_of_unknown(targets: Targets, *, of_lists: bool) -> None:
-    """Warn of NaN in the targets of a fit: a missing cell is easily one by accident."""
+    """Warn of NaN in the targets of a fit, as cells may be missing by accident."""
     unknown = count_unknown(targets.indicator)
     if unknown > 0:
         each = f" (a row without a list is unknown in {targets.indicator.shape[1]})"
@@ -234,7 +233,7 @@ def _warn_of_unknown(targets: Targets, *, of_lists: bool) -> None:
 def _listed(
     rows: list[list[Any] | None], labels: Labels | None, *, takes_unknown: bool, sparse: bool
 ) -> Targets:
-    """Return the targets that lists of label names stand for, the names in sorted order."""
+    """Return the targets of lists of label names, in sorted order of the names."""
     without = np.array([row is None for row in rows])
     if without.any() and not takes_unknown:
         raise ValueError(
@@ -260,7 +259,7 @@ def _listed(
 
 
 def _check_names(rows: list[list[Any] | None], listing: Listing, names: NDArray[Any]) -> None:
-    """Refuse names that are an indicator, or too few; warn of those that are doubtful."""
+    """Refuse names that are an indicator, or too few; warn of doubtful ones."""
     changed = [k for k, row in enumerate(rows) if not listing.respelled.isdisjoint(row or ())]
     if changed:
         warn(

@@ -30,11 +30,11 @@ def warn_of_lists_in_texts(classes: "Sequence[Name]", n: int) -> None:
 
 
 def _lists_labels(classes: Sequence[str], listing: Sequence[str], separator: str, n: int) -> bool:
-    """Return whether a separator stands between labels: its pieces recur in ever new texts."""
+    """Return whether a separator joins labels: its pieces recur in many different texts."""
     if 2 * len(listing) > len(classes) and 5 * len(classes) > n:
         return True
     pieces = {piece.strip() for text in classes for piece in text.split(separator)}
-    # Names of classes of several words share some of them.
+    # Class names with several words share some of these.
     return (2 if separator == " " else 1) * len(pieces) < len(classes)
 
 

@@ -15,7 +15,7 @@ from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
 
 # An indicator with marks of unknown labels
 Known: TypeAlias = NDArray[np.uint8]
-# Most pairs of a row and a label that an estimator learns one number from.
+# Maximum number of pairs of a row and a label from which one number is learned.
 MOST_PAIRS = 2**24
 
 
@@ -71,7 +71,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         at_least_one: bool = False,
         held_out: bool = True,
     ) -> None:
-        """Refuse parameters and uses for which nothing can be learned; classifiers call it first.
+        """Refuse parameters and uses for which nothing can be learned; called first by classifiers.
 
         Parameters
         ----------
@@ -208,14 +208,14 @@ class LabelwiseThreshold(CheckedThreshold):
 def check_rows(
     scores: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
 ) -> tuple[Scores, NDArray[np.uint8], Vector | None]:
-    """Check what thresholds are learned from: scores, an indicator with unknown labels, weights."""
+    """Check the input of thresholds: scores, an indicator with unknown labels, weights."""
     Y = check_indicator(y, unknown=True)
     scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
     return scores, Y, check_sample_weight(sample_weight, Y.shape[0])
 
 
 def enough_rows(threshold: Threshold, n: int, q: int) -> int:
-    """Return how many of n rows a threshold is learned from: all, or few for one number for all."""
+    """Return the number of rows, out of n, from which a threshold is learned."""
     return min(n, max(1, MOST_PAIRS // q)) if isinstance(threshold, CommonThreshold) else n
 
 
@@ -224,7 +224,7 @@ def learned_rows(
 ) -> tuple[Any, ...]:
     """Return labels, weights and the other arrays of the rows that a threshold is learned from.
 
-    These are all, or so many evenly spaced ones as one number for all can be learned from.
+    These are all rows, or evenly spaced ones if they suffice for a single number.
     """
     arrays = (Y, sample_weight, *others)
     step = -(-Y.shape[0] // enough_rows(threshold, *Y.shape))
@@ -250,7 +250,7 @@ def middle(lower: Vector, upper: Vector) -> Vector:
         found = lower / 2 + upper / 2
     found = np.where(np.isneginf(lower), upper - 1, found)
     found = np.where(np.isposinf(upper), lower + 1, found)
-    # The scores may be neighbouring numbers, or too large for one unit to matter.
+    # The scores may be adjacent floating point numbers, or too large for one unit to matter.
     return np.asarray(np.where(found < upper, found, np.nextafter(upper, -np.inf)))
 
 

@@ -1,4 +1,4 @@
-"""The best threshold of each training row: what a threshold that depends on the row learns from."""
+"""The best threshold of each training row, from which row-dependent thresholds learn."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from multimargin.targets.indicator import UNKNOWN, count_unknown
 from multimargin.thresholds.base import middle
 from multimargin.typing import Scores, Vector
 
-# A chunk of rows and its sorted copies then stay in the processor's cache.
+# A chunk of rows and its sorted copies stay in the processor's cache.
 ENTRIES_PER_CHUNK = 2**17
 
 
@@ -21,7 +21,7 @@ def chunks_of(n: int, q: int) -> Iterator[slice]:
 
 
 def best_thresholds(scores: Scores, Y: NDArray[np.uint8]) -> Vector:
-    """Return the threshold of each row with the fewest errors among its known labels, else 0.
+    """Return the threshold of each row with the fewest errors among its known labels, or 0.
 
     Rank-CVM paper, after equation 27. All t between two neighbouring distinct scores predict the
     same labels. Of the intervals with the fewest errors the lowest is taken, and t is its middle,

@@ -1,4 +1,4 @@
-"""Cuts of probabilities by the F1 that they promise."""
+"""Cuts of probabilities with the largest expected F1."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +20,9 @@ class ExpectedF1Threshold(LabelwiseThreshold):
 
     Of pairs of a row and a label with the probabilities p_1, p_2, ..., the m highest have the
     expected F1 of 2 (p_1 + ... + p_m) / (m + p_1 + p_2 + ...). The best of these, F, has all
-    that are above F / 2. Where few rows are relevant, which cut has the best F1 on their labels is
-    a matter of chance; what the probabilities promise is not. The threshold of label k is
-    t + own (t_k - t): between its own best, t_k, and that of all labels, t.
+    that are above F / 2. For labels with few relevant rows, the cut with the best F1 is a matter of
+    chance; the expected F1 is not. The threshold of label k is t + own (t_k - t): between its own
+    best, t_k, and that of all labels, t.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _cut(probabilities: Vector, weights: Vector) -> float:
     """Return the logarithm of the odds F / 2, of the largest expected F1, F."""
     hits = weights * probabilities
     f1, better = 0.0, _TINY
-    # Those above half of the F1 of one cut have a larger one, until it is the largest.
+    # Iterated: the cut at half of a cut's F1 has a larger F1, until that is the largest.
     while better > f1:
         f1, above = better, probabilities > better / 2.0
         both = float(weights[above].sum() + hits.sum())

@@ -127,7 +127,7 @@ def _best_cut(
     shares: Vector,
     relevant_weight: Vector | None = None,
 ) -> tuple[float, float]:
-    """Return the cut with the largest mean F1 of groups of pairs, weighed by shares, and its F1.
+    """Return the cut with the largest weighted mean F1 of groups of pairs, and its F1.
 
     `relevant_weight` of each group is that of its pairs, if no relevant ones were left out.
     """
@@ -177,7 +177,7 @@ def _lowest_of_use(
     if hits == 0:
         return -np.inf
     f1 = 2.0 * hits / (np.count_nonzero(predicted) + R)
-    # One more, which the cut lies above.
+    # One more, which the cut excludes.
     most = int(np.ceil(2.0 * R / f1 - R)) + 1
     if most >= known.size:
         return -np.inf

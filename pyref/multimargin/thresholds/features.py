@@ -30,11 +30,11 @@ from multimargin.thresholds.cuts import chunks_of
 from multimargin.typing import MatrixLike, Scores, Vector
 
 _LOSSES = ("epsilon_insensitive", "squared")
-# Up to so many features are centred where they are scaled, and least squares factors a matrix.
+# Up to this many features are centred if they are scaled, and least squares factors a matrix.
 _CENTRED = 500
 # Relative residual at which conjugate gradients end.
 _PRECISION = 1e-6
-# Numbers below have squares that are lost, in which scikit-learn's solver never ends.
+# Squares of smaller numbers underflow, and scikit-learn's solver would never end.
 _NO_SQUARE = 1e-150
 # Sums of squares of larger ones may overflow.
 _LARGE = 1e100
@@ -110,7 +110,7 @@ class FeaturesThreshold(CheckedThreshold):
                 "learned from the features."
             )
         middles = _middles(scores, Y, with_pairs)
-        # What is rounding of the scores is nothing to learn, nor is what has no square.
+        # Targets within rounding of the scores, or without a square, are 0.
         least = max(4.0 * np.finfo(float).eps * np.abs(scores).max(), _NO_SQUARE)
         middles[np.abs(middles) <= least] = 0.0
         # The same problem in a unit whose squares do not overflow.

@@ -1,4 +1,4 @@
-"""Thresholds whose label sets keep a promise on new rows: a recall, or a precision."""
+"""Thresholds that guarantee a recall or a precision of the label sets of new rows."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,14 +14,14 @@ from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import CommonThreshold, Known, middle
 from multimargin.typing import Scores, Vector
 
-# What a precision is tried at: probabilities, as logarithms of their odds, from the highest down.
+# Probabilities at which a precision is tested, as log odds, in descending order.
 _CANDIDATES = logit(np.linspace(0.995, 0.005, 199))
 # Of sums of shares such as 1/3.
 _ROUNDING = 1e-9
 
 
 class Guarantee(CommonThreshold):
-    """Base of the thresholds that keep a promise on rows like those that they are learned from."""
+    """Base of thresholds with a guarantee for rows like those that they are learned from."""
 
     exchangeable: ClassVar[bool] = True
 
@@ -233,17 +233,17 @@ class PrecisionGuarantee(Guarantee):
 
 
 def _counted(scores: Scores, Y: Known, weights: Vector | None) -> tuple[Scores, Known]:
-    """Return scores and indicator of the rows that count, each once."""
+    """Return scores and indicator of the rows with positive weight."""
     return (scores, Y) if weights is None else (scores[weights > 0.0], Y[weights > 0.0])
 
 
 def _share_of_wrong(
     predicted: NDArray[np.bool_], indicator: NDArray[np.uint8]
 ) -> tuple[float, int]:
-    """Return the mean share of wrong labels among those predicted, and of how many rows.
+    """Return the mean share of wrong labels among those predicted, and the number of rows.
 
-    Rows of which all predicted labels are unknown have the mean share of the others that have some:
-    they are not among those in which none is wrong.
+    Rows whose predicted labels are all unknown get the mean share of the other rows with
+    predictions: they must not count as rows without errors.
     """
     has_some = predicted.any(axis=1)
     predicted = predicted & (indicator != UNKNOWN)
@@ -255,7 +255,7 @@ def _share_of_wrong(
 
 
 def _p_value(risk: float, share: float, n: int) -> float:
-    """Return how likely a mean loss of at most `risk` is if its expectation is above `share`."""
+    """Return the probability of a mean loss of at most `risk` if `share` is expected or more."""
     low = min(risk, share)
     divergence = rel_entr(low, share) + rel_entr(1.0 - low, 1.0 - share)
     bentkus = np.e * binom.cdf(np.ceil(n * risk - _ROUNDING), n, share)

@@ -24,7 +24,7 @@ def _accuracy(hits: Counts, predicted: Counts, relevant: float, n_rows: float) -
 
 
 def _balanced_accuracy(hits: Counts, predicted: Counts, relevant: float, n_rows: float) -> Vector:
-    # In whole numbers, so that equal values are equal: 2 |P| |N| of it, minus |P| |N|.
+    # As an integer, so that ties are exact: 2 |P| |N| times it, minus |P| |N|.
     return np.asarray(hits * (n_rows - relevant) - (predicted - hits) * relevant, dtype=np.float64)
 
 
@@ -106,7 +106,7 @@ class LabelsThreshold(LabelwiseThreshold):
         for k in range(Y.shape[1]):
             rows = np.flatnonzero(counted & (Y[:, k] != UNKNOWN))
             if rows.size == 0:
-                # A label that is known nowhere counts as irrelevant everywhere.
+                # A label that is unknown in all rows counts as irrelevant in all.
                 rows = np.flatnonzero(counted)
             # Equal scores in the order of the rows: the result must not depend on the sort.
             order = np.argsort(-scores[rows, k], kind="stable")
@@ -143,7 +143,7 @@ class LabelsThreshold(LabelwiseThreshold):
 
 
 def deal_folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:
-    """Deal out the relevant rows, then the irrelevant ones, in the order of the rows."""
+    """Assign first the relevant rows to folds in turn, then the irrelevant ones."""
     n_relevant = int(np.count_nonzero(relevant))
     n_folds = max(1, min(n_folds, n_relevant, relevant.size - n_relevant))
     folds = np.empty(relevant.size, dtype=np.intp)

@@ -24,7 +24,7 @@ _BY_NAME: dict[str, Callable[[], Threshold]] = {
 }
 
 
-# Most labels for which "auto" is the threshold of the papers.
+# Maximum number of labels for which "auto" is the threshold of the papers.
 MOST_OF_SCORES = 1000
 # Share of rows without labels from which on it depends on the features.
 FEWEST_EMPTY = 0.01
@@ -39,7 +39,7 @@ def make_threshold(
 ) -> Threshold:
     """Return an unfitted threshold; `empty` is the share of the rows without labels.
 
-    It is 0 where no features are there to learn from.
+    It must be 0 if there are no features to learn from.
     """
     if isinstance(threshold, Threshold):
         copy: Threshold = clone(threshold)
@@ -50,7 +50,7 @@ def make_threshold(
                 # Least squares take memory and time of n q and n q^2.
                 return F1Threshold()
             if empty >= FEWEST_EMPTY:
-                # The scores of a row say which of its labels come first, not whether any applies.
+                # The scores of a row order its labels, but do not tell whether any applies.
                 return FeaturesThreshold(loss="squared", scale=True)
             return ScoresThreshold()
         if threshold == "features":

@@ -1,4 +1,4 @@
-"""A cut for each label, shrunken towards the one that all labels share."""
+"""A cut for each label, shrunken towards a common one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ _N_FOLDS = 5
 class ShrunkenThreshold(LabelwiseThreshold):
     """One threshold per label, shrunken towards the common one, for macro-F1.
 
-    The best threshold of a label with few relevant rows is a matter of chance; one threshold for
-    all labels ignores what frequent labels tell. The threshold of label k is
-    t + n_k / (n_k + m) (t_k - t): between its own best, t_k, and that of all labels, t, by the
-    number n_k of its relevant rows; m is chosen by cross-validation.
+    The best threshold of a label with few relevant rows is a matter of chance; a single threshold
+    for all labels ignores the evidence of frequent labels. The threshold of label k is t + n_k /
+    (n_k + m) (t_k - t): between its own best, t_k, and that of all labels, t, by the number n_k of
+    its relevant rows; m is chosen by cross-validation.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ShrunkenThreshold(LabelwiseThreshold):
             cuts = np.clip(label.cuts, self.common_ - reach, self.common_ + reach)
             own[k] = cuts.mean()
             f1.append([label.f1(self.common_ + s * (cuts - self.common_)) for s in shares[:, k]])
-        # Of equal ones the strongest.
+        # The strongest one on ties.
         best = strengths.size - 1 - int(np.argmax(np.mean(f1, axis=0)[::-1])) if f1 else -1
         self.strength_ = float(strengths[best])
         self.thresholds_ = self.common_ + shares[best] * (own - self.common_)

@@ -1,4 +1,4 @@
-"""Fits of the pairwise family whose problem is solved elsewhere, such as over parts of the rows."""
+"""Fits of the pairwise family that are solved elsewhere, such as over parts of the rows."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from multimargin.typing import Matrix
 
 @dataclass(frozen=True)
 class SolvedElsewhere:
-    """A linear estimator that states its problem, and stores the solution that is handed to it."""
+    """A linear estimator that states its problem, and stores a given solution."""
 
     estimator: PairwiseClassifier
 
@@ -37,7 +37,7 @@ class SolvedElsewhere:
     def store(
         self, targets: Targets, n_features: int, fit: Fit, label_weights: Matrix | None
     ) -> None:
-        """Store a fit of which no training row is here, and no dual row to start another from."""
+        """Store a fit without its training rows, and without dual rows for a warm start."""
         no_rows, kernel = np.zeros((0, n_features)), Kernel("linear")
         self.estimator._store(no_rows, targets, kernel, fit, label_weights)
         self.estimator._fit_shape = None

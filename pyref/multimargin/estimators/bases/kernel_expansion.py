@@ -43,7 +43,7 @@ class TrainingData:
     X: Any  # (n, d): Features, or the kernel matrix
     targets: Targets  # Labels of the labelled rows
     labelled: NDArray[np.bool_]  # (n,): Which rows these are
-    weights: Matrix | None  # (n,): How often each row counts; None is once
+    weights: Matrix | None  # (n,): Weight of each row; None is 1
     kernel: Kernel
     deadline: float | None  # When the fit has to end, by `time.monotonic`
 
@@ -99,12 +99,12 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         return False
 
     def _check_labels(self, indicator: NDArray[np.uint8]) -> None:
-        """Raise ValueError unless the labels of the rows that count can be learned from."""
+        """Raise ValueError unless the labels of the rows with positive weight can be learned."""
 
     def _training_data(
         self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None
     ) -> TrainingData:
-        """Check parameters and data of a fit, whose time begins now."""
+        """Check parameters and data of a fit, and start its clock."""
         self._check_parameters()
         deadline = deadline_of(self.max_time)
         if y is None:
@@ -140,7 +140,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
     def _store_expansion(
         self, X: Features, kernel: Kernel, expansion: Any, weights: Any = None
     ) -> None:
-        """Store an expansion over all training rows, whose array is used up, and its weights."""
+        """Store an expansion over all training rows, which may be overwritten, and its weights."""
         self._kernel = kernel
         if sparse.issparse(expansion):
             self.support_ = np.flatnonzero(np.diff(expansion.indptr))
@@ -151,7 +151,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         if self.kernel == "precomputed":
             self.support_vectors_ = np.empty((self.support_.size, 0))
         else:
-            # A copy, also where every row supports: X may be the caller's.
+            # Copied even if every row is a support vector: X may belong to the caller.
             self.support_vectors_ = X[self.support_]
         if weights is None and kernel.function is None and kernel.name == "linear":
             weights = product(self.support_vectors_.T, self.dual_coef_)
@@ -161,7 +161,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             del self.coef_
 
     def _forget_rows(self) -> None:
-        """Keep only the weights of a linear model: it needs no training rows to predict."""
+        """Keep only the weights of a linear model, which predicts without training rows."""
         del self.support_, self.dual_coef_, self.support_vectors_
 
     def _label_scores(self, X: Features) -> Matrix:
@@ -191,7 +191,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
     def _warn_of_the_end(
         self, fit: Report, rounds: str, advice: str, *, X: Features = None, nearest: bool = False
     ) -> None:
-        """Warn of how a solver ended, with the scales of the features `X`.
+        """Warn of the end of a solver, with the scales of the features `X`.
 
         `nearest` is whether it solved the nearest kernel.
         """
@@ -234,7 +234,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
 
 
 def _compressed(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
-    """Move the given rows (ascending) to the front of the matrix, which a copy would double."""
+    """Move the given rows (ascending) to the front of the matrix, without a second copy of it."""
     for start in range(0, rows.size, 256):
         chunk = rows[start : start + 256]
         matrix[start : start + chunk.size] = matrix[chunk]

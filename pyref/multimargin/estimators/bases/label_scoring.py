@@ -20,7 +20,7 @@ from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector
 
 
 class LabelScoringClassifier(ExactMatch, TakesFeatures):
-    """Base of the estimators, which score labels and predict those above a threshold, if any."""
+    """Base of the estimators, which score labels and predict those above a threshold."""
 
     classes_: NDArray[Any]
     label_names_in_: NDArray[Any]

@@ -1,4 +1,4 @@
-"""Parameters of estimators inside of others."""
+"""Parameters of estimators inside others."""
 
 from typing import Any, ClassVar, Self
 
@@ -10,7 +10,7 @@ Named = list[tuple[str, Any]]
 class NestedEstimators(BaseComposition):  # type: ignore[misc]
     """Base of estimators with parameters that list others by name, as "words__min_df"."""
 
-    # Parameters, and how long the tuples are that they list, whose first two are name and estimator
+    # Parameters that list tuples beginning with name and estimator, and the lengths of the tuples
     _nested: ClassVar[dict[str, int]]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -30,7 +30,7 @@ class NestedEstimators(BaseComposition):  # type: ignore[misc]
         return parameters
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of estimators inside by their names.
+        """Set parameters, also those of inner estimators by their names.
 
         Parameters
         ----------
@@ -49,7 +49,7 @@ class NestedEstimators(BaseComposition):  # type: ignore[misc]
         return self
 
     def _check_names(self) -> None:
-        """Refuse names by which a parameter of an estimator inside would not be found."""
+        """Refuse names with which a parameter of an inner estimator would not be found."""
         try:
             self._validate_names([name for name, _ in self._inner])
         except ValueError as error:
@@ -57,7 +57,7 @@ class NestedEstimators(BaseComposition):  # type: ignore[misc]
 
     @property
     def _inner(self) -> Named:
-        """The estimators that parameters list, by the names that they are given."""
+        """The estimators listed by parameters, by name."""
         sizes = self._nested.items()
         return [(one[0], one[1]) for name, size in sizes for one in self._listed(name, size)]
 
@@ -73,7 +73,7 @@ class NestedEstimators(BaseComposition):  # type: ignore[misc]
                 setattr(self, name, type(own)(renewed))
 
     def _listed(self, name: str, size: int) -> list[Any]:
-        """Return the tuples of a name and more in a parameter, none where it is not a list."""
+        """Return the tuples listed by a parameter, none if it is not a list."""
         own = getattr(self, name)
         if not isinstance(own, list | tuple):
             return []

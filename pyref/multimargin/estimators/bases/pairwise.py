@@ -48,8 +48,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
     """Base of the pairwise family: a method names its `Model`, or overrides `_solve`."""
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd")
-    # Whether the method takes its dual matrix as CSR, and its weights in single precision, where
-    # these are large.
+    # Whether the method accepts a large dual matrix as CSR, and many weights in single precision.
     _compact: ClassVar[bool] = False
 
     C: float = 10.0
@@ -58,11 +57,11 @@ class PairwiseClassifier(KernelExpansionClassifier):
     random_state: int | np.random.RandomState | None = None
     warm_start: bool = False
     class_weight: ClassWeight = None
-    # Of methods without these parameters.
+    # Defaults for methods without these parameters.
     pair_weights: str = field(default="balanced", init=False)
     threshold: str | float | Threshold = field(default=0.0, init=False)
     top_k: int | float | None = field(default=None, init=False)
-    # The shape of the dual matrix that a warm start may take up, if any.
+    # The shape of a dual matrix that a warm start can use, if any.
     _fit_shape: tuple[int, ...] | None = field(default=None, init=False)
 
     def _model(self) -> Model:
@@ -72,7 +71,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         return solve_problem(problem, self.solver)
 
     def _prepared(self, problem: Problem) -> Callable[[], Fit]:
-        """Do what comes before the loop, while Ctrl-C is let through; return what solves."""
+        """Prepare the loop, which Ctrl-C may interrupt; return the function that solves."""
         return partial(self._solve, problem)
 
     def _of_engine(self, fit: Fit, pairs: float) -> Fit:
@@ -169,7 +168,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
     def _keep(
         self, data: TrainingData, training: TrainingKernel, problem: Problem, fit: Fit
     ) -> Fit:
-        """Store a fit with the certificate of the model that is stored."""
+        """Store a fit with the certificate of the stored model."""
         if training.solved_nearest:
             expansion = fit.dual if fit.expansion is None else fit.expansion
             fit = replace(fit, expansion=training.original_expansion(expansion))
@@ -178,7 +177,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         fit = certified(problem, fit, self)
         self._store_report(fit)
         if training.solved_nearest:
-            # The expansion is no dual matrix to start from.
+            # The expansion is not a dual matrix for a warm start.
             self._fit_shape = None
         if hasattr(self, "coef_") and not self.warm_start:
             self._forget_rows()
@@ -221,7 +220,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         )
 
     def _needs_definite_kernel(self) -> bool:
-        # Only the dual variables of a hinge are bounded: the other losses have no dual solution.
+        # Only hinges have bounded dual variables: the problem of the other losses has no optimum.
         return self._model().loss not in ("hinge", zero_label.LOSS)
 
     def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
@@ -251,7 +250,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
         self._fit_shape = None
 
     def _start_scale(self) -> float:
-        # A larger C only loosens the constraints: the rows that keep their margin keep their duals.
+        # A larger C only loosens the constraints: rows that keep their margin keep their dual
+        # variables.
         return min(1.0, self.C / self._fit_C)
 
     def _store(
@@ -278,7 +278,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             threshold = ConstantThreshold(0.0)
         else:
             q = fit.bias.size
-            # A kernel that is given shows no features to learn from.
+            # A precomputed kernel has no features to learn from.
             empty = 0.0
             if self.kernel != "precomputed":
                 empty = share_of_empty_rows(targets.indicator, problem.sample_weight)
@@ -306,19 +306,19 @@ def threshold_unit(fit: Fit, sample_weight: Matrix | None = None) -> float:
     """Return the scale of the scores: a threshold is learned where their margins are near 1."""
     unit = 1.0 if fit.margin is None else fit.margin
     if fit.penalty is not None:
-        # A strong regulariser makes the margins small; their spread takes the place of the 1.
+        # A strong regulariser makes the margins small; their spread then replaces the 1.
         assert fit.scores is not None
         unit = spread(fit.scores, sample_weight)
     return unit if unit > 0.0 else 1.0
 
 
 def _each_label(label_weights: Matrix | None, columns: Matrix) -> Matrix:
-    """Return the weight of each label, 1 where there are none."""
+    """Return the weight of each label, 1 by default."""
     return np.ones(columns.shape[-1]) if label_weights is None else label_weights
 
 
 def _shrunk(indicator: NDArray[np.uint8], old: Matrix, new: Matrix) -> Matrix:
-    """Return what a row's dual variables shrink by so that none exceeds its new bound, (n, 1)."""
+    """Return the factor that brings a row's dual variables within their new bounds, (n, 1)."""
     of_rows = np.where(indicator == 1, new / old, 1.0).min(axis=1, keepdims=True)
     return np.asarray(np.minimum(of_rows, 1.0))
 
@@ -326,7 +326,7 @@ def _shrunk(indicator: NDArray[np.uint8], old: Matrix, new: Matrix) -> Matrix:
 def _shrunk_at_the_top(
     indicator: NDArray[np.uint8], old: int | None, new: int | None
 ) -> Matrix | float:
-    """Return what a row's dual variables shrink by for more irrelevant labels, (n, 1)."""
+    """Return the factor of a row's dual variables for more irrelevant labels, (n, 1)."""
     if old is None or old == new:
         return 1.0
     irrelevant = np.maximum(np.count_nonzero(indicator == 0, axis=1, keepdims=True), 1)
@@ -335,10 +335,10 @@ def _shrunk_at_the_top(
 
 
 def _status(fit: Fit, training: TrainingKernel) -> str:
-    """Return how the solver ended, with what is known of the kernel."""
+    """Return the status of the solver, given what is known of the kernel."""
     if training.indefinite and fit.status != "interrupted":
         return "indefinite_kernel"
     if fit.status == "indefinite_kernel" and training.certain:
-        # The kernel is known to be definite: what the loop saw was rounding.
+        # The kernel is known to be definite, so that the loop was misled by rounding.
         return "stalled"
     return fit.status

@@ -1,4 +1,4 @@
-"""Base of MLRL and SSMLRL: one joint solve, a model of the labels and of their covariance."""
+"""Base of MLRL and SSMLRL, which learn labels and their covariance jointly."""
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -28,7 +28,7 @@ from multimargin.whole_fits import whole_or_unchanged
 
 @dataclass(frozen=True)
 class Labelled:
-    """A problem of the labelled rows, but for their kernel."""
+    """A problem of the labelled rows, without their kernel."""
 
     targets: Targets
     shares: Matrix | None  # (l,): Share of each row in the loss; None is 1/l
@@ -39,7 +39,7 @@ class Labelled:
 
 @dataclass(frozen=True, kw_only=True)
 class RelationshipFit(Report):
-    """Result of a solver for the labels that have both classes: a report, and the model."""
+    """Result of a solver for the labels with both classes: a report, and the model."""
 
     expansion: Matrix  # (n, q): A with W = phi(X)^T A
     bias: Matrix  # (q,): Bias b
@@ -47,7 +47,7 @@ class RelationshipFit(Report):
     covariance: Matrix  # (q, q): Label covariance
     # (n, q): Scores of the rows without the bias that the solver certified
     scores: Matrix | None = None
-    # Whether the nearest positive semidefinite kernel took the place of an indefinite one
+    # Whether the nearest positive semidefinite kernel replaced an indefinite one
     solved_nearest: bool = False
 
 
@@ -144,13 +144,13 @@ class RelationshipClassifier(KernelExpansionClassifier):
         del self.dual_variables_
 
     def _penalty_of_weights(self) -> float | None:
-        """Return the penalty of the stored weights; None where it is that of the expansion."""
+        """Return the penalty of the stored weights; None if it is that of the expansion."""
         return None
 
     def _certified(
         self, data: TrainingData, task: Labelled, fit: RelationshipFit
     ) -> RelationshipFit:
-        """Return the fit with the loss of the model that is stored."""
+        """Return the fit with the loss of the stored model."""
         if fit.scores is None:
             return fit
         said = fit.scores + fit.bias
@@ -165,11 +165,11 @@ class RelationshipClassifier(KernelExpansionClassifier):
             return float(shares[rows] @ slacks.sum(axis=1)) * (labelled.size / rows.size)
 
         lost = 0.0
-        # Who presses Ctrl-C waits for no decomposition.
+        # After Ctrl-C no decomposition is computed.
         hasty = fit.status == "interrupted"
         of_weights = None if hasty else self._penalty_of_weights()
         if of_weights is not None:
-            # Of short columns beside long ones, kernel values know nothing.
+            # Kernel values lose short columns beside long ones.
             lost = of_weights - (fit.primal - loss(np.arange(labelled.size), said))
 
         def bounds(rows: Rows) -> Bounds:
@@ -212,7 +212,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             scores[:, learned] = part.scores
         expansion[:, learned], dual[:, learned] = part.expansion, part.dual
         expansion = training.original_expansion(expansion)
-        # A label of one class has no weights, and the bias at which its loss vanishes.
+        # A label with one class has no weights, and a bias at which its loss vanishes.
         bias = np.where((counted == 1).any(axis=0), 1.0, -1.0)
         bias[learned] = part.bias
         if covariance is None:

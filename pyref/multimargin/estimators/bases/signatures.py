@@ -7,9 +7,9 @@ _Kind = TypeVar("_Kind", bound=type)
 
 
 def own_first(kind: _Kind) -> _Kind:
-    """Put the parameters that a data class states itself before those that it inherits.
+    """Put a data class's own parameters before those that it inherits.
 
-    They are given by name, so that their order is for the reader alone.
+    They are passed by name, so that their order only matters to readers.
     """
     init: Any = kind.__init__  # type: ignore[misc]
     signature, own = inspect.signature(init), [*vars(kind)["__annotations__"]]

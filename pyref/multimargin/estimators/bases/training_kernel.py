@@ -1,4 +1,4 @@
-"""The kernel of the training rows: its matrix where it must be seen whole, and its definiteness."""
+"""The kernel of the training rows: its matrix, if it must be whole, and its definiteness."""
 
 from multimargin.kernels import (
     Kernel,
@@ -12,11 +12,11 @@ from multimargin.typing import Features, Matrix
 
 
 class TrainingKernel:
-    """The kernel of the training rows as a solver takes it.
+    """The kernel of the training rows in the form that a solver takes.
 
-    The matrix is stored where it is given, where a function computes it, where the kernel may be
-    indefinite and the matrix fits, and where a solver needs it. A kernel that may be indefinite but
-    whose matrix does not fit is judged by a sample of the rows.
+    The matrix is stored if it is given, if a function computes it, if the kernel may be indefinite
+    and the matrix fits, and if a solver needs it. A kernel that may be indefinite but whose matrix
+    does not fit is judged by a sample of the rows.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class TrainingKernel:
 
     @property
     def features(self) -> Features:
-        """Source of the solver's kernel: the rows, or the matrix where it is stored."""
+        """Source of the solver's kernel: the rows, or the stored matrix."""
         return self._X if self.matrix is None else self.matrix
 
     @property
@@ -84,7 +84,7 @@ class TrainingKernel:
         return self._kernel if self.matrix is None else Kernel("precomputed")
 
     def make_definite(self) -> None:
-        """Let the nearest positive semidefinite matrix take the place of one that is not."""
+        """Replace an indefinite matrix by the nearest positive semidefinite one."""
         if self.matrix is None or self._definite:
             return
         self._nearest = nearest_positive_semidefinite(self.matrix)
@@ -92,7 +92,7 @@ class TrainingKernel:
             self.matrix = self._nearest.matrix
 
     def original_expansion(self, coefficients: Matrix) -> Matrix:
-        """Return the expansion over the kernel itself from the one that a solver found."""
+        """Return the expansion over the original kernel from that of a solver."""
         if self._nearest is None:
             return coefficients
         return self._nearest.original_expansion(coefficients)

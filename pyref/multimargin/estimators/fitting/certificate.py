@@ -1,4 +1,4 @@
-"""Certificates of fitted models, and whether they are that of the model returned: by its scores."""
+"""Certificates of fitted models, checked by the scores of the returned model."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,24 +12,25 @@ from multimargin.estimators.fitting.report import SomeReport
 Rows = NDArray[np.intp]
 Bounds = tuple[float, float]
 
-# Rows that are scored again, of all if these are more than twice as many: few where rows are alike,
-# fewer where Ctrl-C waits for them.
+# Rows that are scored again, if there are more than twice as many: few if rows are alike, fewer if
+# Ctrl-C waits for them.
 _SAMPLE, _SAMPLE_OF_ALIKE, _SAMPLE_IN_HASTE = 256, 64, 16
 
-# Share of the tolerance within which two objectives are the same by a sample of the rows, and of
-# the objective by all; no bound may be farther above its objective, whatever rounding explains.
+# Two objectives are equal within this share of the tolerance on a sample of the rows, and within
+# this share of the objective on all; no bound may exceed its objective by more, whatever the
+# rounding.
 _SHARE_OF_TOLERANCE = 1e-2
 _ROUNDING = 1e-9
-# What a gap above the tolerance does not change.
+# Statuses that a gap above the tolerance does not change.
 _BEFORE_ITS_END = ("interrupted", "time_limit", "indefinite_kernel")
-# A relative gap of which nothing is more than rounding of sums over many rows.
+# A relative gap that may be entirely rounding of sums over many rows.
 _ROUNDING_OF_SUMS = 1e-14
 
 
 def certificate_of(model: BaseEstimator) -> dict[str, object] | None:
-    """Return what proves how far a model is from its optimum; None for a baseline.
+    """Return the certificate of a model; None for a baseline.
 
-    A classifier on label-specific features has the certificate of what selected them.
+    A classifier on label-specific features has the certificate of its selector.
     """
     model = getattr(model, "selector_", model)
     if not hasattr(model, "dual_gap_"):
@@ -47,12 +48,12 @@ def certificate_of(model: BaseEstimator) -> dict[str, object] | None:
 def with_own_certificate(
     report: SomeReport, n: int, tol: float, bounds: Callable[[Rows], Bounds], alike: bool = False
 ) -> SomeReport:
-    """Return a report whose certificate is that of the model as it is returned.
+    """Return a report with the certificate of the model as it is returned.
 
-    A loop certifies the scores that it computed; what is returned are weights or an expansion,
-    whose scores may differ where the problem is ill-conditioned. Of rows that are `alike`, with
-    kernel values of one size, the scores are rounded alike. After Ctrl-C the objective is infinite
-    where it is not known at once.
+    A loop certifies the scores that it computed; the returned weights or expansion may have other
+    scores if the problem is ill-conditioned. Scores of rows that are `alike`, with kernel values of
+    one size, have equal rounding. After Ctrl-C the objective is infinite if it is not known at
+    once.
     """
     hasty = report.status == "interrupted"
     if hasty and not np.isfinite(report.primal):
@@ -65,7 +66,7 @@ def with_own_certificate(
 
     def agree(primal: float, dual: float, share: float) -> bool:
         allowed = max(share, _ROUNDING) * abs(report.primal)
-        # Where rounding has spoilt the bound, both are minus infinity.
+        # If rounding has invalidated the bound, both are minus infinity.
         same = dual == report.dual_objective or abs(dual - report.dual_objective) <= allowed
         return same and abs(primal - report.primal) <= allowed
 
@@ -81,7 +82,7 @@ def with_own_certificate(
     gap = (primal - dual) / abs(primal) if np.isfinite(primal) and primal != 0.0 else np.inf
     status = report.status if gap <= tol or report.status in _BEFORE_ITS_END else "inexact"
     if status == "inexact" and agree(primal, dual, _SHARE_OF_TOLERANCE * tol):
-        # A hundredth of the tolerance makes no model inexact.
+        # A difference of a hundredth of the tolerance does not matter.
         if report.status == "converged":
             return without_false_bound(report)
         status = report.status
@@ -90,7 +91,7 @@ def with_own_certificate(
         ("primal", report.primal, primal),
         ("dual", report.dual_objective, dual),
     ):
-        # Rank-CVM's records are of another objective.
+        # Rank-CVM's records belong to another objective.
         if np.isfinite(own) and history[name][-1:].tolist() == [said]:
             history[name][-1] = own
     found = replace(
@@ -100,9 +101,9 @@ def with_own_certificate(
 
 
 def without_false_bound(report: SomeReport) -> SomeReport:
-    """Return a report without a bound that is above its objective by more than rounding.
+    """Return a report without a bound that exceeds its objective by more than rounding.
 
-    That of an indefinite kernel bounds nothing in any case.
+    With an indefinite kernel there is no bound at all.
     """
     false = is_false(report.primal, report.dual_objective, report.rounding)
     if not false or report.status == "indefinite_kernel":
@@ -112,7 +113,7 @@ def without_false_bound(report: SomeReport) -> SomeReport:
 
 
 def is_false(primal: float, dual: float, rounding: float) -> bool:
-    """Tell whether a bound is above its objective by more than the rounding of what both sum up."""
+    """Tell whether a bound exceeds its objective by more than the rounding of their terms."""
     return dual - primal > min(rounding, _ROUNDING * abs(primal))
 
 
@@ -129,7 +130,7 @@ def relative_gap(primal: float, dual: float, rounding: float) -> float:
 
 
 def without_rounding(report: SomeReport) -> SomeReport:
-    """Return a report whose bound is not above its objective where only rounding put it there."""
+    """Return a report whose bound does not exceed its objective because of rounding."""
     excess = report.dual_objective - report.primal
     if not 0.0 < excess <= _ROUNDING * abs(report.primal):
         return report

@@ -1,4 +1,4 @@
-"""Options of solvers that few users need, one object a family, given to a constructor as `options`.
+"""Options of solvers that few users need, one object per family, passed as `options`.
 
 They are parameters like others: ``model.set_params(options__ridge=0.03)`` and the grids of
 `sklearn.model_selection.GridSearchCV` reach them where `options` is given.
@@ -41,7 +41,7 @@ class FrankWolfeOptions(BaseEstimator):  # type: ignore[misc]
     epsilon: float | None = None
 
     def check(self) -> None:
-        """Raise a ValueError that names an option that is not as documented."""
+        """Raise a ValueError that names an invalid option."""
         if self.epsilon is not None:
             check_real("options.epsilon", self.epsilon, above=0.0)
 

@@ -19,7 +19,7 @@ _BLOCK = 1024
 def product(left: Features, right: Matrix, threads: int = 1) -> Matrix:
     """Return the product of two matrices, of which the right one is dense."""
     if right.dtype == np.float32:
-        # SciPy and NumPy would copy all of it in double precision.
+        # SciPy and NumPy would copy the whole matrix in double precision.
         left = rust_matrix(sparse.csr_array(left))
         return _rust.sparse_product(left, np.ascontiguousarray(right), threads)
     with one_blas_thread():
@@ -40,6 +40,6 @@ def _by_blocks(left: Matrix, right: Matrix, threads: int) -> Matrix:
             multiply(rows)
     else:
         with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
-            # Raises what a thread raised.
+            # Raises the exception of a thread.
             list(pool.map(multiply, blocks))
     return result

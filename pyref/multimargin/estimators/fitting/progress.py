@@ -1,4 +1,4 @@
-"""Progress of a fit: printed lines, and scikit-learn's callbacks where it has them."""
+"""Progress of a fit: printed lines, and scikit-learn's callbacks if it has them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -31,7 +31,7 @@ EpochCallback = Callable[[int, float, float, float, int], bool]
 
 
 class Progress:
-    """Tells the user, or the user's callbacks, of each epoch of a fit.
+    """Reports each epoch of a fit to the user, or to the user's callbacks.
 
     Each epoch is a task of scikit-learn's callback protocol. A callback whose `on_fit_task_end`
     takes the keyword `metadata` gets a dict with "epoch", "seconds", "primal", "dual", the relative
@@ -64,7 +64,7 @@ class Progress:
             self._context.call_on_fit_task_end(estimator=self._estimator)
 
     def _told(self, *record: Any) -> bool:
-        """Let Ctrl-C end what the user has called, and the loop with it."""
+        """Call a user's function such that Ctrl-C ends it, and the loop with it."""
         try:
             with self.interrupts.allowed():
                 return self._epoch(*record)

@@ -1,4 +1,4 @@
-"""The protocol of a fit that Ctrl-C may end: what was reached is kept with its certificate."""
+"""The protocol of a fit that Ctrl-C may end: the model reached is kept with its certificate."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -20,11 +20,11 @@ def kept_fit(
     learning: Callable[[], AbstractContextManager[object]] | None = None,
     ends: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
 ) -> SomeReport:
-    """Solve a problem, keep its model and learn the threshold; return the report of what is kept.
+    """Solve a problem, keep its model and learn the threshold; return the report of the model kept.
 
-    `learn` takes whether it has to be quick, without data: after an interrupt. It runs where
-    `learning` says, by default where Ctrl-C is let through. What ends the fit early, one of `ends`,
-    is raised when the model is kept.
+    `learn` is told whether it has to be quick, without data, after an interrupt. It runs in the
+    context `learning`, by default one that lets Ctrl-C through. An exception that ends the fit
+    early, one of `ends`, is raised once the model is kept.
     """
     interrupts = progress.interrupts
     with interrupts.held():
@@ -33,7 +33,7 @@ def kept_fit(
         if error is None and fit.status == "interrupted" and not progress.stop_requested:
             error = KeyboardInterrupt()
             if fit.n_iter == 0:
-                # Nothing was reached yet: a model fitted before stays as it is.
+                # Nothing has been reached yet: a previous model stays as it is.
                 raise error
         fit = keep(fit)
         if learn is not None:
@@ -41,7 +41,7 @@ def kept_fit(
                 with (interrupts.allowed if learning is None else learning)():
                     learn(fit, error is not None)
             except ends as interruption:
-                # The model has its certificate and is kept, as when the loop is interrupted.
+                # The model is kept with its certificate, as if the loop had been interrupted.
                 error, estimator.status_ = interruption, "interrupted"
                 learn(fit, True)
         is_whole(estimator)

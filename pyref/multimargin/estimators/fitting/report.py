@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Report of a solver: how it ended, and how far from the optimum."""
+    """Report of a solver: its status, and the distance from the optimum."""
 
     status: str  # Why it ended
     n_iter: int  # Epochs or rounds made

@@ -352,7 +352,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return self
 
     def _task(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None, groups: Any) -> Task:
-        """Check what is given, make features of it, and choose the folds."""
+        """Check the arguments, prepare the features, and choose the folds."""
         X, targets, weights = self._checked(X, y, sample_weight)
         shortlisted = needs_shortlists(targets)
         if shortlisted:
@@ -372,13 +372,13 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return Task(views, parts, targets, learned, weights, groups, folds, searched, seed)
 
     def _checked_features(self, X: MatrixLike, *, reset: bool) -> Any:
-        # What transformers of views take is theirs to check.
+        # Transformers of views check their own input.
         return X if self.views is not None else super()._checked_features(X, reset=reset)
 
     def _checked(
         self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None
     ) -> tuple[Any, Targets, Matrix | None]:
-        """Return features, targets and weights as the fit takes them."""
+        """Return checked features, targets and weights."""
         if y is None:
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
@@ -391,7 +391,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         weights = check_sample_weight(sample_weight, targets.indicator.shape[0])
         check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0.0])
         if weights is not None:
-            # C is in units of the weights, and the values that are tried are not.
+            # C is relative to the weights, and the values to try are not.
             weights = weights / weights.max()
             weights /= weights[weights > 0.0].mean()
         return X, targets, weights
@@ -424,7 +424,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         check_losses(self.loss)
 
     def _keep(self, fit: Fit, stack: Any, score: float) -> None:
-        """Keep what was chosen, and how the fit of the first ranker ended."""
+        """Store the chosen models, and the report of the first ranker."""
         first, views = fit.members[0], fit.task.views
         self._store_targets(fit.task.targets)
         copy_names(views, self)
@@ -475,7 +475,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
                 warn(f"The best C{of}, {C:g}, is the {edge} of Cs; {others} values may be better.")
 
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the measure of `scoring`, which the fit selected by.
+        """Return the measure `scoring`, by which the fit selected.
 
         Parameters
         ----------
@@ -550,7 +550,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     @available_if(_scores_all_labels)  # type: ignore[untyped-decorator]
     def decision_function(self, X: MatrixLike) -> Matrix:
-        """Return the logarithms of the odds less the threshold: positive where it is predicted.
+        """Return the log odds minus the threshold, positive for predicted labels.
 
         Parameters
         ----------
@@ -625,5 +625,5 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         return getattr(self.best_estimator_[-1], method)(self._rows(X))
 
     def _rows(self, X: MatrixLike) -> Any:
-        """Return features as the stack takes them."""
+        """Return features in the form that the stack takes."""
         return self.best_estimator_[0].prepared(self._checked_features(X, reset=False))

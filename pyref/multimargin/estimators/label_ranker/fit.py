@@ -1,4 +1,4 @@
-"""A fit: a ranker is chosen for each view, blocks are stacked with it, a calibration weighs all."""
+"""A fit: a ranker is chosen for each view, blocks are stacked with it, and all are calibrated."""
 
 import time
 from dataclasses import dataclass, replace
@@ -21,13 +21,13 @@ from multimargin.estimators.label_ranker.settings import Grid, grid_of, is_auto
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.typing import Features, Matrix, Scoring
 
-# Of `max_time`, what the search may take, and the first epochs of "rbf".
+# Shares of `max_time` for the search, and for the first epochs of "rbf".
 _SHARE_OF_SEARCH, _SHARE_OF_RBF = 0.5, 0.5
-# What the fit on all rows may take of the time that the search leaves to it and a stack.
+# Share of the time after the search for the fit on all rows; the rest is for the stack.
 _SHARE_OF_FIT = 0.5
-# Further C of logistic regressions, and what each has to gain on a sample, relative to the best.
+# Further C of logistic regressions, and the required relative gain of each on a sample.
 _FURTHER_CS, _GAIN = (10.0, 30.0, 100.0), 0.02
-# What "auto" measures where rows have labels, and where many have none.
+# The measure of "auto" if rows have labels, and if many have none.
 WITHIN_ROWS, _ACROSS_ROWS = "ranking_average_precision", "micro_average_precision"
 
 
@@ -37,7 +37,7 @@ class Member:
 
     search: Search
     stack: Stack
-    planned: Named  # The blocks that are to be fitted
+    planned: Named  # The blocks to be fitted
     ranker: Any = None
 
     @property
@@ -53,14 +53,14 @@ class Member:
         self.ranker.fit(X, task.learned, sample_weight=task.sample_weight)
 
     def weighed(self, first: str) -> list[tuple[tuple[str, BaseEstimator], Matrix]]:
-        """Return ranker and blocks with their names and held-out scores, one of them first."""
+        """Return ranker and blocks with their names and held-out scores, a given one first."""
         blocks = zip(self.stack.fitted, self.stack.blocks, strict=True)
         found = [(("ranker", self.ranker), self.search.scores), *blocks]
         return sorted(found, key=lambda one: one[0][0] != first)
 
 
 class Fit:
-    """A fit by the scores of all labels, as the parameters of a `LabelRankerCV` state it."""
+    """A fit on the scores of all labels, for the parameters of a `LabelRankerCV`."""
 
     listed = False  # Whether only the best labels of each row are scored
 
@@ -68,11 +68,11 @@ class Fit:
         self.model, self.task, self._began = model, task, began
         self._limit = check_max_time(model.max_time) or np.inf
         self.effort = Effort(began + self._limit, model.n_jobs, model.verbose)
-        # Of the rows that the folds hold out, and of those on which settings are compared
+        # Judges of the held-out rows, and of the rows on which settings are compared
         self.judge = self._judge(task.folds)
         self._searched = self._judge(task.searched) if task.sampled else self.judge
         self.left_out: dict[str, str] = {}
-        # One for each view; when they are chosen, the best first
+        # One for each view; once chosen, the best first
         self.members = [self._member(place, X) for place, X in enumerate(task.parts)]
         self.lifted = self._lifts()  # Whether the calibration has a lift
         self._price = 0.0  # Seconds that a calibration will take
@@ -133,7 +133,7 @@ class Fit:
         )
 
     def _leave_out(self, place: int, left_out: dict[str, str]) -> None:
-        """Note which blocks of a view are left out, and why."""
+        """Record which blocks of a view are left out, and why."""
         for block, reason in left_out.items():
             self.left_out[self.task.views.full_name(place, block)] = reason
 
@@ -143,7 +143,7 @@ class Fit:
         options = {"tol": self.model.tol, "random_state": task.seed}
         for member in members:
             member.search.run()
-        # The calibration looks at the ranks of the first.
+        # The calibration uses the ranks by the first.
         members.sort(key=lambda member: -member.best.mean)
         share = _SHARE_OF_FIT if any(member.planned for member in members) else 1.0
         for turn, member in enumerate(members):
@@ -156,7 +156,7 @@ class Fit:
             member.fit_ranker(task, options | {"max_time": None if left == np.inf else left})
 
     def stack(self) -> None:
-        """Fit the blocks of each view, as far as there is time for them and the calibration."""
+        """Fit the blocks of each view while there is time for them and the calibration."""
         if self.model.calibration:
             self._price = self._searched.price_of_calibration(self.judge)
         for member in self.members:
@@ -171,10 +171,10 @@ class Fit:
             self.lifted, self.left_out["lift"] = False, "no time left of max_time"
 
     def _tuned(self, stack: Stack, name: str, estimator: Any, seconds: float) -> Any:
-        """Return a block; logistic regressions of many rows with the C that a sample bears."""
+        """Return a block, with C chosen on a sample for logistic regressions of many rows."""
         task, named = self.task, self.model.stack
         by_name = name in BLOCKS and (isinstance(named, str) or name in named)
-        # Where few rows are relevant, what is best alone is not what helps a stack.
+        # For labels with few relevant rows, the best single C is not the best one in a stack.
         chooses = task.sampled and not task.is_mostly_empty
         if not (chooses and by_name and isinstance(estimator, LabelLogistic)):
             return estimator
@@ -197,13 +197,13 @@ class Fit:
 
     @property
     def has_time(self) -> bool:
-        """True if the calibration can be learned: there is time, or a stack needs it."""
+        """True if the calibration is to be learned: there is time, or a stack needs it."""
         alone = len(self.members) == 1 and not self.members[0].stack.fitted
         return not alone or self.effort.left >= self._price
 
     def learned(self) -> tuple[HeldOutClassifier, float]:
         """Return the stack, calibrated by its held-out scores, and its score."""
-        # Rows without labels are compared with others, which the loss of a ranker does not.
+        # Rows without labels are compared with others, unlike in the loss of a ranker.
         first = "linear" if self.task.is_mostly_empty else "ranker"
         weighed = [
             (self.task.views.on_its_view(member.search.place, *one), scores)
@@ -216,7 +216,7 @@ class Fit:
         odds = stack.fit_held_out(classifiers, held_out, self.task.targets, self.task.rows)
         held_out = self._weighed(stack, held_out)
         if len(self.task.folds) == 1:
-            # Each odds are of other rows of the only fold.
+            # The odds of each row come from other rows of the only fold.
             return stack, self.judge.mean(odds, held_out)
         if self.effort.left >= self._price * (1 + self.lifted):
             return stack, self.judge.score(held_out, lift=self.lifted)
@@ -227,7 +227,7 @@ class Fit:
         return held_out
 
     def rough(self) -> tuple[HeldOutClassifier, float]:
-        """Return the first ranker, calibrated as settings are compared, and its score."""
+        """Return the first ranker, calibrated as in comparisons of settings, and its score."""
         only = self.members[0]
         alone = [self.task.views.on_its_view(only.search.place, "ranker", only.ranker)]
         stack, search = self._learner(alone, lifted=False), only.search
@@ -236,11 +236,11 @@ class Fit:
         return stack, only.best.mean
 
     def _further(self, held_out: HeldOut) -> dict[str, Any]:
-        """Return what else a stack takes as learned from held-out scores."""
+        """Return further arguments of the stack that are learned from held-out scores."""
         return {}
 
     def keep_the_best(self) -> bool:
-        """Leave the best ranker so far alone, and return whether there is one."""
+        """Keep only the best ranker so far, and return whether there is one."""
         tried = [member for member in self.members if member.search.best is not None]
         if not tried:
             return False

@@ -20,26 +20,23 @@ from multimargin.thresholds import Threshold, make_threshold
 from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Matrix, Scoring
 
-# Of calibrations that compare settings.
+# Accuracy of calibrations that compare settings.
 _TOP_K, _TOLERANCE = 30, 1e-4
-# How many times as long a fit to full precision takes, from zero.
+# Time of a fit to full precision from zero, relative to such a calibration.
 _FITS = 2.5
 
 
 def threshold_of(model: BaseEstimator, *, mostly_empty: bool = False) -> Threshold:
-    """Return the threshold that the parameters of a `LabelRankerCV` mean."""
+    """Return the threshold of the parameters of a `LabelRankerCV`."""
     if not model.calibration and not isinstance(model.threshold, str | Threshold):
         return make_threshold(model.threshold)
     return make_odds_threshold(model.threshold, mostly_empty=mostly_empty)
 
 
 class Judge:
-    """Compares settings by a scorer of scikit-learn, on scores of held-out rows.
+    """Compares settings by a scorer of scikit-learn, on roughly calibrated held-out scores."""
 
-    These are roughly calibrated first, all at once.
-    """
-
-    # Rankers start from those of the C before
+    # Rankers start from those of the previous C
     warm_start = True
 
     def __init__(
@@ -48,9 +45,9 @@ class Judge:
         self._model, self._task, self._scoring = model, task, scoring
         self._rows, self._n_folds = task.held_out(folds), len(folds)
         self._n_labels = task.targets.indicator.shape[1]
-        # The rough calibration of the scores that were judged last
+        # The rough calibration of the scores judged last
         self.last: PooledCalibration | None = None
-        # What the slowest judgement took
+        # Seconds of the slowest judgement
         self.seconds = 0.0
 
     def scores_of(self, ranker: BaseEstimator, X: Features) -> Any:
@@ -76,7 +73,7 @@ class Judge:
     def _roughly_calibrated(
         self, held_out: HeldOut, start: PooledCalibration | None = None
     ) -> tuple[PooledCalibration | None, Matrix]:
-        """Return a calibration that tells settings apart, if any, and the odds by it."""
+        """Return a calibration that is accurate enough to compare settings, and its odds."""
         blocks, listed = held_out.blocks, held_out.listed
         if not self._model.calibration:
             return None, blocks[0]
@@ -88,7 +85,7 @@ class Judge:
     def rough_head(
         self, scores: Any, calibration: PooledCalibration | None
     ) -> tuple[Head, HeldOut]:
-        """Return the head of a rough calibration, and the held-out scores that it learned from."""
+        """Return the head of a rough calibration, and the held-out scores it learned from."""
         held_out = self.with_blocks([scores])
         if calibration is None:
             calibration, odds = self._roughly_calibrated(held_out)
@@ -98,7 +95,7 @@ class Judge:
         return Head(calibration, threshold, self._n_labels, self._model.at_least_one), held_out
 
     def score(self, held_out: HeldOut, *, lift: bool) -> float:
-        """Return the mean value of the folds, of odds and thresholds that have not seen the row."""
+        """Return the mean value of the folds, with odds and thresholds from other rows."""
         odds = held_out.blocks[0]
         if self._model.calibration:
             odds = odds_within_folds(held_out, lift=lift)
@@ -110,12 +107,12 @@ class Judge:
 
     def price_of_calibration(self, other: "Judge") -> float:
         """Estimate the seconds that calibrating a stack takes on the rows of another judge."""
-        # To full precision, and once more without each part of the rows.
+        # To full precision, and again without each part of the rows.
         larger = other._size(None) / self._size(_TOP_K)
         return float(self.seconds * larger * _FITS * (1 + other._n_folds))
 
     def _size(self, top_k: int | None) -> int:
-        """Return how much a calibration by `top_k` labels of each row learns from."""
+        """Return the number of pairs of a calibration with `top_k` labels of each row."""
         n, q = self._rows.labels.shape
         return int(n * min(q, PooledCalibration(top_k=top_k).best_of(n)))
 
@@ -127,14 +124,14 @@ class Judge:
 
     @cached_property
     def _measured(self) -> list[Rows]:
-        """The rows of each fold that the scorer can measure."""
+        """The rows of each fold that the scorer can evaluate."""
         held_out, scorer = self._rows, scorer_of(self._scoring)
         labels = held_out.labels[:, : self._n_labels]
         rows = rows_to_measure(labels, scorer, held_out.sample_weight)
         return [rows[held_out.folds[rows] == fold] for fold in range(self._n_folds)]
 
     def values(self, odds: Matrix, held_out: HeldOut, *, apart: bool = False) -> Matrix:
-        """Return the value of each fold; NaN where a fold has no row to measure on.
+        """Return the value of each fold; NaN for a fold without rows to evaluate.
 
         Label sets are those of a threshold of all rows, or, `apart`, of one of the other folds.
         """
@@ -143,7 +140,7 @@ class Judge:
 
         @cache
         def predicted() -> NDArray[np.intp]:
-            """Most scorers take the ranking alone."""
+            """Most scorers need only the ranking."""
             return self._label_sets(odds, held_out, apart=apart)
 
         values = np.full(self._n_folds, np.nan)
@@ -156,7 +153,7 @@ class Judge:
             try:
                 values[fold] = scorer(answers, odds[rows], as_measured(labels[rows]), **named)
             except ValueError as error:
-                # Such as a ranking of rows of which none has a pair of labels.
+                # As for rankings of rows without a pair of labels.
                 refused = error
         if refused is not None and np.isnan(values).all():
             raise ValueError(
@@ -165,7 +162,7 @@ class Judge:
         return values
 
     def _label_sets(self, odds: Matrix, held_out: HeldOut, *, apart: bool) -> NDArray[np.intp]:
-        """Return the label sets (m, q) of held-out rows by their odds."""
+        """Return the label sets (m, q) of held-out rows from their odds."""
         X, everywhere = self._task.rows, np.arange(len(odds))
         places = [np.flatnonzero(held_out.folds == fold) for fold in range(self._n_folds) if apart]
         places = [own for own in places if own.size]

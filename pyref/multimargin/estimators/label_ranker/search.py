@@ -1,4 +1,4 @@
-"""The order in which settings are tried, and what is kept of each."""
+"""The order in which settings are tried, and the records of each."""
 
 import time
 from collections.abc import Sequence
@@ -24,18 +24,18 @@ from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.notices import silenced
 from multimargin.typing import Matrix
 
-# A gain, relative to what is there, that is worth the search of further C.
+# A relative gain that is worth trying further C.
 _WORTH = 1e-3
-# What settings may differ by, relative to the best, where the others are fitted to far more rows.
+# Relative difference of settings that counts as none if the final fit has far more rows.
 _NEAR = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """A setting that was tried."""
+    """A setting that has been tried."""
 
     setting: Setting
-    # (n_folds,): Value of each fold, larger is better; NaN where a fold has nothing to measure
+    # (n_folds,): Value of each fold, larger is better; NaN for a fold without rows to evaluate
     values: Matrix
     fit_time: Matrix  # (n_folds,): Seconds of the fit of each fold
     score_time: Matrix  # (n_folds,): Seconds in which it scored the rows held out
@@ -44,7 +44,7 @@ class Tried:
 
     @property
     def mean(self) -> float:
-        """Mean value of the folds; nothing is better than no value."""
+        """Mean value of the folds; minus infinity without a value."""
         measured = self.values[~np.isnan(self.values)]
         return float(measured.mean()) if measured.size else -np.inf
 
@@ -56,7 +56,7 @@ class Tried:
 
 
 class Search:
-    """Tries settings on folds, a path over C from warm starts at a time."""
+    """Tries settings on folds, one path over C with warm starts after another."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Search:
         ]
 
     def hold_out(self, folds: list[Fold], seconds: float, judge: Judge) -> None:
-        """Score the rows that larger folds hold out, by the cheapest of the best settings."""
+        """Score the rows held out by larger folds, with the cheapest of the best settings."""
         assert self.best is not None
         self._deadline = time.monotonic() + seconds
         least = self.best.mean - _NEAR * abs(self.best.mean)
@@ -102,7 +102,7 @@ class Search:
         self.calibration, self.model = None, models[0]
 
     def run(self) -> None:
-        """Choose loss, kernel and C, then one parameter after the other near that C."""
+        """Choose loss, kernel and C, then one parameter after another near that C."""
         grid = self.grid
         self._start, self._planned = time.monotonic(), grid.most
         for loss in grid.losses:
@@ -110,9 +110,9 @@ class Search:
         assert self.best is not None
         loss = self.best.setting.loss
         for kernel in grid.kernels[1:]:
-            # A kernel that is behind by more than folds differ stays so with another C.
+            # A kernel that is worse by more than the folds differ stays so with another C.
             rival = replace(self.best, values=self.best.values - self.best.deviation)
-            # From a small C: a linear fit to dense features is quick there.
+            # Starting from a small C, where linear fits to dense features are fast.
             first = replace(grid.first(loss, kernel), C=grid.Cs[len(grid.Cs) // 4])
             self._climb(first, grid.Cs, rival=rival)
         for name in ("gamma", "class_weight", "top_k"):
@@ -125,7 +125,7 @@ class Search:
             )
 
     def _climb(self, setting: Setting, Cs: Sequence[float], rival: Tried | None = None) -> None:
-        """Try C, then others while they are better; with a rival if the first is better than it."""
+        """Try C, then others while they improve; none after a first that a rival beats."""
         models: list[PairwiseClassifier] = [
             setting.make(**self._options, warm_start=self.judge.warm_start) for _ in self._parts
         ]
@@ -146,7 +146,7 @@ class Search:
         self._planned -= len(Cs) - (len(self.tried) - before)
 
     def _try(self, setting: Setting, models: list[PairwiseClassifier]) -> Tried | None:
-        """Return what a setting is worth, None if no time is left; the first is always tried."""
+        """Return the value of a setting, None if no time is left; the first is always tried."""
         start = time.monotonic()
         self.out_of_time = start >= self._deadline
         if self.out_of_time and self.tried:
@@ -158,7 +158,7 @@ class Search:
         tried = Tried(setting, values, *times, time.monotonic() - start, self.view)
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
-            # The next C is fitted by the same models.
+            # The same models are fitted with the next C.
             self.scores, self.calibration, self.model = scores, self.judge.last, copy(models[0])
             self.best = tried
         if self._verbose:
@@ -194,7 +194,7 @@ class Search:
         )
 
     def lean_model(self) -> PairwiseClassifier:
-        """Return the model of the best setting on one fold, without what warm starts need."""
+        """Return the model of the best setting on one fold, without the state for warm starts."""
         assert self.model is not None
         self.model.set_params(warm_start=False)
         if hasattr(self.model, "coef_") and hasattr(self.model, "support_"):
@@ -203,12 +203,12 @@ class Search:
 
 
 def _is_worth(value: float, other: float) -> bool:
-    """Return whether a value is better by more than folds tell apart, and more than nothing."""
+    """Return whether a value is better by more than the variation of folds and rounding."""
     return value > other + _WORTH * abs(other) or (value > other and not np.isfinite(other))
 
 
 def results_of(tried: list[Tried]) -> dict[str, object]:
-    """Return what was tried, as `cv_results_` of scikit-learn's searches."""
+    """Return all trials, like `cv_results_` of scikit-learn's searches."""
     parameters = [one.setting.parameters() for one in tried]
     if any(one.view for one in tried):
         parameters = [{"view": one.view} | own for one, own in zip(tried, parameters, strict=True)]
@@ -237,12 +237,12 @@ def _held_out_scores(
 ) -> tuple[Matrix, float, float]:
     """Return the scores of the rows of a fold, and the seconds of fit and scores.
 
-    What time is left is shared by `turns` fits.
+    The time left is shared by `turns` fits.
     """
     X, targets, weights, X_test, scores_of = part
     start = time.monotonic()
     model.set_params(max_time=max((deadline - start) / turns, LEAST))
-    # Of a fold: the model that is returned says how it ended.
+    # Of a fold: only the returned model reports its status.
     with silenced(ConvergenceWarning):
         model.fit(X, targets, sample_weight=weights)
     fitted = time.monotonic()

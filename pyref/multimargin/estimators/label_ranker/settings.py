@@ -1,4 +1,4 @@
-"""Settings of the pairwise methods, among which the search selects."""
+"""Settings of the pairwise methods from which the search selects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,23 +21,23 @@ from multimargin.estimators.rank_svm import RankSVM
 from multimargin.kernels import KernelFunction, make_kernel
 from multimargin.typing import ClassWeight, Features
 
-# Of this many labels, a relevant one is ranked against the hardest few.
+# With this many labels, a relevant one is ranked against the few hardest ones.
 _MANY_LABELS, _HARDEST = 100, 20
-# More rows are for a linear model.
+# With more rows the model is linear.
 _MOST_ROWS = 20_000
 _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
 # Widths of an rbf kernel, times gamma="scale".
 _WIDTHS = (1.0, 0.25, 4.0)
-# Per second, a lower bound by which the time of an epoch is estimated.
+# Operations per second, a lower bound used to estimate the time of an epoch.
 _OPERATIONS = 4e9
 
-# The method of each loss, and what its parameters are besides those of a setting.
+# The method of each loss, and its parameters besides those of a setting.
 LOSSES: dict[str, tuple[type[PairwiseClassifier], dict[str, Any]]] = {
     "hinge": (RankSVM, {"bias": "penalized", "threshold": 0.0}),
     "squared_hinge": (RankLSVM, {"threshold": 0.0}),
     "margin_distribution": (MLODM, {"threshold": 0.0}),
 }
-# What "auto" tries, the first alone where labels are many or few of them apply.
+# The values of "auto", only the first if there are many labels or few of them apply.
 _LOSSES, _CLASS_WEIGHTS = ("squared_hinge", "margin_distribution"), (None, "sqrt", "balanced")
 
 
@@ -49,7 +49,7 @@ class Setting:
     kernel: Any
     gamma: Any
     class_weight: Any  # Weights of the labels
-    top_k: Any  # How many irrelevant labels a relevant one is ranked against
+    top_k: Any  # Number of irrelevant labels a relevant one is ranked against
     C: float  # Weight of the loss
 
     def make(self, **further: Any) -> PairwiseClassifier:
@@ -81,7 +81,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Grid:
-    """Values of each parameter, those that the search starts from first."""
+    """Values of each parameter, the starting value of the search first."""
 
     losses: tuple[str, ...]
     kernels: tuple[Any, ...]
@@ -91,7 +91,7 @@ class Grid:
     Cs: tuple[float, ...]  # Values of C, increasing
 
     def first(self, loss: str, kernel: str | KernelFunction) -> Setting:
-        """Return the setting that the search of a loss and kernel starts from."""
+        """Return the setting with which the search of a loss and kernel starts."""
         start = Setting(
             loss,
             kernel,
@@ -115,13 +115,13 @@ class Grid:
     @property
     def most(self) -> int:
         """The largest number of settings that a search tries."""
-        # Others than the losses are tried with the best of them.
+        # Parameters other than the loss are tried with the best loss.
         others = self.kernels, self.gammas, self.class_weights, self.top_ks
         return (len(self.losses) + sum(len(values) - 1 for values in others)) * len(self.Cs)
 
 
 def grid_of(model: BaseEstimator, task: Task, X: Features, seconds: float) -> Grid:
-    """Return what the parameters of a `LabelRankerCV` mean for a view, and seconds of "rbf"."""
+    """Return the grid of a `LabelRankerCV` for a view, and the seconds of "rbf"."""
     n_labels = task.targets.indicator.shape[1]
     kernels = kernels_of(model.kernel, X, n_labels, seconds)
     return Grid(
@@ -140,30 +140,30 @@ def takes_gamma(kernel: str | KernelFunction) -> bool:
 
 
 def takes_top_k(loss: str) -> bool:
-    """Return whether the largest losses of a row are those of its hardest labels."""
+    """Return whether a loss can be restricted to the hardest labels of a row."""
     return loss in ("hinge", "squared_hinge")
 
 
 def is_auto(value: object) -> bool:
-    """Return whether a parameter is "auto"; arrays compare with nothing."""
+    """Return whether a parameter is "auto"; arrays are not."""
     return isinstance(value, str) and value == "auto"
 
 
 def check_losses(loss: object) -> tuple[str, ...]:
-    """Return the losses that a parameter names, none for "auto"."""
+    """Return the losses named by a parameter, none for "auto"."""
     if is_auto(loss):
         return ()
     return tuple(check_choice("loss", name, LOSSES) for name in values_of("loss", loss))
 
 
 def losses_of(loss: object, task: Task) -> tuple[str, ...]:
-    """Return the losses that a parameter means for the data of a fit."""
+    """Return the losses of a parameter for the data of a fit."""
     one = has_many_pairs(task.targets) or task.is_mostly_empty
     return check_losses(loss) or (_LOSSES[:1] if one else _LOSSES)
 
 
 def values_of(name: str, value: object) -> tuple[Any, ...]:
-    """Return the values that a parameter lists, or the only one that it is."""
+    """Return the values listed by a parameter, or its single value."""
     if not isinstance(value, list | tuple):
         return (value,)
     if not value:
@@ -174,11 +174,11 @@ def values_of(name: str, value: object) -> tuple[Any, ...]:
 def kernels_of(
     kernel: str | KernelFunction, X: Features, n_labels: int, seconds: float
 ) -> tuple[str | KernelFunction, ...]:
-    """Return the kernels that a parameter means for features, and seconds of a search."""
+    """Return the kernels of a parameter for features, and the seconds of a search."""
     if callable(kernel) or kernel != "auto":
         return (kernel,)
     n, d = X.shape
-    # The first epochs on three folds and on all rows, which no clock ends.
+    # The first epochs on three folds and on all rows, which are not subject to a time limit.
     foretold = 2.4 * n**2 * (d + 2.0 * n_labels) / _OPERATIONS
     if sparse.issparse(X) or d > MOST_FEATURES or n > _MOST_ROWS or foretold > seconds:
         return ("linear",)
@@ -186,7 +186,7 @@ def kernels_of(
 
 
 def gammas_of(gamma: object, X: Features, kernel: str | KernelFunction) -> tuple[str | float, ...]:
-    """Return the coefficients that a parameter means for the first kernel that is tried."""
+    """Return the coefficients of a parameter for the first kernel that is tried."""
     gammas: tuple[Any, ...] = ("scale",)
     if gamma is not None:
         gammas = values_of("gamma", gamma)
@@ -197,7 +197,7 @@ def gammas_of(gamma: object, X: Features, kernel: str | KernelFunction) -> tuple
 
 
 def Cs_of(Cs: int | ArrayLike) -> tuple[float, ...]:
-    """Return the values of C that a parameter means, increasing."""
+    """Return the values of C of a parameter, increasing."""
     if np.ndim(Cs) == 0 or not isinstance(Cs, Sequence | np.ndarray):
         number = check_integer("Cs", Cs, at_least=1, at_most=1000)
         return tuple(float(f"{C:.6g}") for C in np.geomspace(_LOWEST_C, _HIGHEST_C, number))
@@ -209,7 +209,7 @@ def Cs_of(Cs: int | ArrayLike) -> tuple[float, ...]:
 def class_weights_of(
     class_weight: ClassWeight | Sequence[ClassWeight], task: Task
 ) -> tuple[ClassWeight, ...]:
-    """Return the label weights that a parameter means, with their mean for a further label."""
+    """Return the label weights of a parameter, with their mean for an additional label."""
     if is_auto(class_weight):
         return _CLASS_WEIGHTS[:1] if task.is_mostly_empty else _CLASS_WEIGHTS
     found = []
@@ -225,7 +225,7 @@ def class_weights_of(
 
 
 def top_ks_of(top_k: object, n_labels: int) -> tuple[float | None, ...]:
-    """Return the numbers or shares of hardest labels that a parameter means."""
+    """Return the numbers or shares of hardest labels of a parameter."""
     if is_auto(top_k):
         return (_HARDEST, 0.25) if n_labels >= _MANY_LABELS else (None, 0.25)
     values = values_of("top_k", top_k)

@@ -1,4 +1,4 @@
-"""Fits to more rows and labels than scores of all are held of: the best labels of each row."""
+"""Fits on the best labels of each row, if scores of all would not fit into memory."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MOST_SCORES = 2**26
 """Pairs of a row and a label up to which scores of all labels are held."""
 SCORING = "precision_at_5"
 """The measure to select by: it needs the best labels of a row alone."""
-# What parameters may be here.
+# The parameters supported here.
 _TAKEN: dict[str, list[Any]] = {
     "kernel": ["auto", "linear"],
     "loss": ["auto", "hinge", ["hinge"]],
@@ -35,7 +35,7 @@ _TAKEN: dict[str, list[Any]] = {
 
 
 def needs_shortlists(targets: Targets) -> bool:
-    """Return whether rows and labels are too many for the scores of all."""
+    """Return whether there are too many rows and labels for the scores of all."""
     return math.prod(targets.indicator.shape) > MOST_SCORES
 
 
@@ -62,7 +62,7 @@ def check_for_shortlists(model: BaseEstimator, targets: Targets) -> None:
 
 
 class ShortlistFit(Fit):
-    """A fit by the best labels of each row."""
+    """A fit on the best labels of each row."""
 
     listed = True
 
@@ -75,7 +75,7 @@ class ShortlistFit(Fit):
         return JudgeOfLists(self.model, self.task, folds, self.scoring)
 
     def _grid(self, X: Features) -> Grid:
-        """Return the settings to select from: values of C alone."""
+        """Return the settings to select from, which differ in C only."""
         of_all = super()._grid(X)
         first = {name: getattr(of_all, name)[:1] for name in ("class_weights", "top_ks")}
         return replace(of_all, losses=("hinge",), **first)
@@ -108,7 +108,7 @@ class ShortlistFit(Fit):
 class JudgeOfLists(Judge):
     """Compares settings by precision at 5 among the best labels of each row."""
 
-    # Rankers from scratch keep labels and dual variables sparse
+    # Rankers fitted from scratch keep labels and dual variables sparse
     warm_start = False
 
     def scores_of(self, ranker: BaseEstimator, X: Features) -> Shortlists:

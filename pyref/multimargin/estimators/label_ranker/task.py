@@ -24,16 +24,16 @@ from multimargin.typing import Features, Folds, Marks, Matrix, MatrixLike
 Fold = tuple[Rows, Rows]
 
 # Pairs of a row and a label beyond which one fold and one loss are enough, and settings are
-# compared on a sample of the rows; rows beyond which they are, of features held dense, for which
-# kernels are tried, and others; and the rows of a sample.
+# compared on a sample of the rows; rows beyond which they are, for dense features, with which
+# kernels are tried, and for others; and the size of the sample.
 _MANY_PAIRS = 2**20
 _MOST_DENSE, _MOST_OTHERS = 4_000, 20_000
 _FEWEST_DRAWN, _MOST_DRAWN = 3_000, 12_000
 # Rows that are held out with shortlists.
 _MOST_HELD_OUT = 2**15
-# Share of rows without labels from which on they are learned from.
+# Share of rows without labels from which these are learned.
 _FEWEST_EMPTY = 0.01
-# And from which on rows are compared.
+# And from which rows are compared.
 _MANY_EMPTY = 0.05
 
 
@@ -44,7 +44,7 @@ class Task:
     views: Views
     parts: list[Any]  # Features of each view, (n, d) each
     targets: Targets  # As they are given
-    learned: Targets  # With a further label, that a row has none, if `empty_label`
+    learned: Targets  # With an additional label for rows without labels, if `empty_label`
     sample_weight: Matrix | None
     groups: Any
     folds: list[Fold]
@@ -53,7 +53,7 @@ class Task:
 
     @property
     def empty_label(self) -> bool:
-        """True if a row without labels has a label of its own."""
+        """True if rows without labels have their own label."""
         return bool(self.learned.indicator.shape[1] > self.targets.indicator.shape[1])
 
     @property
@@ -63,7 +63,7 @@ class Task:
 
     @cached_property
     def is_mostly_empty(self) -> bool:
-        """True if most rows have no label but one of their own: other pairs teach little."""
+        """True if most rows have only the label of empty rows: other pairs teach little."""
         return self.empty_label and is_mostly_empty(self.targets.indicator)
 
     @cached_property
@@ -73,11 +73,11 @@ class Task:
 
     @cached_property
     def labels(self) -> Marks:
-        """Indicator of the labels that are learned, with NaN for unknown ones."""
+        """Indicator of the learned labels, with NaN for unknown ones."""
         return with_nan(self.learned.indicator)
 
     def held_out(self, folds: list[Fold]) -> HeldOut:
-        """Return what belongs to scores of the rows that folds hold out."""
+        """Return labels, weights and folds for the scores of held-out rows."""
         n_learned = self.targets.indicator.shape[1] if self.is_mostly_empty else None
         of_rows = self.labels, self.sample_weight, folds, self.groups
         return HeldOut.of([], *of_rows, n_learned)
@@ -89,7 +89,7 @@ class Task:
 
 
 def with_empty(targets: Targets, *, calibration: bool) -> Targets:
-    """Return targets with a label that a row has none, where some have and it is calibrated."""
+    """Return targets with a label for empty rows, if there are any and they are calibrated."""
     indicator = targets.indicator
     if calibration and share_of_empty_rows(indicator) >= _FEWEST_EMPTY:
         indicator = with_empty_label(indicator)
@@ -97,7 +97,7 @@ def with_empty(targets: Targets, *, calibration: bool) -> Targets:
 
 
 def has_many_pairs(targets: Targets) -> bool:
-    """Return whether pairs of a row and a label are so many that a part of them is enough."""
+    """Return whether there are so many pairs of a row and a label that a part is enough."""
     return math.prod(targets.indicator.shape) > _MANY_PAIRS
 
 
@@ -116,7 +116,7 @@ def chosen_folds(
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
     folds = folds_of(cv, X, strata, groups)
     if has_many_pairs(targets) and isinstance(cv, Integral):
-        # One part is as many rows as a calibration needs, or more.
+        # One part has as many rows as a calibration needs, or more.
         (train, test), *_ = folds
         if sparse.issparse(strata) and test.size > _MOST_HELD_OUT:
             drawn = np.random.RandomState(seed).permutation(test.size)[:_MOST_HELD_OUT]
@@ -128,7 +128,7 @@ def chosen_folds(
 def _searched_folds(
     folds: list[Fold], parts: Sequence[Any], targets: Targets, seed: int
 ) -> list[Fold]:
-    """Return the folds on which settings are compared: the same, or of a sample of the rows."""
+    """Return the folds for comparing settings: the same, or those of a sample of the rows."""
     n, q = targets.indicator.shape
     dense = not all(map(sparse.issparse, parts))
     if not has_many_pairs(targets) and n <= (_MOST_DENSE if dense else _MOST_OTHERS):

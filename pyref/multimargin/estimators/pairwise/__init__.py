@@ -1,1 +1,1 @@
-"""The problems of the pairwise family, and the solver of all."""
+"""The problems of the pairwise family, and their solver."""

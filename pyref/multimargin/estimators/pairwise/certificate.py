@@ -59,13 +59,13 @@ def _own_bounds(problem: Problem, fit: Fit, stored: Stored, own: Matrix, loss: f
     said = fit.scores + fit.bias
     change = float(np.sum(stored.dual_coef_ * (own - said)[stored.support_]))
     _, bound = bounds_at_the_margin(at_margin_1(0.5 * norm, fit.margin, power=2) + loss, 0.0)
-    # The norm alone is a part of the objective, whatever rounding has left of the rest.
+    # The norm alone is a part of the objective, however much rounding affects the rest.
     primal = max(fit.primal + 0.5 * change, 0.5 * norm)
     return primal, min(bound, fit.dual_objective)
 
 
 def squared_norm(model: Model, stored: Stored, own: Matrix) -> float:
-    """Return the squared norm of the stored weights, and of the bias where it is penalized."""
+    """Return the squared norm of the stored weights, and of the bias if it is penalized."""
     zero = model.loss == zero_label.LOSS
     if hasattr(stored, "coef_"):
         square = zero_label.squared_norm(stored.coef_) if zero else np.sum(stored.coef_**2)
@@ -100,8 +100,8 @@ def pairwise_loss(
 
 
 def at_margin_1(values: _Value, margin: float, power: int = 1) -> _Value:
-    """Return values that grow with a power of the model as those of the model at a margin of 1."""
-    # Where a loop fell back on B = 0, the margin is 0, and that model is 0 as well.
+    """Return values that scale with a power of the model, converted to a margin of 1."""
+    # If a loop fell back on B = 0, the margin is 0, and that model is 0 as well.
     if margin == 0.0:
         return 0.0 * values
     for _ in range(power):  # the square of a margin may overflow

@@ -30,7 +30,7 @@ def _solve_compiled(problem: Problem, solver: str) -> Fit:
             start_bias = start_bias + mean @ (centred.T @ problem.start)
         fit = _solve_compiled(replace(problem, X=centred, start_bias=start_bias), solver)
         assert fit.weights is not None
-        # With columns of B that sum to zero, moving the features moves nothing but the bias.
+        # If the columns of B sum to zero, shifting the features changes only the bias.
         moved = mean @ fit.weights
         scores = None if fit.scores is None else fit.scores + moved
         return replace(fit, bias=fit.bias - moved, scores=scores)

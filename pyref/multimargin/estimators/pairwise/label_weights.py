@@ -11,12 +11,12 @@ from multimargin.checks.names import quoted
 from multimargin.targets.reading import Targets
 from multimargin.typing import ClassWeight, Matrix
 
-# The power of n / n_m by which a label of n_m rows counts.
+# The power of n / n_m that is the weight of a label with n_m rows.
 EXPONENTS = {"balanced": 1.0, "sqrt": 0.5}
 
 
 def check_class_weight(class_weight: ClassWeight) -> None:
-    """Raise TypeError or ValueError unless `class_weight` can be that of some labels."""
+    """Raise TypeError or ValueError unless `class_weight` is valid."""
     if isinstance(class_weight, str) and class_weight not in EXPONENTS:
         raise ValueError(
             f"class_weight is {class_weight!r}; expected None, 'balanced', 'sqrt', a dict by label "
@@ -31,7 +31,7 @@ def check_class_weight(class_weight: ClassWeight) -> None:
 def weights_of_labels(
     class_weight: ClassWeight, targets: Targets, sample_weight: Matrix | None = None
 ) -> Matrix | None:
-    """Return how many times the pairs of each label count where it is relevant."""
+    """Return the weight of the pairs in which each label is relevant."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):

@@ -19,7 +19,7 @@ def check_top_k(top_k: int | float | None) -> None:
 
 
 def number_at_the_top(top_k: int | float | None, q: int) -> int | None:
-    """Return with how many of the irrelevant labels pairs are formed; None is all of them."""
+    """Return the number of irrelevant labels that form pairs; None is all."""
     if top_k is None:
         return None
     top = max(1, int(top_k * q)) if isinstance(top_k, float | np.floating) else int(top_k)
@@ -39,7 +39,7 @@ def weights_of_pairs(
     sample_weight: Matrix | None = None,
     top: int | None = None,
 ) -> Matrix:
-    """Return the weight of each pair of a row, by row; of kind "zero label", each known label's."""
+    """Return the weight of each pair of a row, by row; with a zero label, of each known label."""
     if kind == "zero label":
         pairs = np.add(*count_labels(indicator, axis=1)).astype(np.float64)
     else:

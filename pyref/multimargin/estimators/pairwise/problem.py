@@ -1,4 +1,4 @@
-"""Values between an estimator and a solver: a problem, the kind of model, and a fit."""
+"""Data passed between an estimator and a solver: a problem, the kind of model, and a fit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from multimargin.typing import Matrix
 class Fit(Report):
     """Result of a solver of the pairwise family: a report, and the model."""
 
-    # (n, q): Dual matrix B; CSR where it is large and `Problem.compact` allows it
+    # (n, q): Dual matrix B; CSR if it is large and `Problem.compact` allows it
     dual: Any
     bias: Matrix  # (q,): Bias b
     # (n, q): Scores of the training rows without the bias; None where Ctrl-C would have to wait
@@ -26,13 +26,13 @@ class Fit(Report):
     # (d, q): Weights W of a linear kernel on features; float32 where they are large, and
     # `Problem.compact` and the tolerance allow it
     weights: Any
-    # (n, q): Coefficients of the kernel expansion of the scores, where they are not `dual` itself
+    # (n, q): Coefficients of the kernel expansion of the scores, if they are not `dual` itself
     expansion: Matrix | None = None
-    # The margin, where the objective rewards it; None where it is 1
+    # The margin, if the objective rewards it; None if it is 1
     margin: float | None = None
-    # What the regulariser of all scores adds to the squared norm of the weights
+    # Additional term of the regulariser besides the squared norm of the weights
     penalty: Callable[[Matrix], float] | None = None
-    # What the estimator keeps besides, by name
+    # Further attributes of the estimator, by name
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,9 +74,9 @@ class Problem:
     deadline: float | None = None  # When the fit has to end, by `time.monotonic`
     # (n,): How often each row counts, which `pair_weights` contain
     sample_weight: Matrix | None = None
-    # (q,): How many times the pairs of each label count where it is relevant; None is once
+    # (q,): Weight of the pairs in which each label is relevant; None is 1
     label_weights: Matrix | None = None
-    # With how many of the highest irrelevant labels each relevant one forms a pair; None is all
+    # Number of the highest irrelevant labels with which each relevant one forms a pair; None is all
     top: int | None = None
     # Whether a large dual matrix may be CSR, and large weights in single precision
     compact: bool = False

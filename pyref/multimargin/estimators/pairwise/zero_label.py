@@ -1,4 +1,4 @@
-"""The zero label: a last column of the engine's matrices, from which the scores are measured."""
+"""The zero label: the last column of the engine's matrices, the origin of the scores."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def with_zero_label(problem: Problem) -> Problem:
 
 
 def relative_fit(fit: Fit) -> Fit:
-    """Return a fit whose scores, weights and biases are less those of the zero label."""
+    """Return a fit whose scores, weights and biases are relative to those of the zero label."""
     return replace(
         fit,
         dual=np.ascontiguousarray(fit.dual[:, :-1]),
@@ -34,7 +34,7 @@ def relative_fit(fit: Fit) -> Fit:
 
 
 def absolute(relative: Matrix) -> Matrix:
-    """Return the columns that have these differences from that of the zero label, and sum to 0."""
+    """Return the columns with these differences from that of the zero label that sum to 0."""
     zero = -relative.sum(axis=1, keepdims=True) / (relative.shape[1] + 1)
     return np.hstack([relative + zero, zero])
 
