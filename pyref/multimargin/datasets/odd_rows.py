@@ -107,13 +107,11 @@ def is_below_names(columns: Any) -> bool:
 
 def warn_of_comments(frame: Any) -> None:
     """Warn of a few rows whose first cell begins like a comment."""
-    cells = frame.iloc[:, 0]
-    if cells.dtype.kind not in "OUT":
-        return
-    rows = np.flatnonzero(cells.str.match(r"#\s", na=False))
+    cells = frame.iloc[:, 0].tolist()
+    rows = [k for k, cell in enumerate(cells) if isinstance(cell, str) and cell[:2] == "# "]
     if 0 < _ROWS_PER_COMMENT * len(rows) <= len(cells):
         warn(
-            f"row {rows[0]} begins with {quoted(cells.iloc[rows[0]])}, unlike others; if that is a "
+            f"row {rows[0]} begins with {quoted(cells[rows[0]])}, unlike others; if that is a "
             "comment, remove it"
         )
 
