@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import issparse
 
 from multimargin.typing import Features, Matrix, Name, Vector, is_sparse
 
@@ -52,7 +51,7 @@ def told_scales(X: Features, names: Sequence[Name] | None = None) -> str:
     ends = ends_of_scale(largest)
     if ends is None:
         return ""
-    scaler = "MaxAbsScaler" if issparse(X) else "StandardScaler"
+    scaler = "MaxAbsScaler" if is_sparse(X) else "StandardScaler"
     shown = [
         f"{largest[place]:.2g} (column {place if names is None else names[place]})"
         for place in ends

@@ -23,7 +23,7 @@ from multimargin.features.scales import (
     ranges_of,
     within_ranges,
 )
-from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
+from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
 
 # Maximum number of columns, and of entries, for which features are held dense.
 _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
@@ -144,14 +144,12 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         parts = [in_form(part, dense=dense) for part, dense in zip(parts, self.dense_, strict=True)]
         counted = slice(None) if sample_weight is None or sample_weight.all() else sample_weight > 0
         self.ranges_ = [
-            self._ranges_of(part[counted], unit=unit)
+            None if is_sparse(part) else self._ranges_of(part[counted], unit=unit)
             for part, unit in zip(parts, self.unit_length_, strict=True)
         ]
         return self._in_form(parts)
 
-    def _ranges_of(self, part: Features, *, unit: bool) -> Ranges | None:
-        if is_sparse(part):
-            return None
+    def _ranges_of(self, part: Matrix, *, unit: bool) -> Ranges | None:
         if isinstance(self.scaling, str):
             scaled = not unit and ends_of_scale(largest_of_columns(part)) is not None
         else:
