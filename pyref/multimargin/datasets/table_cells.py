@@ -104,7 +104,7 @@ class Cells:
     @cached_property
     def other(self) -> "Cells":
         """The same cells, with a comma for the decimal mark in place of a point, or a point."""
-        return replace(self, mark="," if self.mark == "." else ".", same=self)
+        return self.same or replace(self, mark="," if self.mark == "." else ".", same=self)
 
     def with_mark(self, mark: str) -> "Cells":
         """Return the same cells with a decimal mark."""
