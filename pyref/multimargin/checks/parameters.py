@@ -70,6 +70,14 @@ def check_flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def check_auto(name: str, value: object) -> None:
+    """Refuse anything but "auto", True and False."""
+    if isinstance(value, str):
+        check_choice(name, value, ("auto",))
+    else:
+        check_flag(name, value)
+
+
 def check_verbosity(value: object) -> int:
     """Return the parameter ``verbose``, an integer of at least 0; True is 1."""
     return check_integer("verbose", int(value) if isinstance(value, bool) else value, at_least=0)

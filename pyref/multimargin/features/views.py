@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.parameters import check_choice, check_flag
+from multimargin.checks.parameters import check_auto
 from multimargin.features.checked import TakesFeatures
 from multimargin.features.lengths import unit_rows
 from multimargin.features.scales import (
@@ -141,20 +141,21 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             not dense if by_form else bool(self.unit_length) for dense in self.dense_
         ]
         self.stops_ = np.cumsum([part.shape[1] for part in parts]).tolist()
-        parts = [in_form(part, dense=dense) for part, dense in zip(parts, self.dense_, strict=True)]
+        parts = self._in_form(parts)
         counted = slice(None) if sample_weight is None or sample_weight.all() else sample_weight > 0
         self.ranges_ = [
-            None if is_sparse(part) else self._ranges_of(part[counted], unit=unit)
+            self._ranges_of(part, counted, unit=unit)
             for part, unit in zip(parts, self.unit_length_, strict=True)
         ]
-        return self._in_form(parts)
+        return self._scaled(parts)
 
-    def _ranges_of(self, part: Matrix, *, unit: bool) -> Ranges | None:
-        if isinstance(self.scaling, str):
-            scaled = not unit and ends_of_scale(largest_of_columns(part)) is not None
-        else:
-            scaled = bool(self.scaling)
-        return ranges_of(part) if scaled else None
+    def _ranges_of(self, part: Features, counted: Any, *, unit: bool) -> Ranges | None:
+        by_scale = isinstance(self.scaling, str)
+        if is_sparse(part) or (unit if by_scale else not self.scaling):
+            return None
+        rows: Matrix = part[counted]
+        is_alike = by_scale and ends_of_scale(largest_of_columns(rows)) is None
+        return None if is_alike else ranges_of(rows)
 
     def transform(self, X: MatrixLike) -> Features:
         """Return the features of all views in the form that was chosen, side by side.
@@ -183,15 +184,15 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
                 _of_view(name, own.transform, X, width)
                 for name, own, width in zip(self.names_, self.columns_, widths, strict=True)
             ]
-        return self.side_by_side(self._in_form(parts))
+        return self.side_by_side(self._scaled(self._in_form(parts)))
 
-    def _in_form(self, parts: list[Any]) -> list[Any]:
+    def _in_form(self, parts: list[Any]) -> list[Features]:
+        return [in_form(part, dense=dense) for part, dense in zip(parts, self.dense_, strict=True)]
+
+    def _scaled(self, parts: list[Features]) -> list[Features]:
         found = []
-        for part, dense, ranges, unit in zip(
-            parts, self.dense_, self.ranges_, self.unit_length_, strict=True
-        ):
-            rows = in_form(part, dense=dense)
-            rows = rows if ranges is None else within_ranges(rows, ranges)
+        for part, ranges, unit in zip(parts, self.ranges_, self.unit_length_, strict=True):
+            rows = part if ranges is None else within_ranges(part, ranges)
             found.append(unit_rows(rows) if unit else rows)
         return found
 
@@ -314,14 +315,6 @@ def named_views(views: object) -> Triples:
                 "and `transform`, or 'passthrough'."
             )
     return [tuple(one) for one in views]
-
-
-def check_auto(name: str, value: object) -> None:
-    """Refuse anything but "auto", True and False."""
-    if isinstance(value, str):
-        check_choice(name, value, ("auto",))
-    else:
-        check_flag(name, value)
 
 
 def copy_names(fitted: BaseEstimator, other: BaseEstimator) -> None:

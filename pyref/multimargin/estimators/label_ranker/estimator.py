@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from multimargin.calibration.bend import Calibration
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import (
+    check_auto,
     check_choice,
     check_flag,
     check_real,
@@ -40,7 +41,7 @@ from multimargin.estimators.label_ranker.task import (
     warn_of_rare_labels,
     with_empty,
 )
-from multimargin.features.views import Views, check_auto, copy_names, named_views
+from multimargin.features.views import Views, copy_names, named_views
 from multimargin.kernels import KERNELS, KernelFunction
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.notices import warn
