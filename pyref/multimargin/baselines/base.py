@@ -2,12 +2,9 @@
 
 from typing import Any, Self
 
-from sklearn.utils.validation import validate_data
-
-from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
-from multimargin.targets.reading import Targets, read_targets
+from multimargin.targets.reading import Targets
 from multimargin.typing import Features, LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -35,11 +32,7 @@ class BaselineClassifier(LabelScoringClassifier):
         """
         refuse_metadata(self, metadata)
         self._check_parameters()
-        if y is None:
-            validate_data(self, X, y)
-        X = self._checked_features(X, reset=True)
-        targets = read_targets(y)
-        check_as_many_rows(targets.indicator, X)
+        X, targets, _ = self._checked_data(X, y, None)
         self._fit(X, targets)
         self._store_targets(targets)
         return self

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import gen_batches
 
 from multimargin.blas import with_one_blas_thread
 from multimargin.typing import Features, Matrix
@@ -33,9 +34,7 @@ def blocks_of_distances(
 ) -> Iterator[tuple[slice, Matrix]]:
     """Yield the squared distances of blocks of rows to all rows of another matrix."""
     n, m = X.shape[0], Z.shape[0]
-    step = max(1, _BLOCK // max(1, m))
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
+    for rows in gen_batches(n, max(1, _BLOCK // max(1, m))):
         distances = squared_distances(X[rows], Z)
         if itself:
             own = np.arange(rows.start, rows.stop)

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.typing import Matrix, Scores, Vector
@@ -42,7 +43,7 @@ def features_of(blocks: Sequence[Scores]) -> list[Matrix]:
 def in_chunks(n: int, q: int) -> Iterator[slice]:
     """Yield slices of rows that bound the memory of arrays of n rows and q labels."""
     step = max(_SCORES // q, 1)
-    return (slice(first, first + step) for first in range(0, n, step))
+    yield from gen_batches(n, step)
 
 
 def by_features(

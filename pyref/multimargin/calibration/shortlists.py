@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration.calibrated import calibrate, make_odds_threshold, with_empty_label
@@ -94,7 +95,7 @@ def fitted_to(
 def _blocks(n: int, n_labels: int) -> Iterator[slice]:
     """Yield blocks of rows of which all scores are held at a time."""
     step = max(_SCORES // n_labels, 1)
-    return (slice(first, min(first + step, n)) for first in range(0, n, step))
+    yield from gen_batches(n, step)
 
 
 def labels_at(indicator: sparse.csr_array, numbers: Numbers) -> NDArray[np.uint8]:

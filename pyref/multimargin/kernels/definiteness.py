@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
+from sklearn.utils import gen_batches
 
 from multimargin.blas import one_blas_thread, with_one_blas_thread
 from multimargin.decompositions import aside, cholesky
@@ -38,8 +39,7 @@ def check_precomputed(K: Matrix) -> None:
         )
     largest = float(np.abs(K).max())
     asymmetry = 0.0
-    for start in range(0, n, 256):
-        rows = slice(start, start + 256)
+    for rows in gen_batches(n, 256):
         asymmetry = max(asymmetry, float(np.abs(K[rows] - K[:, rows].T).max()))
     if asymmetry > _SYMMETRY_TOLERANCE * largest:
         raise ValueError(
@@ -71,8 +71,7 @@ def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
     """Try a Cholesky factor of K + shift I."""
     n = K.shape[0]
     rest = np.empty_like(K)
-    for first in range(0, n, _ROWS):
-        rows = slice(first, first + _ROWS)
+    for rows in gen_batches(n, _ROWS):
         rest[rows, : rows.stop] = K[rows, : rows.stop]
     rest.flat[:: n + 1] += shift
     try:

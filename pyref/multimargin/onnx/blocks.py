@@ -20,10 +20,9 @@ from multimargin.blocks.neighbours import (
     TIES_OF_SQUARES,
 )
 from multimargin.calibration.held_out import LEAST
-from multimargin.onnx.graph import Graph, Node, Rows
+from multimargin.onnx.graph import DOUBLE, INT64, Graph, Node, Rows
 
-# onnx.TensorProto.FLOAT, INT64 and DOUBLE, without the import.
-_FLOAT, _INT64, _DOUBLE = 1, 7, 11
+_FLOAT = 1  # onnx.TensorProto.FLOAT
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -80,9 +79,9 @@ def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
         # Numbers of leaves: exact in single precision.
         target_weights=np.arange(float(of_leaf.size)).tolist(),
     )
-    place = graph.add("Cast", number, to=_INT64)
+    place = graph.add("Cast", number, to=INT64)
     shares = graph.add("Gather", forest.leaf_shares(), place, axis=0)
-    p = graph.add("ReduceMean", graph.add("Cast", shares, to=_DOUBLE), axes=[1], keepdims=0)
+    p = graph.add("ReduceMean", graph.add("Cast", shares, to=DOUBLE), axes=[1], keepdims=0)
     return _log_odds(graph, graph.add("Clip", p, np.float64(LEAST), np.float64(1.0 - LEAST)))
 
 
@@ -103,9 +102,9 @@ def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
         longest = graph.add("Sub", longest, graph.add("Mul", last, OF_DISTANCE))
         rounding = graph.add("Mul", longest, TIES_OF_SQUARES)
     closer = graph.add("Greater", nearness, graph.add("Add", last, rounding))
-    closer = graph.add("Cast", closer, to=_DOUBLE)
+    closer = graph.add("Cast", closer, to=DOUBLE)
     chosen = graph.add("GreaterOrEqual", nearness, graph.add("Sub", last, rounding))
-    tied = graph.add("Sub", graph.add("Cast", chosen, to=_DOUBLE), closer)
+    tied = graph.add("Sub", graph.add("Cast", chosen, to=DOUBLE), closer)
     left = graph.add("Sub", float(k), graph.add("ReduceSum", closer, one))
     place = graph.add("Max", graph.add("ReduceSum", tied, one), 1.0)
     votes = graph.add("Add", closer, graph.add("Mul", tied, graph.add("Div", left, place)))
@@ -132,7 +131,7 @@ def _nearness(graph: Graph, model: LabelNeighbours, X: Rows) -> tuple[Node, Node
         length = graph.add("Sqrt", graph.add("ReduceSumSquare", X, axes=[1]))
         length = graph.add("Where", graph.add("Greater", length, 0.0), length, 1.0)
         # Single precision is enough for them.
-        unit = graph.add("Cast", rows.astype(np.float32), to=_DOUBLE)
+        unit = graph.add("Cast", rows.astype(np.float32), to=DOUBLE)
         return graph.add("MatMul", graph.add("Div", X, length), unit), None
     assert model.squares_ is not None
     moved: Rows = X if model.center_ is None else graph.add("Sub", X, model.center_)
@@ -146,12 +145,12 @@ def _labels(graph: Graph, model: LabelNeighbours) -> Node:
     """Append the labels of the training rows, a byte each where all are known."""
     labels = model.labels_
     whole = labels.astype(np.uint8)
-    return graph.add("Cast", whole if (whole != labels).nnz == 0 else labels, to=_DOUBLE)
+    return graph.add("Cast", whole if (whole != labels).nnz == 0 else labels, to=DOUBLE)
 
 
 def _linear(graph: Graph, model: LinearBlock, X: Rows) -> Node:
     """Append linear classifiers, one per label."""
-    weights = graph.add("Cast", np.ascontiguousarray(model.coef_.T), to=_DOUBLE)
+    weights = graph.add("Cast", np.ascontiguousarray(model.coef_.T), to=DOUBLE)
     return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
 
 

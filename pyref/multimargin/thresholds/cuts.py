@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from multimargin.targets.indicator import UNKNOWN, count_unknown
 from multimargin.thresholds.base import middle
@@ -17,7 +18,7 @@ ENTRIES_PER_CHUNK = 2**17
 def chunks_of(n: int, q: int) -> Iterator[slice]:
     """Cut `n` rows of `q` labels into chunks."""
     rows = max(1, ENTRIES_PER_CHUNK // q)
-    return (slice(start, start + rows) for start in range(0, n, rows))
+    yield from gen_batches(n, rows)
 
 
 def best_thresholds(scores: Scores, Y: NDArray[np.uint8]) -> Vector:
