@@ -67,8 +67,8 @@ class RecallGuarantee(Guarantee):
     n_rows_ : int
         Number n of rows with a relevant label that it was learned from.
     guaranteed_ : bool
-        True if n is large enough, (n + 1) (1 - recall) >= 1. If not, `value_` lies below every
-        relevant label of these rows.
+        True if n is large enough: (n + 1) (1 - recall) >= 1 where all labels are known. If not,
+        `value_` lies below every relevant label of these rows.
 
     Warns
     -----
@@ -91,11 +91,15 @@ class RecallGuarantee(Guarantee):
 
     A row that several folds hold out counts once. With `groups`, rows of one group are alike, and
     one of each group, drawn at random, is learned from: the promise is for a row of a new group.
-    Unknown labels do not count, so that rows with few relevant labels, of which often none is
-    known, count less than others: with 30 % of the labels unknown at random, a recall of 0.8 was
-    0.79, with 60 % 0.77. Row weights must be 0 or equal: rows that count differently are not
-    exchangeable. The methods by name, such as `RankSVM`, would learn the threshold from the rows
-    of the fit, and refuse it.
+    Row weights must be 0 or equal: rows that count differently are not exchangeable. The methods by
+    name, such as `RankSVM`, would learn the threshold from the rows of the fit, and refuse it.
+
+    Unknown labels should be unknown at random. Of a row's relevant labels those that are known
+    stand for all; but rows with few of them often have none that is known. To make up for these, a
+    row with k known ones counts 1 - (-r)^k times, where r is the share of unknown labels over that
+    of known ones in rows with a known label, at most 1: if half of the labels are known or more, a
+    row counts once in expectation, however many relevant labels it has. With 60 % of the labels
+    unknown, a recall of 0.8 was 0.796, with 80 % 0.75.
 
     Examples
     --------
@@ -120,19 +124,21 @@ class RecallGuarantee(Guarantee):
         self.n_rows_ = int(np.count_nonzero(counts))
         if self.n_rows_ == 0:
             raise ValueError("y has no relevant label; expected some.")
+        times, most = _times_counted(counts, _share_of_known(Y))
+        n = times.sum()
         rows, labels = np.nonzero(relevant)
         order = np.argsort(scores[rows, labels], kind="stable")
         found = scores[rows, labels][order].astype(np.float64)
         # Entry j: the j lowest relevant labels are missed.
-        missed = np.r_[0.0, np.cumsum(1.0 / counts[rows[order]])]
+        missed = np.r_[0.0, np.cumsum((times / np.maximum(counts, 1))[rows[order]])]
         lower, upper = np.r_[-np.inf, found], np.r_[found, np.inf]
-        allowed = share * (self.n_rows_ + 1) - 1.0
+        allowed = share * (n + most) - most
         possible = (missed <= allowed + _ROUNDING) & (lower < upper)
-        self.guaranteed_ = allowed >= -_ROUNDING
+        self.guaranteed_ = bool(allowed >= -_ROUNDING)
         best = int(np.flatnonzero(possible)[-1]) if self.guaranteed_ else 0
         self.value_ = float(middle(lower[best], upper[best]))
         if not self.guaranteed_:
-            least = int(np.ceil(1.0 / share - _ROUNDING)) - 1
+            least = int(np.ceil(most * (1.0 / share - 1.0) * self.n_rows_ / n - _ROUNDING))
             warn(
                 f"a recall of {self.recall:g} needs {least} rows with a relevant label to learn "
                 f"from; found {self.n_rows_}, so it is not guaranteed."
@@ -235,6 +241,30 @@ class PrecisionGuarantee(Guarantee):
 def _counted(scores: Scores, Y: Known, weights: Vector | None) -> tuple[Scores, Known]:
     """Return scores and indicator of the rows with positive weight."""
     return (scores, Y) if weights is None else (scores[weights > 0.0], Y[weights > 0.0])
+
+
+def _share_of_known(indicator: NDArray[np.uint8]) -> float:
+    """Return the probability that a label is known, by the rows of which one is.
+
+    Rows without known labels may have been left out as such, not label by label: the mean number of
+    known labels, given that there is one, is q p / (1 - (1 - p)^q).
+    """
+    q = indicator.shape[1]
+    known = np.count_nonzero(indicator != UNKNOWN, axis=1)
+    share = mean = float(known[known > 0].mean()) / q
+    for _ in range(100):
+        share = mean * (1.0 - (1.0 - share) ** q)
+    return share
+
+
+def _times_counted(counts: NDArray[np.intp], known: float) -> tuple[Vector, float]:
+    """Return how often rows count by their known relevant labels (n,), and the most for any.
+
+    Of a row with p relevant labels, each known with probability `known`, the expectation is 1 less
+    the sum of the binomial terms of (-r)^k, (1 - known - r known)^p: 1 if r is not cut.
+    """
+    r = min(1.0, (1.0 - known) / known)
+    return np.where(counts > 0, 1.0 - (-r) ** counts, 0.0), 1.0 + r
 
 
 def _share_of_wrong(
