@@ -172,7 +172,8 @@ class RankHLapSVM(PairwiseClassifier):
     With a linear kernel, up to 5000 features and at least as many rows as features, the features
     are whitened by a Cholesky factor (d x d). Otherwise a pivoted Cholesky factor L of the kernel
     matrix (n x n) takes the place of the features: the symmetric form of eq. (27), whose model and
-    certificate agree also where lam Lap K is ill-conditioned.
+    certificate agree also where lam Lap K is ill-conditioned. It precedes the first epoch and is
+    completed whatever `max_time` is: with 6,000 rows and an rbf kernel it takes some 20 seconds.
 
     Examples
     --------
