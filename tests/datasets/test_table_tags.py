@@ -213,6 +213,7 @@ COMBINATIONS = [
             mark.join
             for mark in (
                 "\u3001",
+                "\u060c",
                 "\uff0c",
                 "\uff1b",
                 "#",
@@ -454,6 +455,10 @@ def test_an_argument_that_is_none_is_told_with_the_nearest(tmp_path):
     ("cells", "told"),
     [
         (["red, blue and green", "blue", "green, red"], r"'blue and green'.*'blue', 'green' are"),
+        (
+            ["\u2600\u2601", "\u2601", "\u2600", "\u2601\u2600"],
+            "read as one tag, .* are they side by side",
+        ),
         (["red, blue; green", "red", "green, red"], r"'blue; green'.*'green' is a tag too: is ';'"),
         (["1.0,2", "1", "2"], r"differ only by .* zeros.*'1' and '1\.0'"),
         (["07,2", "7", "2"], r"differ only by .* zeros.*'07' and '7'"),

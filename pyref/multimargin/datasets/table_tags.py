@@ -19,6 +19,7 @@ from multimargin.datasets.table_cells import (
     Cells,
     factorized,
     from_cell,
+    is_nothing,
     is_number,
     label_value,
     lists_of_rows,
@@ -124,7 +125,11 @@ def _one_column(columns: Any) -> Any:
     if columns.ndim == 1 or columns.shape[1] == 1:
         return columns if columns.ndim == 1 else columns.iloc[:, 0]
     filled = {name: Cells(name, columns[name]).first for name in columns}
-    of_numbers = [name for name, first in filled.items() if first and all(map(is_number, first))]
+    of_numbers = [
+        name
+        for name, first in filled.items()
+        if all(map(is_number, first)) and not all(map(is_nothing, first))
+    ]
     if 0 < len(of_numbers) < len(filled):
         warn(
             f"tags_column: {listed(of_numbers)} of the columns {listed([*filled])} has numbers, "
