@@ -223,6 +223,7 @@ COMBINATIONS = [
                 " | ",
                 "$",
                 ";#",
+                "//",
                 "\\n",
             )
         ),
@@ -508,15 +509,18 @@ def test_names_in_lists_that_are_likely_none_are_told_and_kept(form):
         assert set(tags.names) == {name for row in rows for name in row}
 
 
-def test_names_that_stand_side_by_side_alone_are_told():
-    """A name with a comma falls into such, as the choices of a form do; others meet by chance."""
-    choices = ["Email, phone", "Chat", "In person"]
-    rows = [", ".join(some) for n in range(1, 4) for some in combinations(choices, n)]
-    for cells, n_told in ((rows, 1), ([*rows, "phone, Email"], 0), ([*rows, "Email", "phone"], 0)):
+@pytest.mark.parametrize("mark", [", ", ";#", "|"])
+def test_names_that_stand_side_by_side_alone_are_told(mark):
+    """A name with a separator falls into such, as the choices of a form do, and so does its key."""
+    both, reverse = f"Email{mark}phone", f"phone{mark}Email"
+    choices = [both, "Chat", "In person"]
+    rows = [mark.join(some) for n in range(1, 4) for some in combinations(choices, n)]
+    # Others meet by chance.
+    for cells, n_told in ((rows, 1), ([*rows, reverse], 0), ([*rows, "Email", "phone"], 0)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            indicator_of_tags(pd.Series(cells * 2, name="tags", dtype=object), None)
-        told = "'Email' and 'phone' side by side alone; if 'Email, phone' is one name"
+            indicator_of_tags(pd.Series(cells * 2, name="tags", dtype=object), mark.strip())
+        told = f"'Email' and 'phone' side by side alone; if {both!r} is one name"
         assert [told in str(one.message) for one in caught] == [True] * n_told
 
 

@@ -114,10 +114,15 @@ def _few(names: list[str]) -> str:
 
 
 def measurable_rows(data: "Data", Y: "Marks", rows: "NDArray[np.intp]") -> "NDArray[np.intp]":
-    """Return the rows with a known label; raise ValueError if there is none."""
-    from multimargin.targets.indicator import known_rows
+    """Return the rows with a known label; raise ValueError if none can be measured."""
+    from multimargin.targets.indicator import known_both, known_rows
 
     rows = rows[known_rows(Y[rows])]
     if not rows.size:
         raise ValueError(f"{data.name} has no row with a known label; expected some to measure on")
+    if not known_both(Y[rows], axis=1).any():
+        raise ValueError(
+            f"{data.name} has no row with a label that applies and one that does not, of those "
+            "that the model knows; expected some, for measures of the ranking"
+        )
     return rows

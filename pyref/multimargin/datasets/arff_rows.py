@@ -347,8 +347,8 @@ def _labels_by_default(file: Path, relation: str) -> Path | int:
         return every[0]
     raise ValueError(
         f"labels is not given, the relation {relation!r} of {file} has no '-C k', and {len(every)} "
-        "XML files are beside it; expected the XML file that names the labels, or a number: k for "
-        "the first k attributes, -k for the last k"
+        "XML files are beside it; expected the XML file that names the labels, their names, or a "
+        "number: k for the first k attributes, -k for the last k"
     )
 
 

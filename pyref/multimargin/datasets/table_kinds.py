@@ -233,13 +233,13 @@ def _dates(cells: Cells) -> Kind | None:
         found = _kind_of_objects(cells)
     if found is None:
         return None
-    if found == DATES and _are_clear(cells):
-        hours = date_parts(cells)[:, 4]
-        count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
-        told = f"dates, {_some(cells.texts)}: {', '.join(DATE_PARTS[:count])}"
-        return Kind("date", told, count)
     texts, doubt = cells.texts, ""
     if found == DATES:
+        with suppress(ValueError):
+            hours = date_parts(cells)[:, 4]
+            count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
+            told = f"dates, {_some(texts)}: {', '.join(DATE_PARTS[:count])}"
+            return Kind("date", told, count)
         texts = [text for text in texts if not (is_clear(text) or is_nothing(text))]
         if any(re.match(r"\s*[0-9]{1,2}[-/]", text) for text in texts[:1]):
             doubt = ", whose days and months cannot be told apart (2024-01-31 is clear)"
@@ -257,13 +257,6 @@ def _kind_of_objects(cells: Cells) -> str | None:
     found = kinds.pop() if len(kinds) == 1 else None
     # Intervals as categories are bins, each a name.
     return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
-
-
-def _are_clear(cells: Cells) -> bool:
-    """Return whether the days and months of dates can be told apart."""
-    if kind_of_type(cells.values.dtype) is not None:
-        return str(cells.values.dtype).startswith(("date", "timestamp"))
-    return all(is_clear(text) or is_nothing(text) for text in cells.texts)
 
 
 def _versions(cells: Cells) -> Kind | None:

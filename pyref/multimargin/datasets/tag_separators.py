@@ -17,7 +17,7 @@ SEPARATORS = {
     ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
     "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, ";#": True, "\\n": True,
     "\N{HALFWIDTH IDEOGRAPHIC COMMA}": True, "\N{ARABIC COMMA}": True, "\N{ARABIC SEMICOLON}": True,
-    "::": False, " / ": False,
+    "::": False, "//": False, " / ": False,
     " & ": False, " + ": False, " - ": False, " > ": False, "><": True, "/": False, "&": False,
     "+": False, " and ": False, " ": False,
 }  # fmt: skip
