@@ -115,7 +115,7 @@ def test_a_column_of_tags():
 
 def test_messages():
     for arguments, message in (
-        ({}, r"labels: not given.*the last 3 hold 0 and 1 \(labels last:3\?\)"),
+        ({}, r"labels is not given.*the last 3 hold 0 and 1 \(labels last:3\?\)"),
         ({"labels": "tag:x"}, "labels has one column, 'tag:x'; expected at least two"),
         ({"labels": "tagx,z"}, r"labels: there is no column 'tagx' \(did you mean 'tag:x'\?\)"),
         ({"labels": "kind,z"}, "labels: the column 'kind' has .* in row 0; expected 0 or 1"),

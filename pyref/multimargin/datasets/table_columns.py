@@ -149,7 +149,7 @@ def chosen_columns(
         if argument != "labels":
             return []
         raise ValueError(
-            "labels: not given, expected names of columns (NAME,NAME,...), a pattern such as "
+            "labels is not given, expected names of columns (NAME,NAME,...), a pattern such as "
             "'tag:*', or last:N; or tags_column, the column that lists the tags of each row. The "
             f"columns are {listed(columns)}{_guess(frame)}"
         )
