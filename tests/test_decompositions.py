@@ -4,8 +4,11 @@ import signal
 import threading
 import warnings
 
+import joblib
 import numpy as np
 import pytest
+import sklearn
+from joblib import Parallel
 from scipy import linalg
 
 from multimargin import LLSF, SSMLRL, RankHLapSVM, decompositions
@@ -112,6 +115,21 @@ def test_what_runs_aside_has_the_caller_s_context_and_its_warnings_reach_it(smal
         pytest.raises(FloatingPointError),
     ):
         aside(work, np.eye(3))
+
+
+@pytest.mark.parametrize("chosen", [{}, {"n_jobs": 2}, {"backend": "threading", "n_jobs": 3}])
+def test_what_runs_aside_has_the_settings_of_libraries_that_the_caller_has(small_panels, chosen):
+    def settings(matrix):
+        threads = Parallel(prefer="threads")
+        return (
+            sklearn.get_config(),
+            threads.n_jobs,
+            type(threads._backend),
+            type(Parallel()._backend),
+        )
+
+    with joblib.parallel_config(**chosen), sklearn.config_context(assume_finite=True):
+        assert aside(settings, np.eye(3)) == settings(None)
 
 
 def test_where_no_thread_can_start_the_caller_works(small_panels, monkeypatch):

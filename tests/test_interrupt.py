@@ -9,9 +9,20 @@ from contextlib import redirect_stdout
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin import (
+    MLODM,
+    LabelSpecificBinaryRelevance,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+)
+from multimargin.baselines import RAkEL
+from multimargin.baselines.one_class_labels import WithOneClassLabels
 from multimargin.kernels import Kernel, is_indefinite
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import fast_only
@@ -123,7 +134,20 @@ def fit(name):
     return lambda: model.fit(*data)
 
 
+def library(model, n):
+    """A fit most of whose time is that of compiled loops of a library."""
+    X, Y = noisy_linear_problem(0, n, 30, 4, noise=3.0, cut=0.8)
+    return lambda: again_and_again(lambda: clone(model).fit(X, Y))
+
+
 LONG = {"definiteness": indefinite, "kernel matrix": matrix}
+LONG |= {
+    "libsvm": lambda: library(RAkEL(n_models=1), 3000),
+    "libsvm, label-specific": lambda: library(LabelSpecificBinaryRelevance(SVC(C=10.0)), 3000),
+    "trees": lambda: library(
+        WithOneClassLabels(RandomForestClassifier(1, max_features=None)), 9000
+    ),
+}
 LONG |= {name: lambda name=name: fit(name) for name in FITS}
 
 
@@ -141,7 +165,9 @@ def product():
     return min(times)
 
 
-@pytest.mark.parametrize("name", fast_only(LONG, ["definiteness", "kernel matrix", "bcd, linear"]))
+@pytest.mark.parametrize(
+    "name", fast_only(LONG, ["definiteness", "kernel matrix", "libsvm", "bcd, linear"])
+)
 def test_ctrl_c_waits_no_longer_than_a_product_of_large_matrices(name, product):
     found = silences(LONG[name](), seconds=1.0)
     # New memory may cost more than the work on it, for which no loop can answer.

@@ -10,8 +10,11 @@ from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
+from joblib import parallel_config
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from scipy import linalg
+from sklearn import config_context, get_config
 
 from multimargin.typing import Matrix, Vector
 
@@ -36,17 +39,24 @@ _LOOK = 0.05
 def aside(work: Callable[..., _Result], matrix: Any, *arguments: Any, **options: Any) -> _Result:
     """Return the result of a function of a matrix that releases Python's lock, called in a thread.
 
-    NumPy's linear algebra releases it, and so does scikit-learn's LIBLINEAR. After Ctrl-C the call
+    NumPy's linear algebra releases it, and so do scikit-learn's LIBLINEAR, LIBSVM and trees. The
+    thread has the settings of scikit-learn and joblib that the caller has. After Ctrl-C the call
     goes on unheeded until it is done.
     """
     if max(matrix.shape) <= _SMALL:
         return work(matrix, *arguments, **options)
     results: list[_Result] = []
     errors: list[BaseException] = []
+    settings, (backend, n_jobs) = get_config(), get_active_backend()
+    parallel: dict[str, Any] = {} if n_jobs is None else {"n_jobs": n_jobs}
+    # Where none is chosen, joblib makes a new one each time.
+    if get_active_backend()[0] is backend:
+        parallel["backend"] = backend
 
     def run() -> None:
         try:
-            results.append(work(matrix, *arguments, **options))
+            with config_context(**settings), parallel_config(**parallel):
+                results.append(work(matrix, *arguments, **options))
         except BaseException as error:  # It is raised by the waiting thread.
             errors.append(error)
 

@@ -56,6 +56,16 @@ def test_labels_in_another_order_and_others(command, model, small, tmp_path):
     assert answer.err.startswith("multimargin evaluate: x has 7 label(s) that the model does not")
 
 
+def test_rows_that_cannot_be_ranked_are_refused_in_terms_of_the_data(
+    command, model, small, tmp_path
+):
+    data = MultilabelData(small.X, 0 * small.Y, small.feature_names, small.label_names)
+    write_arff(data, tmp_path / "x.arff")
+    answer = command("evaluate", model, tmp_path / "x.arff")
+    assert answer.code == 1
+    assert answer.err.startswith("multimargin evaluate: x has no row with a label that applies")
+
+
 def test_labels_with_most_errors_come_first(command, model, folder, small):
     X, Y = small.split("test")
     pipeline = load_model(model)

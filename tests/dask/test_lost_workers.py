@@ -44,8 +44,8 @@ def workers_keep_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "_LARGE", 1000)
 
 
-def fitted(client: Any, data: Any, bias: str = "free") -> RankSVM:
-    model = RankSVM(kernel="linear", C=10.0, tol=1e-3, bias=bias, random_state=0)
+def fitted(client: Any, data: Any, **options: Any) -> RankSVM:
+    model = RankSVM(kernel="linear", C=10.0, tol=1e-3, random_state=0, **options)
     return multimargin.dask.fit(model, *blocks(data, 6), client)
 
 
@@ -101,6 +101,8 @@ PHASES = [
     ("pairs_near_margin", 1, "free"),
     ("rerouted", 1, "free"),
     ("certify", 1, "free"),
+    ("sampled_rows", 1, "none"),
+    # Of the threshold that needs sums over all rows.
     ("threshold_rows", 1, "none"),
 ]
 
@@ -133,7 +135,8 @@ def test_killed_in_every_phase(
 
     monkeypatch.setattr(calls.Call, "each", watched(calls.Call.each))
     monkeypatch.setattr(OwnedTasks, "compute", watched(OwnedTasks.compute))
-    model = fitted(workers, data, bias=bias)
+    threshold = "scores" if function == "threshold_rows" else "auto"
+    model = fitted(workers, data, bias=bias, threshold=threshold)
     assert seen >= number
     check(model, data)
 

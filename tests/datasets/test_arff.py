@@ -381,7 +381,11 @@ def test_bad_labels(load, tmp_path):
         (-6, ValueError, "labels is -6, of 6 attributes"),
         (True, TypeError, "labels is True"),
         (2.0, TypeError, "labels is a float"),
-        (["happy"], TypeError, "labels is a list"),
+        (
+            ["glad"],
+            ValueError,
+            r"labels: there is no column 'glad'; the columns are 'f",
+        ),
         (-3, ValueError, r"the label 'outlook' of .* has the values \('sunny'"),
         (1, ValueError, r"the label 'first feature' of .* is 1.5 in row 0; expected 0, 1 or \?"),
         (
@@ -398,8 +402,13 @@ def test_bad_labels(load, tmp_path):
     ):
         with case(labels), pytest.raises(error, match=message):
             load(DENSE, labels)
-    with pytest.raises(ValueError, match=r"every attribute of .* is a label"):
+    with pytest.raises(ValueError, match=r"labels: .* has no other attribute; expected at"):
         load("@relation r\n@attribute a {0,1}\n@data\n1\n", '<labels><label name="a"/></labels>')
+
+
+@pytest.mark.parametrize("labels", [["last:2"], ["Steller's Jay", "happy"], ["*[pJ]*y"]])
+def test_labels_are_named_as_columns_are(load, labels):
+    assert load(DENSE, labels).label_names == load(DENSE, -2).label_names
 
 
 def test_a_missing_label_is_unknown(load):

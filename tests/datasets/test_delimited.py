@@ -116,6 +116,10 @@ def test_lone_quotes_swallow_no_row(tmp_path):
     found, said = read(tmp_path, text)
     assert found["text"] == ['he said "hi", "so" he', "C:\\dir", 'D:\\"x"']
     assert "are escaped by backslashes" in said[0]
+    # A delimiter after such a mark makes no name of a row.
+    found, said = read(tmp_path, 'text,tags\n"he said \\"hi\\", then",a\n"so \\"I\\", now",b\n')
+    assert found == {"text": ['he said "hi", then', 'so "I", now'], "tags": ["a", "b"]}
+    assert "are escaped by backslashes" in said[0]
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,11 @@ def test_amounts_with_something_else_in_some_rows_are_told(odd):
         ["7M", "12M", "Varies with device", "3.5M"],
         ["1,000+", "10,000+", "1,000,000+"],
         ["0.1*", "0.25*", "0.5**", "0.4"],
+        ["$1.5M", "$2M", "$300K", "$10K"],
+        ["5 Mio.", "6 Mio.", "7,5 Mio."],
+        ["$15/hr", "$20/hr"],
+        ["\u20bf0.5", "\u20bf1.2"],
+        ["13 января", "14 января", "2 мая"],
     ],
 )
 def test_numbers_with_units_in_most_cells_are_asked_about(cells):
@@ -174,10 +179,58 @@ def test_numbers_with_units_in_most_cells_are_asked_about(cells):
     assert (kind.name, kind.ask) == ("numbers with units", "--nominal")
 
 
-@pytest.mark.parametrize("cells", [["1 1/2", "2 3/4", "0 1/8"], ["5'11\"", "6'0\"", "5' 4\""]])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1 1/2", "2 3/4", "0 1/8"],
+        ["5'11\"", "6'0\"", "5' 4\""],
+        ["5 ft 11 in", "6 ft 0 in"],
+        ["1920x1080", "1280x720"],
+        ["3 of 5", "2 of 5"],
+        ["1h 30m", "2h 15m", "45m"],
+        ["-33.86, 151.2", "52.52, 13.4"],
+        ["=1+2", "=3+4"],
+    ],
+)
 def test_several_numbers_in_a_cell_are_asked_about(cells):
     kind = kind_of(Cells("n", pd.Series(cells * 4, dtype=object), as_text=True))
     assert (kind.name, kind.ask) == ("several numbers", "--drop")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["10-20", "20-30", "30+"],
+        ["18 - 24 years", "25 - 34 years"],
+        ["(0, 10]", "(10, 20]"],
+        ["1. red", "2. blue", "3. sea"],
+        ["C1", "C2", "C3"],
+        ["5 - always", "4 - often", "1 - never"],
+        ["12345-6789", "22345-6789"],
+    ],
+)
+def test_ranges_numbered_answers_and_codes_are_names(cells):
+    assert kind_of(Cells("n", pd.Series(cells * 4, dtype=object), as_text=True)).name == "nominal"
+
+
+@pytest.mark.parametrize("parts", [["train", "test"], ["TRAIN", "Test", "val"], ["dev", "eval"]])
+def test_parts_of_the_data_are_asked_about(parts):
+    kind = kind_of(Cells("split", pd.Series(parts * 4, dtype=object), as_text=True))
+    assert (kind.name, kind.ask) == ("parts of the data", "--drop")
+    others = pd.Series([*parts, "bus"] * 4, dtype=object)
+    assert kind_of(Cells("split", others, as_text=True)).name == "nominal"
+
+
+@pytest.mark.parametrize("written", ["0000-00-00", "2023-02-29", "31.06.2024", "31 Jun 2024"])
+def test_dates_that_no_calendar_has_are_asked_about(written):
+    kind = kind_of(Cells("d", pd.Series(["2024-01-31", written] * 4, dtype=object), as_text=True))
+    assert (kind.name, kind.ask) == ("dates or times", "--drop")
+    assert repr(written) in kind.reason
+
+
+def test_a_year_far_from_all_others_is_told():
+    assert "has 9999 in 4 rows, unlike" in read(["2024-01-31", "2024-02-01", "9999-12-31"] * 4)[1]
+    assert "unlike" not in read(["2024-01-31", "2023-02-01", "1970-01-01"] * 4)[1]
 
 
 @pytest.mark.parametrize(

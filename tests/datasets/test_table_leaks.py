@@ -39,9 +39,16 @@ def test_columns_that_are_labels_are_told(prefix):
 
 
 def test_columns_named_like_tags_with_other_values_are_told():
-    other = {name: 1 - column for name, column in OF_LABELS.items()}
+    other = {name: np.roll(column, 1) for name, column in OF_LABELS.items()}
     (message,) = told({"tags": TAGS, **other}, **BY_TAGS)
     assert message.startswith("the features have columns named like tags, 'dark blue', 'red', 'se")
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0.1, 0.9), (-1, 1), (1, 0)])
+def test_numbers_that_tell_a_label_or_whether_there_is_any_are_told(low, high):
+    for of in (Y[:, 1], Y.any(axis=1)):
+        (message,) = told({"tags": TAGS, "n": np.where(of == 1, high, low)}, **BY_TAGS)
+        assert "or how many, in 'n'; leave out" in message
 
 
 def test_the_number_of_labels_is_told():

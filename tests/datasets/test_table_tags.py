@@ -213,6 +213,7 @@ COMBINATIONS = [
             mark.join
             for mark in (
                 "\u3001",
+                "\u060c",
                 "\uff0c",
                 "\uff1b",
                 "#",
@@ -222,6 +223,7 @@ COMBINATIONS = [
                 " | ",
                 "$",
                 ";#",
+                "//",
                 "\\n",
             )
         ),
@@ -454,6 +456,10 @@ def test_an_argument_that_is_none_is_told_with_the_nearest(tmp_path):
     ("cells", "told"),
     [
         (["red, blue and green", "blue", "green, red"], r"'blue and green'.*'blue', 'green' are"),
+        (
+            ["\u2600\u2601", "\u2601", "\u2600", "\u2601\u2600"],
+            "read as one tag, .* are they side by side",
+        ),
         (["red, blue; green", "red", "green, red"], r"'blue; green'.*'green' is a tag too: is ';'"),
         (["1.0,2", "1", "2"], r"differ only by .* zeros.*'1' and '1\.0'"),
         (["07,2", "7", "2"], r"differ only by .* zeros.*'07' and '7'"),
@@ -503,15 +509,18 @@ def test_names_in_lists_that_are_likely_none_are_told_and_kept(form):
         assert set(tags.names) == {name for row in rows for name in row}
 
 
-def test_names_that_stand_side_by_side_alone_are_told():
-    """A name with a comma falls into such, as the choices of a form do; others meet by chance."""
-    choices = ["Email, phone", "Chat", "In person"]
-    rows = [", ".join(some) for n in range(1, 4) for some in combinations(choices, n)]
-    for cells, n_told in ((rows, 1), ([*rows, "phone, Email"], 0), ([*rows, "Email", "phone"], 0)):
+@pytest.mark.parametrize("mark", [", ", ";#", "|"])
+def test_names_that_stand_side_by_side_alone_are_told(mark):
+    """A name with a separator falls into such, as the choices of a form do, and so does its key."""
+    both, reverse = f"Email{mark}phone", f"phone{mark}Email"
+    choices = [both, "Chat", "In person"]
+    rows = [mark.join(some) for n in range(1, 4) for some in combinations(choices, n)]
+    # Others meet by chance.
+    for cells, n_told in ((rows, 1), ([*rows, reverse], 0), ([*rows, "Email", "phone"], 0)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            indicator_of_tags(pd.Series(cells * 2, name="tags", dtype=object), None)
-        told = "'Email' and 'phone' side by side alone; if 'Email, phone' is one name"
+            indicator_of_tags(pd.Series(cells * 2, name="tags", dtype=object), mark.strip())
+        told = f"'Email' and 'phone' side by side alone; if {both!r} is one name"
         assert [told in str(one.message) for one in caught] == [True] * n_told
 
 

@@ -115,7 +115,7 @@ def test_a_column_of_tags():
 
 def test_messages():
     for arguments, message in (
-        ({}, r"labels: not given.*the last 3 hold 0 and 1 \(labels last:3\?\)"),
+        ({}, r"labels is not given.*the last 3 hold 0 and 1 \(labels last:3\?\)"),
         ({"labels": "tag:x"}, "labels has one column, 'tag:x'; expected at least two"),
         ({"labels": "tagx,z"}, r"labels: there is no column 'tagx' \(did you mean 'tag:x'\?\)"),
         ({"labels": "kind,z"}, "labels: the column 'kind' has .* in row 0; expected 0 or 1"),
@@ -461,9 +461,8 @@ def test_all_undecided_columns_are_asked_about_at_once(tmp_path):
 
 def test_the_decimal_mark_is_one_for_all_columns_or_asked_about(tmp_path):
     def read(*columns, **options):
-        rows = zip(
-            *(column * 30 for column in columns), ["1", "0"] * 30, ["0", "1"] * 30, strict=True
-        )
+        labels = ["1", "0", "0"] * 20, ["0", "1", "0"] * 20
+        rows = zip(*(column * 30 for column in columns), *labels, strict=True)
         lines = [";".join(row) for row in rows]
         names = [f"c{k}" for k in range(len(columns))]
         (tmp_path / "t.csv").write_text("\n".join([";".join([*names, "x", "y"]), *lines]))

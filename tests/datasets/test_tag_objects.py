@@ -34,3 +34,9 @@ def test_a_list_that_is_none_is_named_with_its_row():
     cells = ["['a', 'b']", "['b']", "['a', None]"]
     with pytest.raises(ValueError, match=r"has \"\['a', None\]\" in row 2, which is not a list of"):
         indicator_of_tags(pd.Series(cells, name="t"), None)
+
+
+@pytest.mark.parametrize("key", ["displayName", "classname", "category", "label", "name"])
+def test_objects_of_annotation_tools_name_their_labels(key):
+    cells = [[{key: "a", "start": 3}], [{key: "b"}, {key: "a"}]]
+    assert indicator_of_tags(pd.Series(cells, name="t"), None).names == ["a", "b"]

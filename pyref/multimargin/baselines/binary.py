@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.svm import SVC
 
+from multimargin.decompositions import aside
 from multimargin.estimators.label_specific import MajorityClass
 from multimargin.typing import Features
 
@@ -27,6 +28,11 @@ def classifier_or_default(estimator: BaseEstimator | None) -> BaseEstimator:
     return SVC(kernel="linear", C=1.0, max_iter=_MAX_STEPS) if estimator is None else estimator
 
 
+def fitted(pattern: BaseEstimator, X: Features, y: NDArray[np.generic]) -> BaseEstimator:
+    """Return a fitted clone of a classifier, for which Ctrl-C does not wait."""
+    return aside(clone(pattern).fit, X, y)
+
+
 def fit_all(
     estimator: BaseEstimator,
     problems: Iterable[tuple[Features, NDArray[np.generic]]],
@@ -34,12 +40,12 @@ def fit_all(
 ) -> list[BaseEstimator]:
     """Fit a clone of the classifier to each problem."""
     pattern = classifier_or_default(estimator)
-    fitted: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit)(pattern, X, y) for X, y in problems)
-    return fitted
+    found: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit)(pattern, X, y) for X, y in problems)
+    return found
 
 
 def _fit(pattern: Any, X: Features, y: NDArray[Any]) -> Any:
     values = np.unique(y)
     if values.size == 1:
         return MajorityClass(bool(values[0]))
-    return clone(pattern).fit(X, y)
+    return fitted(pattern, X, y)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from multimargin.baselines.base import BaselineClassifier
-from multimargin.baselines.binary import check_classifier, classifier_or_default
+from multimargin.baselines.binary import check_classifier, classifier_or_default, fitted
+from multimargin.decompositions import aside
 from multimargin.targets.reading import Targets
 from multimargin.typing import Features, Matrix
 
@@ -73,7 +73,7 @@ class LabelPowerset(BaselineClassifier):
         self.label_sets_, codes = np.unique(targets.indicator, axis=0, return_inverse=True)
         self.estimator_ = None
         if len(self.label_sets_) > 1:
-            self.estimator_ = clone(classifier_or_default(self.estimator)).fit(X, codes.ravel())
+            self.estimator_ = fitted(classifier_or_default(self.estimator), X, codes.ravel())
 
     def _label_scores(self, X: Features) -> Matrix:
         values = self._values(X)
@@ -92,8 +92,8 @@ class LabelPowerset(BaselineClassifier):
         if self.estimator_ is None:
             return np.zeros((X.shape[0], 1))
         if not hasattr(self.estimator_, "decision_function"):
-            return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
-        values = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+            return np.asarray(aside(self.estimator_.predict_proba, X), dtype=np.float64)
+        values = np.asarray(aside(self.estimator_.decision_function, X), dtype=np.float64)
         return values if values.ndim == 2 else np.column_stack([-values / 2.0, values / 2.0])
 
 

@@ -13,7 +13,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.typing import Features, Matrix
 
 # Distances in memory at a time.
-_BLOCK = 4_000_000
+_BLOCK = 1_000_000
 
 
 @with_one_blas_thread

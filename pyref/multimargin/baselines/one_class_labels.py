@@ -1,5 +1,6 @@
 """Labels that all training rows have, or none, to which most classifiers cannot be fitted."""
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.storage import canonical, check_storage
+from multimargin.decompositions import aside
 from multimargin.measures.label_scores import scores_of
 from multimargin.scikit_learn import num_samples
 from multimargin.targets.indicator import check_indicator
@@ -70,7 +72,8 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._both.size:
             # One column would be treated as a binary problem: the same twice stays multi-label.
             columns = self._both if self._both.size > 1 else np.repeat(self._both, 2)
-            self.estimator_ = clone(self.estimator).fit(_readable(X), indicator[:, columns])
+            fit = partial(clone(self.estimator).fit, _readable(X))
+            self.estimator_ = aside(fit, indicator[:, columns])
         return self
 
     def predict(self, X: MatrixLike) -> NDArray[np.int64]:

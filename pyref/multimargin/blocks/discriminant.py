@@ -12,6 +12,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.blocks.base import LinearBlock, without_traces
 from multimargin.checks.parameters import check_real
 from multimargin.checks.weights import check_sample_weight
+from multimargin.decompositions import aside
 from multimargin.features.scales import largest_of_columns
 from multimargin.targets.indicator import known_labels
 from multimargin.typing import LabelsLike, MatrixLike
@@ -109,7 +110,7 @@ class LabelDiscriminant(LinearBlock):
         gram *= of_unit[:, None] * of_unit
         gram[np.diag_indices_from(gram)] += alpha
         pull *= of_unit[:, None] * (size / of_known)
-        weights_of_unit = np.asarray(np.linalg.solve(gram, pull), dtype=np.float64)
+        weights_of_unit = np.asarray(aside(np.linalg.solve, gram, pull), dtype=np.float64)
         variance = shares * (1.0 - shares)
         explained = (weights_of_unit * pull).sum(axis=0) / (size * variance)
         explained = np.clip(explained, 0.0, _MOST_EXPLAINED)

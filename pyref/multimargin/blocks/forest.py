@@ -16,6 +16,7 @@ from multimargin.blocks.base import (
 )
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight
+from multimargin.decompositions import aside
 from multimargin.features.scales import largest_of_columns
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector
 from multimargin.whole_fits import whole_or_unchanged
@@ -141,7 +142,7 @@ class LabelForest(LabelBlock):
         seeds = [draws.randint(np.iinfo(np.int32).max) for _ in range(count)]
         options = {"min_samples_leaf": self.min_samples_leaf, "max_features": self.max_features}
         trees = (ExtraTreeRegressor(**options, random_state=one) for one in seeds)
-        return [tree.fit(X, targets, weights, check_input=False).tree_ for tree in trees]
+        return [aside(tree.fit, X, targets, weights, check_input=False).tree_ for tree in trees]
 
     def _keep(self, trees: list[Any], X: Any, indicator: Any, weights: Any) -> None:
         """Copy the trees into arrays, and count the labels of their leaves."""

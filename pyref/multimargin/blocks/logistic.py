@@ -16,6 +16,7 @@ from multimargin.blocks.base import (
 )
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.weights import check_sample_weight
+from multimargin.decompositions import aside
 from multimargin.features.scales import largest_of_columns
 from multimargin.targets.indicator import known_labels
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
@@ -124,7 +125,7 @@ class LabelLogistic(LinearBlock):
                     totals = np.bincount(own, weighed)
                     weighed = weighed * (totals.sum() / (2.0 * totals))[own.astype(int)]
                 weighed = self._solvable(weighed)
-                logistic.fit(features, own, sample_weight=weighed)
+                aside(logistic.fit, features, own, sample_weight=weighed)
                 self.coef_[label] = logistic.coef_[0]
                 self.intercept_[label] = logistic.intercept_[0]
                 self.gap_[label] = _gap(

@@ -10,9 +10,14 @@ from shlex import quote
 _SHOWN = 8
 
 
+def first_of(texts: Sequence[str]) -> str:
+    """Write the first of some texts."""
+    return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
+
+
 def listed(names: Sequence[object]) -> str:
     """Write the first of some names for a message."""
-    return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+    return first_of([repr(name) for name in names[: _SHOWN + 1]])
 
 
 def quoted(value: object, length: int = 60) -> str:

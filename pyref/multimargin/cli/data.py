@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from multimargin.checks.names import first_of
 from multimargin.cli.options import EVERYTHING, WrongUsage
 from multimargin.cli.table_options import is_table
 from multimargin.notices import warn
@@ -147,10 +148,9 @@ def say_what_is_unknown(data: "Data", rows: "NDArray[np.intp]", consequence: str
     order = np.argsort(-unknown, kind="stable")[: np.count_nonzero(unknown)]
     if not order.size:
         return
-    named = ", ".join(f"{data.label_names[k]} ({unknown[k]})" for k in order[:8])
+    named = first_of([f"{data.label_names[k]} ({unknown[k]})" for k in order])
     tell(
         f"{unknown.sum()} of {rows.size * unknown.size} labels are unknown, {consequence}: {named}"
-        f"{', ...' if order.size > 8 else ''}"
     )
 
 

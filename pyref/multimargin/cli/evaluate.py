@@ -43,9 +43,10 @@ def command(
     from multimargin.cli.data import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.model_data import features_of, labels_of
     from multimargin.cli.output import console, counted, print_json, tell
-    from multimargin.cli.table_options import is_table, load_for_model, rows_of
+    from multimargin.cli.table_options import is_table, load_for_model
     from multimargin.datasets.row_hashes import share_among
     from multimargin.model_files import read_model
+    from multimargin.scikit_learn import safe_indexing
 
     model, info = read_model(model_file)
     check_all_scored(model)
@@ -61,7 +62,7 @@ def command(
     labels_known = labels_of(info, data)
     say_what_is_unknown(data, rows, "and are not measured")
     rows = measuring.measurable_rows(data, labels_known, rows)
-    X, Y = rows_of(features_of(info, data), rows), labels_known[rows]
+    X, Y = safe_indexing(features_of(info, data), rows), labels_known[rows]
     check_complete(data, rows)
     scores = model.decision_function(X)
     measures = measuring.measured_on(scores, Y)

@@ -130,16 +130,17 @@ def command(
     )
     from multimargin.cli.options import limit_time, make_named_method, method_parameters
     from multimargin.cli.output import counted
-    from multimargin.cli.table_options import groups_of, load_table_or_data, rows_of
+    from multimargin.cli.table_options import groups_of, load_table_or_data
     from multimargin.interrupts import Interrupts
     from multimargin.model_files import save_model
+    from multimargin.scikit_learn import safe_indexing
 
     method, estimator = make_named_method(method_name, settings)
     promise.give(estimator)
     limit_time(method, estimator, time_limit)
     data = load_table_or_data(source, columns.columns(put_aside.group), put_aside.holdout)
     split, rows = choose_split(data, split, "train")
-    X, Y = rows_of(data.X, rows), data.Y[rows]
+    X, Y = safe_indexing(data.X, rows), data.Y[rows]
     check_complete(data, rows)
     say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
@@ -215,10 +216,10 @@ def _end(interrupted: bool, output: str | None) -> None:
 def _held_out_measures(pipeline: Any, data: Any) -> dict[str, Any]:
     """Return the number of rows put aside, and the measures there."""
     from multimargin.cli.measuring import measurable_rows, measured_on
-    from multimargin.cli.table_options import rows_of
+    from multimargin.scikit_learn import safe_indexing
 
     rows = measurable_rows(data, data.Y, data.splits["test"])
-    measures = measured_on(pipeline.decision_function(rows_of(data.X, rows)), data.Y[rows])
+    measures = measured_on(pipeline.decision_function(safe_indexing(data.X, rows)), data.Y[rows])
     return {"n_held_out": rows.size, "measures": measures}
 
 

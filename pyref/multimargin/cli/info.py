@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from multimargin.checks.names import first_of
 from multimargin.cli.options import Data, Json, by_subject
 from multimargin.cli.table_options import ColumnOptions
 from multimargin.notices import warn
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from multimargin.datasets.table_kinds import Kind
 
 # Enough to recognise them; --json has all.
-_MAX_NAMES = 8
 _MAX_WIDTH = 28
 
 
@@ -75,9 +75,7 @@ def _show(description: "Description") -> None:
     _print_frequent(out, description.frequent_labels)
     for part in (description, *description.splits.values()):
         if part.absent_labels:
-            shown = ", ".join(part.absent_labels[:_MAX_NAMES])
-            more = ", ..." if len(part.absent_labels) > _MAX_NAMES else ""
-            out.print(f"\nabsent from {part.name}: {shown}{more}", markup=False)
+            out.print(f"\nabsent from {part.name}: {first_of(part.absent_labels)}", markup=False)
     for warning in description.warnings:
         out.print(f"\nwarning: {warning}", style="yellow", markup=False, soft_wrap=True)
 
@@ -140,10 +138,9 @@ def _cut(text: str) -> str:
 
 
 def _print_frequent(out: "Console", counts: "Sequence[tuple[str, int]]") -> None:
-    named = [f"{_cut(name)} ({count:,})" for name, count in counts[:_MAX_NAMES]]
+    named = [f"{_cut(name)} ({count:,})" for name, count in counts]
     if named:
-        more = ", ..." if len(counts) > _MAX_NAMES else ""
-        out.print(f"\nmost frequent labels: {', '.join(named)}{more}", markup=False)
+        out.print(f"\nmost frequent labels: {first_of(named)}", markup=False)
 
 
 def _table(description: "Description") -> "Table":

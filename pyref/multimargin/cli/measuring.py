@@ -42,11 +42,7 @@ def measured_by_label(scores: "Matrix", Y: "Marks", names: Sequence[str]) -> lis
 
     found = label_measures(Y, (scores > 0).astype(int), scores)
     order = np.lexsort((-found["support"], -found["errors"]))
-    return [
-        {"label": names[k]}
-        | {name: None if np.isnan(of[k]) else float(of[k]) for name, of in found.items()}
-        for k in order
-    ]
+    return [{"label": names[k]} | _defined(found, k) for k in order]
 
 
 def labels_table(labels: Sequence[Mapping[str, Any]], shown: int) -> "Table":
@@ -82,11 +78,17 @@ def measured_by_row(
 
     return [
         {"row": int(rows[k])}
-        | {name: None if np.isnan(of[k]) else float(of[k]) for name, of in found.items()}
+        | _defined(found, k)
         | {"missed": named((Y[k] == 1) & (predicted[k] == 0))}
         | {"wrong": named((Y[k] == 0) & (predicted[k] == 1))}
         for k in order
     ]
+
+
+def _defined(found: "Mapping[str, NDArray[np.float64]]", place: int) -> dict[str, float | None]:
+    """Return the measures at a place, None for those that are not defined there."""
+    values = {name: float(of[place]) for name, of in found.items()}
+    return {name: None if value != value else value for name, value in values.items()}
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]], shown: int) -> "Table":
@@ -114,10 +116,15 @@ def _few(names: list[str]) -> str:
 
 
 def measurable_rows(data: "Data", Y: "Marks", rows: "NDArray[np.intp]") -> "NDArray[np.intp]":
-    """Return the rows with a known label; raise ValueError if there is none."""
-    from multimargin.targets.indicator import known_rows
+    """Return the rows with a known label; raise ValueError if none can be measured."""
+    from multimargin.targets.indicator import known_both, known_rows
 
     rows = rows[known_rows(Y[rows])]
     if not rows.size:
         raise ValueError(f"{data.name} has no row with a known label; expected some to measure on")
+    if not known_both(Y[rows], axis=1).any():
+        raise ValueError(
+            f"{data.name} has no row with a label that applies and one that does not, of those "
+            "that the model knows; expected some, for measures of the ranking"
+        )
     return rows

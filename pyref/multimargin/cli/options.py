@@ -128,9 +128,9 @@ Labels = Annotated[
     str | None,
     option(
         "--labels COLUMN,...|FILE|N",
-        "Which columns of a table are labels: names, patterns ('tag:*'), first:N or last:N. "
-        "Which attributes of an ARFF file are: the XML file that names them, N for the first N, or "
-        "-N for the last N; not needed where the XML file is beside the ARFF file.",
+        "Which columns are labels: names, patterns ('tag:*'), first:N or last:N. Of an ARFF file "
+        "also the XML file that names them, N for the first N, or -N for the last N; not needed "
+        "where the XML file is beside the ARFF file.",
         ...,
     ),
 ]

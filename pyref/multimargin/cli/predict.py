@@ -195,9 +195,9 @@ def _rows_and_features(
     from multimargin.cli.data import check_complete, choose_split
     from multimargin.cli.model_data import features_of
     from multimargin.cli.options import EVERYTHING, WrongUsage, load_data, svmlight_options
-    from multimargin.cli.table_options import rows_of
     from multimargin.datasets import MultilabelData
     from multimargin.datasets.arff import load_arff_features
+    from multimargin.scikit_learn import safe_indexing
 
     kept: dict[str, Any] = {}
     if info.table is not None:
@@ -214,7 +214,7 @@ def _rows_and_features(
     _, rows = choose_split(data, split, "test" if "test" in data.splits else EVERYTHING)
     check_complete(data, rows)
     chosen = {column: [values[row] for row in rows] for column, values in kept.items()}
-    return rows, rows_of(features_of(info, data), rows), chosen
+    return rows, safe_indexing(features_of(info, data), rows), chosen
 
 
 def _unlabelled_table(

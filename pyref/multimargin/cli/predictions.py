@@ -43,13 +43,14 @@ class Predictions:
         """Return the main reasons for or against each tag of each row, from a linear model."""
         from multimargin.inspection.names import label_names_of_model
         from multimargin.inspection.reasons import explain
+        from multimargin.scikit_learn import safe_indexing
 
         names = label_names_of_model(model)
         best = [self._best(number) for number in range(len(self.rows))]
         found: list[dict[int, Reasons]] = [{} for _ in best]
         for label in np.unique(np.concatenate(best)) if best else ():
             rows = [number for number, labels in enumerate(best) if label in labels]
-            some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            some = safe_indexing(X, rows)
             for number, reasons in zip(
                 rows, explain(model, some, names[label], k=count), strict=True
             ):

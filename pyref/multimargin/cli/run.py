@@ -98,7 +98,7 @@ def _in_options(message: str) -> str:
     if argument not in _ARGUMENTS:
         return message
     rest = rest.replace(" tags_column", " --tags-column")
-    rest = re.sub(r"(?<=given as )(?=\w)", "--", rest)
+    rest = re.sub(r"(?<=given as )(?=\w)|\((?=labels last:)", r"\g<0>--", rest)
     return f"{flag(argument)}{between}{rest}"
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from multimargin.datasets.table_columns import TableColumns
     from multimargin.datasets.tables import Table
     from multimargin.model_files import ModelInfo
-    from multimargin.typing import Features, Frame
 
 Data: TypeAlias = "MultilabelData | Table"
 
@@ -232,11 +231,6 @@ def is_table(data: "Data") -> "TypeGuard[Table]":
     return isinstance(data, Table)
 
 
-def rows_of(X: "Features | Frame", rows: "NDArray[np.intp]") -> "Features | Frame":
-    """Return rows of features, whether an array, a sparse matrix or a table."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
 def lacks_labels(columns: "TableColumns", parts: Mapping[str, Path]) -> bool:
     """Return whether neither options nor an ARFF file say which columns are labels."""
     from multimargin.datasets.sources import kind_of
@@ -253,7 +247,4 @@ def _ask_for_labels(parts: Any) -> None:
     try:
         chosen_columns(read_frame(next(iter(parts.values()))), None, "labels")
     except ValueError as error:
-        message = str(error).removeprefix("labels: not given, ")
-        message = message.replace("(labels last:", "(--labels last:")
-        message = message.replace("or tags_column,", "or --tags-column,")
-        raise WrongUsage(f"--labels is not given, {message}") from error
+        raise WrongUsage(str(error)) from error

@@ -70,14 +70,15 @@ def command(
     from multimargin.cli.data import check_complete, choose_split, make_pipeline
     from multimargin.cli.options import make_named_method
     from multimargin.cli.output import counted, print_json, tell
-    from multimargin.cli.table_options import load_table_or_data, rows_of
+    from multimargin.cli.table_options import load_table_or_data
+    from multimargin.scikit_learn import safe_indexing
     from multimargin.verification import draw_rows, verify
 
     method, estimator = make_named_method(method_name, settings)
     data = load_table_or_data(source, columns.columns())
     split, chosen = choose_split(data, split, "train")
     drawn = chosen[draw_rows(data.Y[chosen], draw.rows, random_state=draw.seed)]
-    X, Y = rows_of(data.X, drawn), data.Y[drawn]
+    X, Y = safe_indexing(data.X, drawn), data.Y[drawn]
     check_complete(data, drawn)
     scaler = make_pipeline(estimator, scale, data)[:-1]
     if len(scaler):

@@ -16,6 +16,7 @@ from multimargin.dask.bias import FreeRounds, centred
 from multimargin.dask.parts import Sums, contribution, inner
 from multimargin.dask.rounds import PartsFit, PartsLost, Point, Rounds
 from multimargin.dask.split_parts import RELAXATION, SplitCommon
+from multimargin.decompositions import aside
 from multimargin.estimators.fitting.certificate import relative_gap
 from multimargin.typing import Matrix
 
@@ -64,7 +65,7 @@ class Ridge:
         if bias == "free":
             matrix = matrix - self.total * np.outer(self.mean, self.mean)
         with one_blas_thread():
-            values, self.vectors = np.linalg.eigh(matrix)
+            values, self.vectors = aside(np.linalg.eigh, matrix)
         self.values = np.maximum(values, 0.0)[:, None]
 
     def minimiser(self, rho: float, target: Matrix) -> Matrix:
@@ -107,7 +108,8 @@ class SplitRounds:
         length = about["squared_norms_with_pairs"] / about["rows_with_pairs"] + self.beside
         self.length = length if length > 0.0 else 1.0
         gram = self.cluster.sums(split_parts.gram, self.length, self.beside)["gram"]
-        self.ridge = Ridge(gram, bias)
+        with self.cluster.interruptible():
+            self.ridge = Ridge(gram, bias)
         scores_and_dual_rows = 2 * 8 * about["rows"] * rounds.point.bias.size
         self.kept_bytes = (_CYCLE // 2 + 1) * scores_and_dual_rows
         self.rho = 0.0

@@ -36,10 +36,11 @@ def load_arff(
     path : str or path-like
         The ARFF file; the training part if `test` is given. One that ends in .gz, .bz2 or .xz is
         decompressed.
-    labels : str, path-like, int or None, default=None
-        Attributes that are labels. A path: the XML file of MULAN, which names them. A positive
-        integer k: the first k attributes; a negative one: the last k, as in MEKA's option ``-C``.
-        (MULAN's own files have the labels last.) None looks for an XML file beside it: one of the
+    labels : str, path-like, sequence of str, int or None, default=None
+        Attributes that are labels. A path: the XML file of MULAN, which names them. Other texts:
+        their names, patterns or places, as for `load_table`. A positive integer k: the first k
+        attributes; a negative one: the last k, as in MEKA's option ``-C``. (MULAN's own files have
+        the labels last.) None looks for an XML file beside it: one of the
         same name, with or without "-train" and "-test"; then the option ``-C k`` in the file's
         ``@relation``; then the only XML file there is.
     drop : str or sequence of str, default=()
@@ -151,6 +152,8 @@ def _as_data(
     is_label = np.zeros(len(table.attributes), dtype=bool)
     is_label[label_columns] = True
     features = np.flatnonzero(~is_label & kept)
+    if features.size == 0:
+        raise ValueError(f"labels: {file} has no other attribute; expected at least one feature")
     label_columns = [column for column in label_columns if kept[column]]
     with reading(file, argument):
         X, feature_names = feature_matrix(

@@ -20,6 +20,7 @@ from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import Attribute
 from multimargin.datasets._reading import opened_text, reading, uncompressed
+from multimargin.datasets.table_columns import named_columns
 from multimargin.notices import warn
 from multimargin.typing import Frame
 
@@ -103,13 +104,19 @@ def frame_of_arff(file: Path, pandas: ModuleType) -> Frame:
 
 def labels_of_arff(file: Path, labels: Any) -> Any:
     """Return the names of the labels given by an XML file, a number or the header."""
-    is_path = isinstance(labels, os.PathLike) or str(labels).lower().endswith(".xml")
-    if not (labels is None or isinstance(labels, int) or is_path):
+    if not (labels is None or isinstance(labels, int) or _is_path(labels)):
         return labels
     existing_file(file, "path")
     with _opened(file, "path", "utf-8-sig") as (stream, source):
         _, relation, attributes = _read_header(stream, source)
     return [attributes[k].name for k in places_of_labels(labels, relation, attributes, file)]
+
+
+def _is_path(labels: object) -> bool:
+    """Return whether labels are a file, and not names of columns."""
+    return isinstance(labels, os.PathLike) or (
+        isinstance(labels, str) and (labels.lower().endswith(".xml") or Path(labels).is_file())
+    )
 
 
 class _Codes(dict[str, float]):
@@ -304,9 +311,9 @@ def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[in
 
 
 def places_of_labels(
-    labels: object, relation: str, attributes: Sequence[Attribute], file: Path
+    labels: Any, relation: str, attributes: Sequence[Attribute], file: Path
 ) -> list[int]:
-    """Return the places of the labels, given by a number, an XML file or the header."""
+    """Return the places of the labels, given by a number, names, an XML file or the header."""
     n_attributes = len(attributes)
     if labels is None:
         labels = _labels_by_default(file, relation)
@@ -320,7 +327,10 @@ def places_of_labels(
                 f"{n_attributes - 1} for the first or -1 to {1 - n_attributes} for the last ones"
             )
         return list(range(count) if count > 0 else range(n_attributes + count, n_attributes))
-    return _columns_named_in(existing_file(labels, "labels"), attributes, file)
+    if _is_path(labels):
+        return _columns_named_in(existing_file(labels, "labels"), attributes, file)
+    names = [attribute.name for attribute in attributes]
+    return [names.index(name) for name in named_columns(names, labels, "labels")]
 
 
 def _labels_by_default(file: Path, relation: str) -> Path | int:
@@ -337,8 +347,8 @@ def _labels_by_default(file: Path, relation: str) -> Path | int:
         return every[0]
     raise ValueError(
         f"labels is not given, the relation {relation!r} of {file} has no '-C k', and {len(every)} "
-        "XML files are beside it; expected the XML file that names the labels, or a number: k for "
-        "the first k attributes, -k for the last k"
+        "XML files are beside it; expected the XML file that names the labels, their names, or a "
+        "number: k for the first k attributes, -k for the last k"
     )
 
 
@@ -359,6 +369,4 @@ def _columns_named_in(xml_file: Path, attributes: Sequence[Attribute], file: Pat
     columns = sorted(places_of(written, known, f"labels: {file}", f"labels of {xml_file}"))
     if len(set(columns)) < len(columns):
         raise ValueError(f"labels: {xml_file} names a label twice; expected different names")
-    if len(columns) == len(attributes):
-        raise ValueError(f"labels: every attribute of {file} is a label; expected features as well")
     return columns

@@ -170,7 +170,7 @@ def _head(path: Path) -> tuple[list[str], str | None]:
     return lines, told[1] if told else None
 
 
-def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+def _rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:
     """Return the first rows of some lines, without blank ones."""
     rows: list[list[str]] = []
     try:
@@ -222,6 +222,10 @@ def _dialect(lines: Sequence[str], delimiter: str, skipped: int) -> _Dialect:
         return _Dialect(delimiter, tuple(numbered), skipped)
     longer = bool(rows) and all(len(row) == len(names) + 1 for row in rows)
     longer = longer and any(row[-1].strip() for row in rows)
+    if longer and any('\\"' in line for line in lines):
+        # Marks in quotes that are not doubled.
+        mended = _mended("".join(lines), _Dialect(delimiter, (), 0, escape="\\"))
+        longer = any(len(row) != len(names) for row in _rows(mended, delimiter)[1:])
     # In quotes, unless R is told otherwise; text with a comma has a blank after it.
     in_quotes = all(line.startswith('"') for line in lines[blank + 1 : blank + 3])
     row_names = longer and (in_quotes or not any(f"{delimiter} " in line for line in lines))

@@ -1,7 +1,7 @@
 """Lines of tables that are likely not rows: rules, repeated names, types, comments and notes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ _TYPE = re.compile(
 )
 # Rows are at least this many times as many as comments.
 _ROWS_PER_COMMENT = 4
+# Of fewer rows, all may have the same words.
+_A_FEW = 3
 
 
 def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
@@ -98,11 +100,14 @@ def plain_name(name: str) -> str:
 
 
 def is_below_names(columns: Any) -> bool:
-    """Return whether the first row has words, and the last numbers."""
-    first, last = (list(map(as_written, columns.iloc[row])) for row in (0, -1))
-    return not any(is_nothing(cell) or is_number(cell) for cell in first) and (
-        all(map(is_number, last)) and not all(map(is_nothing, last))
-    )
+    """Return whether the first row has words, and others numbers, or these words for ticks."""
+    first, last = (_texts_of(columns, row) for row in (0, -1))
+    if any(is_nothing(cell) or is_number(cell) for cell in first):
+        return False
+    if all(map(is_number, last)) and not all(map(is_nothing, last)):
+        return True
+    below = [{*map(_text_of, columns.iloc[1:, place])} - {""} for place in range(len(first))]
+    return len(columns) > _A_FEW and below == [{word} for word in first]
 
 
 def warn_of_comments(frame: Any) -> None:
@@ -113,6 +118,20 @@ def warn_of_comments(frame: Any) -> None:
         warn(
             f"row {rows[0]} begins with {quoted(cells[rows[0]])}, unlike others; if that is a "
             "comment, remove it"
+        )
+
+
+def warn_of_unlike_objects(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
+    """Warn of objects that have no key in common with others, a row each nevertheless."""
+    kinds: list[frozenset[str]] = []
+    for keys in dict.fromkeys(map(frozenset[str], filter(None, rows))):
+        like = [of for of in kinds if of & keys]
+        kinds = [of for of in kinds if not of & keys] + [keys.union(*like)]
+    if len(kinds) > 1:
+        told = ", and others ".join(listed(sorted(keys)) for keys in kinds)
+        warn(
+            f"{file.name}: some objects have only {told}, each a row; if some are none, such as a "
+            "line about the file, remove them"
         )
 
 

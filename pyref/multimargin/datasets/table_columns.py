@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
@@ -149,10 +149,17 @@ def chosen_columns(
         if argument != "labels":
             return []
         raise ValueError(
-            "labels: not given, expected names of columns (NAME,NAME,...), a pattern such as "
+            "labels is not given, expected names of columns (NAME,NAME,...), a pattern such as "
             "'tag:*', or last:N; or tags_column, the column that lists the tags of each row. The "
             f"columns are {listed(columns)}{_guess(frame)}"
         )
+    return named_columns(columns, wanted, argument)
+
+
+def named_columns(columns: list[str], wanted: object, argument: str) -> list[str]:
+    """Return those of some columns that have a name, a pattern or a place."""
+    if not isinstance(wanted, str | int | Iterable):
+        raise TypeError(f"{argument} is a {type(wanted).__name__}; expected names of columns")
     if isinstance(wanted, int):
         wanted = f"first:{wanted}" if wanted >= 0 else f"last:{-wanted}"
     if isinstance(wanted, str):
@@ -315,7 +322,7 @@ def _warn_of_contents(
         elif kind == "nominal":
             warn_of_names(cells)
         elif kind == "date":
-            warn_of_missing_numbers(column, date_parts(cells)[:, 0])
+            warn_of_missing_numbers(column, date_parts(cells)[:, 0], n_others=1)
         elif kind == "number":
             numbers, _ = amounts_of(cells)
             warn_of_keys(cells, numbers)

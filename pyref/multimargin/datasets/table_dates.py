@@ -22,7 +22,7 @@ _DATE = re.compile(
     r"|(?P<dmy>[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
     r"|(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\ )?"
     rf"(?P<named>(?:[0-9]{{1,2}}[ -]{_MONTH}|{_MONTH}\ [0-9]{{1,2}}),?[ -](?:[0-9]{{2}}){{1,2}}))"
-    rf"(?:,?[ T](?P<clock>{_CLOCK})(?:{_ZONE})?)?\s*",
+    rf"(?:,?[ T](?P<clock>{_CLOCK})(?:{_ZONE})*)?\s*",
     re.IGNORECASE,
 )
 _OTHER_DATE = re.compile(
@@ -68,8 +68,11 @@ def _is_of_dates(text: str) -> bool:
 
 
 def is_clear(text: str) -> bool:
-    """Return whether a text is a date whose day and month cannot be confused."""
-    return _DATE.fullmatch(text) is not None
+    """Return whether a text is a date of the calendar whose day and month cannot be confused."""
+    try:
+        return bool(_parts_of(text))
+    except ValueError:
+        return False
 
 
 def date_parts(cells: Cells) -> NDArray[np.float64]:

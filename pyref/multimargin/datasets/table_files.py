@@ -31,6 +31,7 @@ from multimargin.datasets.odd_rows import (
     refuse_types,
     warn_of_comments,
     warn_of_note,
+    warn_of_unlike_objects,
 )
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
@@ -153,9 +154,8 @@ def _with_lists(frame: Any, file: Path) -> Any:
     names = listed([*repeated])
     if len(frame) and all(is_below_names(frame.iloc[:, of]) for of in repeated.values()):
         raise ValueError(
-            f"path: {file}: names of columns in two lines, {names} several times in the first, and "
-            "words above numbers in the second; expected one line of different names, as "
-            "frame.columns.map('_'.join) of pandas makes it"
+            f"path: {file}: names of columns in two lines, {names} several times in the first; "
+            "expected one line of different names, as pandas' frame.columns.map('_'.join) makes it"
         )
     warn(f"{file} has several columns named {names}: each is read as one, of lists")
     for same in repeated.values():
@@ -237,6 +237,7 @@ def _read_objects(file: Path, kind: str, blank_rows: bool) -> dict[str, NDArray[
         for line, value, n_blank in values:
             rows += [{}] * (n_blank if blank_rows and rows else 0)
             rows.append(_object(value, f"{file}, line {line}"))
+    warn_of_unlike_objects(rows, file)
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 

@@ -37,14 +37,10 @@ _MANY_SUMMED = 5
 _FEW_WORDS = 3
 # A word of `TfidfVectorizer`.
 WORD = r"\b\w\w+\b"
-# "12 kg", "1,000+"; "52.52, 13.40".
-_WITH_UNIT = re.compile(
-    r"\s*[+-]?[0-9]+(?:[.,][0-9]+)*\s*(?P<unit>[^\W\d_]{1,12}[²³]?|°[CF]?|[+*]+)\s*"
-)
-_SEVERAL = re.compile(
-    r"\s*(?:[+-]?[0-9]+\.[0-9]+(?:\s*[,;\s]\s*[+-]?[0-9]+(?:\.[0-9]+)?)+"
-    r"|(?:[0-9]+\s+)?[+-]?[0-9.]+\s*(?:[/±]|\+/-)\s*[0-9.]+|[0-9]+\s*['′]\s*[0-9.]+\s*[\"″]?)\s*"
-)
+# "12 kg", "$1.5M", "65+"; "5 ft 11 in", "1920x1080", "52.52, 13.40": a number first, and its sign.
+_BEGINS_WITH_NUMBER = re.compile(r"\s*[^\w\s(\[{]{0,3}\s*\d")
+_ONE_NUMBER = re.compile(r"(?:(?<![\d.])[+-])?\d+(?:[.,]\d{3})*(?:[.,]\d+)?")
+_LONGEST_UNIT = 12
 _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
@@ -53,8 +49,9 @@ _POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap
 _KEY = re.compile(
     "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
 )
-# What Prodigy writes beside the labels that it asks about.
+# What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
+_PARTS = {"train", "training", "test", "testing", "dev", "eval", "val", "valid", "validation"}
 KINDS = ("number", "nominal", "text", "characters")
 """Kinds of features; of the latter two, words and runs of characters count."""
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
@@ -236,15 +233,17 @@ def _dates(cells: Cells) -> Kind | None:
         found = _kind_of_objects(cells)
     if found is None:
         return None
-    if found == DATES and _are_clear(cells):
-        hours = date_parts(cells)[:, 4]
-        count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
-        told = f"dates, {_some(cells.texts)}: {', '.join(DATE_PARTS[:count])}"
-        return Kind("date", told, count)
-    doubt = ""
-    if found == DATES and any(re.match(r"\s*[0-9]{1,2}[-/]", text) for text in cells.texts[:1]):
-        doubt = ", whose days and months cannot be told apart (2024-01-31 is clear)"
-    return Kind(found, f"{found}, {_some(cells.texts)}{doubt}", ask="--drop")
+    texts, doubt = cells.texts, ""
+    if found == DATES:
+        with suppress(ValueError):
+            hours = date_parts(cells)[:, 4]
+            count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
+            told = f"dates, {_some(texts)}: {', '.join(DATE_PARTS[:count])}"
+            return Kind("date", told, count)
+        texts = [text for text in texts if not (is_clear(text) or is_nothing(text))]
+        if any(re.match(r"\s*[0-9]{1,2}[-/]", text) for text in texts[:1]):
+            doubt = ", whose days and months cannot be told apart (2024-01-31 is clear)"
+    return Kind(found, f"{found}, {_some(texts)}{doubt}", ask="--drop")
 
 
 def _kind_of_objects(cells: Cells) -> str | None:
@@ -258,13 +257,6 @@ def _kind_of_objects(cells: Cells) -> str | None:
     found = kinds.pop() if len(kinds) == 1 else None
     # Intervals as categories are bins, each a name.
     return None if found == INTERVALS and hasattr(cells.values.dtype, "categories") else found
-
-
-def _are_clear(cells: Cells) -> bool:
-    """Return whether the days and months of dates can be told apart."""
-    if kind_of_type(cells.values.dtype) is not None:
-        return str(cells.values.dtype).startswith(("date", "timestamp"))
-    return all(is_clear(text) or is_nothing(text) for text in cells.texts)
 
 
 def _versions(cells: Cells) -> Kind | None:
@@ -281,6 +273,9 @@ def _names_or_text(cells: Cells) -> Kind:
     if cells.name == "answer" and texts and {*texts} <= _ANSWERS:
         told = f"answers of an annotator, {_some(texts)}; leave out rows with others than 'accept'"
         return Kind("answers", told, ask="--drop")
+    if count > 1 and {text.strip().lower() for text in texts} <= _PARTS:
+        told = f"names of parts of the data, {_some(texts)}; fit and measure them apart"
+        return Kind("parts of the data", told, ask="--drop")
     told = f"{count} different values in {n_rows} rows, {_some(texts)}"
     if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
         return Kind("text", told, ask="--text")
@@ -299,20 +294,36 @@ def _names_or_text(cells: Cells) -> Kind:
         told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
         return Kind("numbers and others", told, ask="--nominal")
     filled = [text for text in texts if not is_nothing(text)]
-    if filled and all(map(_SEVERAL.fullmatch, filled)):
-        return Kind("several numbers", f"several numbers in a cell, {_some(texts)}", ask="--drop")
-    units = [found["unit"] for text in filled if (found := _WITH_UNIT.fullmatch(text))]
-    others = _but_numbers(cells)
-    are_measured = len(set(units)) < len(units) and 2 * len(units) > len(filled)
-    if are_measured or (others and all(map(_is_numeral, filled))):
-        told = f"numbers with units, in quotes or in other digits, {_some(texts)}"
+    if found := _beside_numbers(cells, len(filled)):
+        if any(n_numbers > 1 for _, n_numbers in found):
+            told = f"several numbers in a cell, {_some(texts)}"
+            return Kind("several numbers", told, ask="--drop")
+        return Kind("numbers with units", f"numbers with units, {_some(texts)}", ask="--nominal")
+    if _but_numbers(cells) and all(map(_is_numeral, filled)):
+        told = f"numbers in other digits, {_some(texts)}"
         return Kind("numbers with units", told, ask="--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")
 
 
+def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
+    """Return what most texts have beside their numbers, and how many; none if that is in no two."""
+    found = []
+    for text, of in zip(cells.texts, cells.amounts, strict=True):
+        if of is not None or not _BEGINS_WITH_NUMBER.match(text):
+            continue
+        beside, n_numbers = _ONE_NUMBER.subn("", text)
+        beside = "".join(beside.split())
+        # Ranges, telephone numbers and the like are names.
+        is_range = beside.startswith(("-", "–", "—"))
+        if (beside or n_numbers > 1) and len(beside) <= _LONGEST_UNIT and not is_range:
+            found.append((beside, n_numbers))
+    units = [beside for beside, _ in found]
+    are_alike = len({*units}) < len(units) or not any(map(str.isalpha, "".join(units)))
+    return found if len(units) > 1 and 2 * len(units) > n_filled and are_alike else []
+
+
 def _is_numeral(text: str) -> bool:
-    """Return whether Python reads a text as a number: 0x1F, 1_000, '5, digits of other scripts."""
-    text = text.strip("'\" ")
+    """Return whether Python reads a text as a number: 0x1F, 1_000, digits of other scripts."""
     for read in (float, lambda text: int(text, 0)):
         with suppress(ValueError):
             return bool(np.isfinite(read(text)))
@@ -380,7 +391,9 @@ def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
         )
 
 
-def warn_of_missing_numbers(column: str, numbers: NDArray[np.float64]) -> None:
+def warn_of_missing_numbers(
+    column: str, numbers: NDArray[np.float64], n_others: int = _A_FEW
+) -> None:
     """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
     ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
     if not np.isin(ends, _MISSING).any():
@@ -388,7 +401,7 @@ def warn_of_missing_numbers(column: str, numbers: NDArray[np.float64]) -> None:
     numbers, counts = np.unique(numbers, return_counts=True)
     is_code = np.isin(numbers, _MISSING)
     others = np.abs(numbers[~is_code & np.isfinite(numbers)])
-    if others.size < _A_FEW:
+    if others.size < n_others:
         return
     is_far = np.abs(numbers) >= 2.0 * others.max()
     is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)

@@ -55,17 +55,25 @@ def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
 
 
 def _is_label(values: NDArray[Any], Y: NDArray[Any]) -> bool:
-    """Return whether numbers are those of a label in all rows, or count the labels of a row."""
+    """Return whether numbers say in all rows if a label applies, if any does, or how many do."""
     # Most columns differ in the first rows.
     head = Y[:_HEAD] == 1
     if np.array_equal(values[:_HEAD], head.sum(axis=1)):
         counts = np.count_nonzero(Y == 1, axis=1)
-        return bool(np.unique(counts).size > 2) and np.array_equal(values, counts)
-    likely = np.flatnonzero((head == values[:_HEAD, None]).all(axis=0))
+        if np.unique(counts).size > 2:
+            return np.array_equal(values, counts)
+    if np.unique(values[:_HEAD]).size > 2:
+        return False
+    marks = values == values.max()
+    n_marked = np.count_nonzero(marks)
+    is_marked = (marks | (values == values.min())).all()
+    if not (is_marked and _MANY_ROWS <= n_marked <= len(values) - _MANY_ROWS):
+        return False
+    same = head == marks[:_HEAD, None]
+    likely = np.flatnonzero(same.all(axis=0) | ~same.any(axis=0)).tolist()
     # Labels that are unknown are equal to nothing.
-    same = (k for k in likely.tolist() if np.array_equal(Y[:, k], values))
-    ones = np.count_nonzero(values == 1.0)
-    return bool(_MANY_ROWS <= ones <= len(values) - _MANY_ROWS) and next(same, None) is not None
+    of_labels = [*(Y[:, k] for k in likely), (Y == 1).any(axis=1)]
+    return any(np.array_equal(of, wanted) for of in of_labels for wanted in (marks, ~marks))
 
 
 def _names_labels(column: Any, Y: NDArray[Any], names: Sequence[str]) -> bool:

@@ -19,6 +19,7 @@ from multimargin.datasets.table_cells import (
     Cells,
     factorized,
     from_cell,
+    is_nothing,
     is_number,
     label_value,
     lists_of_rows,
@@ -35,6 +36,7 @@ from multimargin.datasets.tag_objects import (
 )
 from multimargin.datasets.tag_separators import (
     QUOTE,
+    joined,
     list_tags,
     pieces_of,
     separator_of,
@@ -124,7 +126,11 @@ def _one_column(columns: Any) -> Any:
     if columns.ndim == 1 or columns.shape[1] == 1:
         return columns if columns.ndim == 1 else columns.iloc[:, 0]
     filled = {name: Cells(name, columns[name]).first for name in columns}
-    of_numbers = [name for name, first in filled.items() if first and all(map(is_number, first))]
+    of_numbers = [
+        name
+        for name, first in filled.items()
+        if all(map(is_number, first)) and not all(map(is_nothing, first))
+    ]
     if 0 < len(of_numbers) < len(filled):
         warn(
             f"tags_column: {listed(of_numbers)} of the columns {listed([*filled])} has numbers, "
@@ -227,8 +233,7 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
         if INDICATOR.issuperset(found.names):
             pieces = [pieces_of(text, separator) for text in texts]
             refuse_indicator(pieces, name)
-        if separator == ",":
-            _warn_of_parts_of_names(found, texts, name)
+        _warn_of_parts_of_names(found, texts, separator, name)
     is_used = separator is None or any(separator in text for text in texts)
     if len(cells) > 1 and not warn_of_second_separator(
         found.names, separator, name, is_used=is_used
@@ -253,8 +258,10 @@ def _of_texts(
     return Listing.of(rows, codes)
 
 
-def _warn_of_parts_of_names(found: Listing, texts: Sequence[str], column: str) -> None:
-    """Warn of names that stand beside each other alone: a name with a comma falls into them."""
+def _warn_of_parts_of_names(
+    found: Listing, texts: Sequence[str], separator: str, column: str
+) -> None:
+    """Warn of names that stand beside each other alone: a name with a separator falls into them."""
     cells = np.repeat(np.arange(len(found.ends) - 1), np.diff(found.ends))
     counts = np.bincount(found.numbers, minlength=len(found.names))
     in_order = cells[np.argsort(found.numbers, kind="stable")]
@@ -264,7 +271,7 @@ def _warn_of_parts_of_names(found: Listing, texts: Sequence[str], column: str) -
             alike.setdefault(of.tobytes(), []).append(number)
     for key, numbers in alike.items():
         for pair in permutations([found.names[k] for k in numbers[:_A_FEW]], 2):
-            together = ", ".join(pair)
+            together = joined(pair, separator)
             if all(together in texts[cell] for cell in np.frombuffer(key, dtype=cells.dtype)):
                 warn(
                     f"tags_column: the column {column!r} has {pair[0]!r} and {pair[1]!r} side by "

@@ -223,7 +223,7 @@ def to_pandas(frame: "Frame | Mapping[str, ArrayLike]") -> Frame:
     pandas = imported("pandas", "data frames")
     if isinstance(frame, pandas.DataFrame):
         result = frame.copy(deep=False)
-    elif hasattr(frame, "columns") and hasattr(frame, "get_column"):
+    elif hasattr(frame, "get_column") and hasattr(frame, "columns"):
         # polars, by lists: its own conversion needs pyarrow.
         result = pandas.DataFrame({c: frame.get_column(c).to_list() for c in frame.columns})
     elif isinstance(frame, Mapping):

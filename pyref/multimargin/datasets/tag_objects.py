@@ -27,7 +27,7 @@ _UNREAD_LIST = re.compile(r"\s*[\[{(]\s*[\[{'\"]")
 # Keys of the names in other objects, the innermost last.
 _KEYS_OF_NAMES = (
     *("annotations", "result", "value", "choices", "nodes", "edges", "node", "labels", "label"),
-    *("name", "display_name", "title", "term", "tag", "id"),
+    *("name", "display_name", "displayName", "classname", "category", "title", "term", "tag", "id"),
 )
 _SCORES = ("score", "confidence", "probability", "count", "weight")
 # What annotation tools write of answers that count for nothing, and of each of several.

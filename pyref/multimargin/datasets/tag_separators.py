@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from unicodedata import category
 
@@ -15,7 +16,8 @@ from multimargin.targets.names import label_name
 SEPARATORS = {
     ",": True, ";": True, "|": True, "\t": True, "\n": True, "\N{IDEOGRAPHIC COMMA}": True,
     "\N{FULLWIDTH COMMA}": True, "\N{FULLWIDTH SEMICOLON}": True, ";#": True, "\\n": True,
-    "::": False, " / ": False,
+    "\N{HALFWIDTH IDEOGRAPHIC COMMA}": True, "\N{ARABIC COMMA}": True, "\N{ARABIC SEMICOLON}": True,
+    "::": False, "//": False, " / ": False,
     " & ": False, " + ": False, " - ": False, " > ": False, "><": True, "/": False, "&": False,
     "+": False, " and ": False, " ": False,
 }  # fmt: skip
@@ -202,10 +204,11 @@ def warn_of_second_separator(
 ) -> bool:
     """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
-    for other, is_strong in SEPARATORS.items():
-        found = {name: _pieces(name, other) for name in names if other in name}
+    for other, is_strong in {**SEPARATORS, "": False}.items():
+        pieces = partial(_pieces, separator=other) if other else set[str]
+        found = {name: pieces(name) for name in names if other in name}
         # Names may have several words.
-        if other == separator or (other == " " and not all(of <= known for of in found.values())):
+        if other == separator or (other in " " and not all(of <= known for of in found.values())):
             continue
         # Commas stand in names, of which one before a comma may be another name.
         enough = is_strong and is_used and other != ","
@@ -214,12 +217,15 @@ def warn_of_second_separator(
             for name, of in found.items()
             if len(of) > 1 and (of & known if enough else of <= known - {name})
         )
-        if some:
+        # The letters of one name may be names, and the digits of numbers are.
+        by_chance = not other and (len(some) < 2 or any(map(str.isdecimal, known)))
+        if some and not by_chance:
             tags = sorted(found[some[0]] & known)
             are = "is a tag" if len(tags) == 1 else "are tags"
+            asked = f"is {other!r} a separator as well?" if other else "are they side by side?"
             warn(
                 f"tags_column: the column {column!r} has {quoted(some[0])}, which is read as one "
-                f"tag, though {listed(tags)} {are} too: is {other!r} a separator as well?"
+                f"tag, though {listed(tags)} {are} too: {asked}"
             )
             return True
     return False

@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import has_fit_parameter
 
 from multimargin.checks.parameters import job_count, random_state_of
+from multimargin.decompositions import aside
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
 from multimargin.notices import warn
@@ -336,16 +337,16 @@ def _label_features(X: Features, support: NDArray[np.bool_], labels: NDArray[np.
 
 def _fit_one(estimator: Any, X: Features, y: NDArray[np.uint8], weights: Matrix | None) -> Any:
     if weights is None:
-        return estimator.fit(X, y)
+        return aside(estimator.fit, X, y)
     if not has_fit_parameter(estimator, "sample_weight"):
         raise TypeError(f"{type(estimator).__name__}.fit takes no sample_weight; expected None.")
-    return estimator.fit(X, y, sample_weight=weights)
+    return aside(estimator.fit, X, y, sample_weight=weights)
 
 
 def decision(classifier: BaseEstimator, X: Features) -> Matrix:
     """Return the decision values of a fitted binary classifier, positive for class 1."""
     if hasattr(classifier, "decision_function"):
-        return np.asarray(classifier.decision_function(X), dtype=np.float64)
+        return np.asarray(aside(classifier.decision_function, X), dtype=np.float64)
     if hasattr(classifier, "predict_proba"):
         return np.asarray(classifier.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)
     return np.asarray(classifier.predict(X), dtype=np.float64) - 0.5

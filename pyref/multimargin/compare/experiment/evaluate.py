@@ -36,6 +36,7 @@ from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
 from multimargin.notices import warn
 from multimargin.scaling import with_scaler
+from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.indicator import complete_rows, known_both, known_labels
 from multimargin.targets.reading import UnknownLabelsWarning
 from multimargin.typing import Features, Marks
@@ -73,7 +74,7 @@ def evaluate(X: Features, Y: Marks, job: Job) -> Result:
 def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
     train, test = _known_enough(job.estimator, job.split.train, Y), job.split.test
     Y_train, Y_test = Y[train], Y[test]
-    X_train, X_test = (X.iloc[r] if hasattr(X, "iloc") else X[r] for r in (train, test))
+    X_train, X_test = (safe_indexing(X, rows) for rows in (train, test))
     model, found = _pipeline(X_train, job), None
     if job.search is not None:
         model, found = tuned(model, job.search, X_train, Y_train)
