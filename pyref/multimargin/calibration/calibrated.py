@@ -305,10 +305,6 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
     for fold in np.unique(held_out.folds):
         own = np.flatnonzero(held_out.folds == fold)
         part = held_out.at(own)
-        if part.sample_weight is not None and not part.sample_weight.any():
-            # These are not measured.
-            odds[own] = part.blocks[0]
-            continue
         # It warns of a fold with one row.
         with silenced(UserWarning):
             _, odds[own] = _calibrated(part, 1.0, lift, of_all=False)

@@ -30,6 +30,7 @@ from multimargin.targets.empty_rows import EmptyRowsWarning
 from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
 from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
 from multimargin.thresholds.base import Threshold
+from multimargin.tuning.counted import counted
 from multimargin.tuning.folds import Rows, folds_of
 from multimargin.typing import Folds, LabelsLike, Marks, Matrix, MatrixLike, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
@@ -126,8 +127,6 @@ class HeldOut:
         places = np.arange(self.rows.size)
         if not threshold.exchangeable:
             return places
-        if self.sample_weight is not None:
-            places = places[self.sample_weight > 0.0]
         drawn = np.random.RandomState(0).permutation(places)
         _, first = np.unique(self.units[drawn], return_index=True)
         return np.sort(drawn[first])
@@ -211,8 +210,8 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
         params: Any,
-    ) -> tuple[Named, HeldOut, Targets]:
-        """Return the classifiers fitted on all rows, the held-out scores, and the targets."""
+    ) -> tuple[Named, HeldOut, Targets, MatrixLike]:
+        """Return classifiers fitted on all rows that count, held-out scores, targets, features."""
         estimators = named_estimators(self.estimator)
         if len(estimators) > 1 and not self._of_odds:
             raise TypeError(
@@ -232,11 +231,17 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         self._new_threshold(q).check(
             n_labels=q, sample_weight=weights, at_least_one=self.at_least_one
         )
+        metadata = self._metadata(estimators, X, sample_weight, weights, groups, params)
+        left = counted(X, targets, weights, groups, self.cv)
+        if left.rows is not None:
+            metadata = {
+                name: check_method_params(X, own, left.rows) for name, own in metadata.items()
+            }
+        X, targets, weights, groups = left.X, left.targets, left.sample_weight, left.groups
         labels = with_nan(self._learned(targets.indicator))
         if labels.dtype.kind != "f":
             labels = labels.astype(int)
-        metadata = self._metadata(estimators, X, sample_weight, weights, groups, params)
-        folds = folds_of(self.cv, X, (targets.indicator == 1).astype(int), groups)
+        folds = folds_of(left.cv, X, targets.strata, groups)
         blocks, fitted_ones = [], []
         for name, estimator in estimators:
             scores, fitted = fit_on_folds(
@@ -253,7 +258,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             fitted_ones.append((name, fitted))
         n_learned = self._n_learned(targets.indicator)
         held_out = HeldOut.of(blocks, labels, weights, folds, groups, n_learned)
-        return fitted_ones, held_out, targets
+        return fitted_ones, held_out, targets, X
 
     @abstractmethod
     def _new_threshold(self, n_labels: int) -> Threshold:
@@ -313,14 +318,15 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             them.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows in the classifiers' fits, which must take them, and in what is
-            learned from the scores. A pipeline passes them to its last step.
+            learned from the scores. A pipeline passes them to its last step. Rows of weight 0 are
+            left out; a splitter and pairs of row numbers are of all rows.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
         **params : dict
             With scikit-learn's metadata routing enabled, what else the classifiers' fits request.
         """
         X = _sliceable(X)
-        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
+        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params))
         return self
 
     @abstractmethod

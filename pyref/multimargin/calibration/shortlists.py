@@ -34,6 +34,7 @@ from multimargin.targets.indicator import UNKNOWN, count_labels, with_nan
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.f1 import F1Threshold
+from multimargin.tuning.counted import counted
 from multimargin.tuning.folds import Rows, folds_of
 from multimargin.typing import (
     Features,
@@ -161,8 +162,7 @@ class HeldOutLists(HeldOut):
         weights = self.sample_weight
         values = np.full(len(folds), np.nan)
         for place, fold in enumerate(folds):
-            rows = fold if weights is None else fold[weights[fold] > 0.0]
-            rows = rows[~np.isnan(labels[rows]).all(axis=1)]
+            rows = fold[~np.isnan(labels[fold]).all(axis=1)]
             if rows.size:
                 values[place] = precision_at_k(
                     as_measured(labels[rows]),
@@ -285,9 +285,11 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         targets = read_targets(y, unknown="take", keep_sparse=True)
         indicator: Any = sparse.csr_array(targets.indicator)
-        targets = replace(targets, indicator=indicator)
         weights = check_sample_weight(sample_weight, indicator.shape[0])
-        folds = folds_of(self.cv, X, indicator, groups)
+        left = counted(X, replace(targets, indicator=indicator), weights, groups, self.cv)
+        X, targets, weights, groups = left.X, left.targets, left.sample_weight, left.groups
+        indicator = targets.indicator
+        folds = folds_of(left.cv, X, indicator, groups)
         labels = with_nan(with_empty_label(indicator) if self.empty_label else indicator)
         data = X, labels, weights
         (first, ranker), *others = self.estimator
