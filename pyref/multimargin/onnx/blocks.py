@@ -150,7 +150,9 @@ def _labels(graph: Graph, model: LabelNeighbours) -> Node:
 
 def _linear(graph: Graph, model: LinearBlock, X: Rows) -> Node:
     """Append linear classifiers, one per label."""
-    weights = graph.add("Cast", np.ascontiguousarray(model.coef_.T), to=DOUBLE)
+    weights: Any = np.ascontiguousarray(model.coef_.T)
+    if weights.dtype != np.float64:
+        weights = graph.add("Cast", weights, to=DOUBLE)
     return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
 
 
