@@ -593,7 +593,7 @@ def test_odds_of_a_row_do_not_see_its_own_labels_where_one_fold_holds_it_out(mon
 def test_an_interruption_of_the_stack_keeps_the_ranker_that_is_fitted(monkeypatch):
     X, y = problem(7)
     monkeypatch.setattr(
-        "multimargin.blocks.stack.fit_on_folds",
+        "multimargin.blocks.stack.OnFolds.fit",
         lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt),
     )
     model = LabelRankerCV([1.0], kernel="linear", **{**QUICK, "stack": ["neighbours"]})

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
@@ -15,14 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration.calibrated import calibrate, make_odds_threshold, with_empty_label
 from multimargin.calibration.head import Head
-from multimargin.calibration.held_out import (
-    RESPONSES,
-    HeldOut,
-    Named,
-    block_of,
-    fit_on_folds,
-    weights_for,
-)
+from multimargin.calibration.held_out import HeldOut, Named
+from multimargin.calibration.on_folds import RESPONSES, OnFolds, block_of, weights_for
 from multimargin.calibration.pairs import Listed
 from multimargin.calibration.pooled import PooledCalibration
 from multimargin.checks.arrays import check_as_many_rows
@@ -299,11 +292,10 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 for train, test in folds
             ]
         )
+        on_folds = OnFolds(X, labels, folds, listed=lists.numbers)
         blocks, fitted = [], [(first, fitted_to(ranker, *data))]
         for name, one in others:
-            given = X, labels, weights_for(one, weights), folds, RESPONSES
-            how = {"of_odds": True, "parallel": Parallel(), "listed": lists.numbers}
-            scores, other = fit_on_folds(one, *given, **how)
+            scores, other = on_folds.fit(one, weights_for(one, weights))
             blocks.append(scores)
             fitted.append((name, other))
         rows = HeldOut.of([], labels, weights, folds, groups)

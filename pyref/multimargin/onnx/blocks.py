@@ -19,7 +19,7 @@ from multimargin.blocks.neighbours import (
     TIES_OF_COSINES,
     TIES_OF_SQUARES,
 )
-from multimargin.calibration.held_out import LEAST
+from multimargin.calibration.on_folds import LEAST
 from multimargin.onnx.graph import DOUBLE, INT64, Graph, Node, Rows
 
 _FLOAT = 1  # onnx.TensorProto.FLOAT
