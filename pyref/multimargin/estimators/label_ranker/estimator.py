@@ -363,7 +363,13 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         if shortlisted:
             check_for_shortlists(self, targets)
         q = targets.indicator.shape[1]
-        threshold_of(self).check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
+        threshold = threshold_of(self)
+        threshold.check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
+        if threshold.exchangeable and not targets.multilabel:
+            raise ValueError(
+                f"threshold is {threshold!r}, and y has one class in each row, the best of which "
+                "is predicted without a threshold; expected labels, or no guarantee."
+            )
         dense = False if shortlisted else "auto"
         views = Views(self.views, unit_length=self.unit_length, scaling=self.scaling, dense=dense)
         parts = views.fit_parts(X, checked_by=self)
