@@ -329,10 +329,6 @@ def test_only_the_ratios_of_weights_count():
     np.testing.assert_array_equal(
         clone(model).fit(X, y, 2.0**60 * wide).decision_function(X), expected
     )
-    # A row of weight 0 is no row, also of the mean.
-    weights = np.r_[np.full(50, 3.0), np.zeros(10)]
-    halves = clone(model).fit(X, y, weights / 6.0).decision_function(X)
-    np.testing.assert_array_equal(clone(model).fit(X, y, weights).decision_function(X), halves)
 
 
 def test_weights_of_labels_by_name():

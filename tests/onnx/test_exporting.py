@@ -370,7 +370,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("size", fast_only([1e-310, 1e-100, 1e-50, 1e100], [1e-100]))
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", fast_only(STEPS, ["imputer and scaler", "ranges"]))
 def test_columns_of_any_size(name, size, tmp_path):
     for rows in (X[:80, :1] * size, np.column_stack([X[:80, 0] * size, X[:80, 1]])):
         model = STEPS[name]().fit(rows, Y[:80])
@@ -391,7 +391,7 @@ SINGLES = {
 }
 
 
-@pytest.mark.parametrize("name", SINGLES)
+@pytest.mark.parametrize("name", fast_only(SINGLES, ["linear", "forest", "logistic"]))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_single_precision_is_refused_for_features_that_it_does_not_hold(name, tmp_path):
     file = tmp_path / "model.onnx"
