@@ -27,7 +27,7 @@ def test_no_fit_begins_when_time_is_over(monkeypatch, end, fits):
     X, y = noisy_linear_problem(0, 1000, 4, 3, cut=0.5)
     clock = Clock()
     monkeypatch.setattr(stack, "time", clock)
-    monkeypatch.setattr(stack, "held_out_scores", clock.fit)
+    monkeypatch.setattr(stack.OnFolds, "of_fold", clock.fit)
     folds = list(MultilabelStratifiedKFold(3).split(X, y))
     tried = Stack(X, y, None, folds, Effort(end, None, 0))
     with pytest.warns(UserWarning, match="stack leaves out forest, neighbours for lack of time"):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multimargin.calibration import held_out, shortlists
-from multimargin.calibration.held_out import block_of
+from multimargin.calibration import on_folds, shortlists
+from multimargin.calibration.on_folds import block_of
 from multimargin.calibration.shortlists import Shortlists, best_of_rows, labels_at
 from multimargin.targets.indicator import UNKNOWN
 
@@ -22,7 +22,7 @@ class Fixed:
 @pytest.mark.parametrize("held", [1, 40, 2**20])
 def test_lists_are_the_best_labels_by_blocks_of_any_size(monkeypatch, held):
     monkeypatch.setattr(shortlists, "_SCORES", held)
-    monkeypatch.setattr(held_out, "_SCORES", held)
+    monkeypatch.setattr(on_folds, "_SCORES", held)
     monkeypatch.setattr(shortlists, "N_BEST", 4)
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 6, size=(30, 11)).astype(float)  # with ties

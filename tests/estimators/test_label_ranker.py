@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +32,7 @@ from multimargin.measures import (
     micro_f1,
     ranking_average_precision,
 )
-from multimargin.thresholds import F1Threshold
+from multimargin.thresholds import F1Threshold, PrecisionGuarantee, RecallGuarantee
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 
@@ -328,10 +329,6 @@ def test_only_the_ratios_of_weights_count():
     np.testing.assert_array_equal(
         clone(model).fit(X, y, 2.0**60 * wide).decision_function(X), expected
     )
-    # A row of weight 0 is no row, also of the mean.
-    weights = np.r_[np.full(50, 3.0), np.zeros(10)]
-    halves = clone(model).fit(X, y, weights / 6.0).decision_function(X)
-    np.testing.assert_array_equal(clone(model).fit(X, y, weights).decision_function(X), halves)
 
 
 def test_weights_of_labels_by_name():
@@ -590,10 +587,54 @@ def test_odds_of_a_row_do_not_see_its_own_labels_where_one_fold_holds_it_out(mon
     assert (before[rows != row] != after[rows != row]).any()
 
 
+@pytest.mark.parametrize("end", ["no time", "interrupted"])
+@pytest.mark.parametrize("threshold", [RecallGuarantee(0.5), PrecisionGuarantee(0.5)])
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_guarantee_is_not_learned_from_odds_that_have_seen_the_row(
+    monkeypatch, end, threshold, empty
+):
+    X, y = problem(6)
+    if empty:
+        y[: len(y) * 2 // 3] = 0
+    train, test = next(MultilabelStratifiedKFold(3).split(X, y))
+    seen = []
+    fit = type(threshold).fit
+
+    def watched(self, scores, *others):
+        seen.append(scores)
+        return fit(self, scores, *others)
+
+    def stopped(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(threshold), "fit", watched)
+    if end == "no time":
+        monkeypatch.setattr(fitting.Fit, "has_time", False)
+    else:
+        monkeypatch.setattr(fitting.Fit, "stack", stopped)
+    place = int(np.flatnonzero(y[test].any(axis=1))[0])
+    # As many labels as before, but others.
+    for labels in (y[test[place]].copy(), np.roll(y[test[place]], 1)):
+        y[test[place]] = labels
+        model = LabelRankerCV([1.0], kernel="linear", threshold=threshold, **QUICK)
+        with suppress(KeyboardInterrupt):
+            model.set_params(cv=[(train, test)]).fit(X, y)
+    before, after = seen
+    np.testing.assert_array_equal(before[place], after[place])
+    assert (before != after).any()
+
+
+def test_classes_have_no_guarantee():
+    X, y = problem(6)
+    for threshold in (RecallGuarantee(0.5), PrecisionGuarantee(0.5)):
+        with pytest.raises(ValueError, match=r"Guarantee\(.*y has one class in each row"):
+            LabelRankerCV(threshold=threshold).fit(X, y.argmax(axis=1))
+
+
 def test_an_interruption_of_the_stack_keeps_the_ranker_that_is_fitted(monkeypatch):
     X, y = problem(7)
     monkeypatch.setattr(
-        "multimargin.blocks.stack.fit_on_folds",
+        "multimargin.blocks.stack.OnFolds.fit",
         lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt),
     )
     model = LabelRankerCV([1.0], kernel="linear", **{**QUICK, "stack": ["neighbours"]})

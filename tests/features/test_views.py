@@ -273,7 +273,6 @@ def test_weights_groups_unknown_labels_and_rows_without_labels() -> None:
     found = quietly(model(), X, y, weights, np.arange(len(y)) // 4)
     assert found.empty_label_
     assert np.isfinite(found.predict_proba(X)).all()
-    # A row of weight 0 changes nothing but its own fold.
     assert found.n_splits_ == 3
 
 

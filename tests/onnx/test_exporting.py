@@ -37,14 +37,14 @@ from multimargin import (
     RankSVM,
     ThresholdedClassifier,
 )
-from multimargin.blocks import LabelForest
+from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
 from multimargin.datasets import load_debian_tags, load_digit_attributes
 from multimargin.datasets.table_encoder import with_encoder
 from multimargin.onnx import export
 from multimargin.thresholds import CountThreshold, LabelsThreshold, RecallGuarantee, Threshold
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
-from tests.support.subsets import first_fast
+from tests.support.subsets import fast_only, first_fast
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
@@ -355,3 +355,54 @@ def test_classes_are_one_label_a_row(n_classes, tmp_path):
     found = answers(model, X, tmp_path)
     assert_array_equal(found["labels"].sum(axis=1), 1)
     assert_array_equal(model.classes_[found["labels"].argmax(axis=1)], model.predict(X))
+
+
+# A column of numbers at the ends of double precision, alone and beside others.
+STEPS = {
+    "imputer and scaler": lambda: make_pipeline(SimpleImputer(), StandardScaler(), RankSVM()),
+    "ranges": lambda: make_pipeline(SimpleImputer(), MinMaxScaler(), RankSVM(kernel="linear")),
+    "largest": lambda: make_pipeline(SimpleImputer(), MaxAbsScaler(), RankSVM(kernel="linear")),
+    "default": lambda: LabelRankerCV([1.0], cv_tol=0.1, tol=0.1, random_state=0),
+    "linear": lambda: LabelRankerCV(
+        [1.0], kernel="linear", scaling=True, stack=["linear"], random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("size", fast_only([1e-310, 1e-100, 1e-50, 1e100], [1e-100]))
+@pytest.mark.parametrize("name", fast_only(STEPS, ["imputer and scaler", "ranges"]))
+def test_columns_of_any_size(name, size, tmp_path):
+    for rows in (X[:80, :1] * size, np.column_stack([X[:80, 0] * size, X[:80, 1]])):
+        model = STEPS[name]().fit(rows, Y[:80])
+        scores = model.label_scores(rows) if hasattr(model, "label_scores") else None
+        if scores is None:
+            scores = model[-1].label_scores(model[:-1].transform(rows))
+        assert_same(model, rows, tmp_path, scores)
+
+
+SINGLES = {
+    "ranker": lambda: LabelRankerCV([1.0], cv_tol=0.1, tol=0.1, random_state=0),
+    "linear": lambda: RankSVM(kernel="linear"),
+    "rbf": RankSVM,
+    "forest": lambda: CalibratedClassifier(LabelForest(3, random_state=0)),
+    "discriminant": lambda: CalibratedClassifier(LabelDiscriminant()),
+    "logistic": lambda: CalibratedClassifier(LabelLogistic()),
+    "neighbours": lambda: CalibratedClassifier(LabelNeighbours(metric="euclidean")),
+}
+
+
+@pytest.mark.parametrize("name", fast_only(SINGLES, ["linear", "forest", "logistic"]))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_single_precision_is_refused_for_features_that_it_does_not_hold(name, tmp_path):
+    file = tmp_path / "model.onnx"
+    rows = X[:80, :2].copy()
+    # Some entries near 0 are no matter.
+    rows[::7, 1] = 1e-60
+    export(SINGLES[name]().fit(rows, Y[:80]), file, float32=True)
+    for size in (1e-100, 1e100):
+        rows[:, 0] = X[:80, 0] * size
+        model = SINGLES[name]().fit(rows, Y[:80])
+        if (name, size) != ("logistic", 1e-100):  # which has no weight for it
+            with pytest.raises(ValueError, match="float32 is True, but the model was fitted to"):
+                export(model, file, float32=True)
+        export(model, file)

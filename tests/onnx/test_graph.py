@@ -91,3 +91,32 @@ def test_rows_of_words_and_leaves_take_as_much_room_as_in_a_model_file(tmp_path)
     save_model(model, tmp_path / "model")
     sizes = [(tmp_path / name).stat().st_size for name in ("model.onnx", "model")]
     assert sizes[0] < 2 * sizes[1]
+
+
+@pytest.mark.parametrize("level", [LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_ALL])
+@pytest.mark.parametrize("operator", ["Add", "Sub", "Mul", "Div"])
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_a_single_number_counts_however_near_it_is_to_none(operator, shape, level):
+    # Runtimes leave out what is 0 or 1 in single precision.
+    numbers = [-1e-50, 3e-300, 5e-324, 1.0 + 1e-9, 1.0 - 2.0**-52, 0.0, 1.0, 1e300]
+    x = np.array([[1e-50], [2e-300], [1.0 + 1e-9]])
+    given = Given(1)
+    graph = Graph(given)
+    # The runtime keeps what meets an input.
+    rows = graph.add("Neg", graph.add("Neg", given))
+    numbers = numbers if operator != "Div" else [number for number in numbers if number]
+    found = [graph.add(operator, rows, np.full(shape, number)) for number in numbers]
+    model = graph.model(
+        {f"y{place}": (node, np.float64, 1) for place, node in enumerate(found)},
+        {"multimargin": "0"},
+    )
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = level
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    function = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide}[operator]
+    for number, answer in zip(numbers, session.run(None, {"X": x}), strict=True):
+        with np.errstate(over="ignore", under="ignore"):
+            assert_array_equal(answer, function(x, number), err_msg=str(number))

@@ -15,7 +15,7 @@ from multimargin.blocks.base import (
     with_shares,
 )
 from multimargin.checks.parameters import check_integer, seed_of
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, rows_that_count
 from multimargin.decompositions import aside
 from multimargin.features.scales import largest_of_columns
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector
@@ -120,10 +120,14 @@ class LabelForest(LabelBlock):
             Weights of the rows; None gives each row the weight 1.
         """
         X = validate_data(self, X, accept_sparse="csc", dtype=_FLOATS)
-        self.scale_ = _scale_of(X)
-        X = self._in_single(X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = with_shares(y, weights)
+        rows = rows_that_count(weights)
+        if rows is not None:
+            assert weights is not None
+            X, indicator, weights = X[rows], indicator[rows], weights[rows]
+        self.scale_ = _scale_of(X)
+        X = self._in_single(X)
         seed = seed_of(self.random_state)
         targets = indicator
         if self.n_projections is not None:

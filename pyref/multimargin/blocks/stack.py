@@ -8,19 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from multimargin.blas import one_blas_thread
-from multimargin.calibration.held_out import (
-    RESPONSES,
-    Named,
-    fit_on_folds,
-    held_out_scores,
-    score_folds,
-    weights_for,
-)
+from multimargin.calibration.held_out import Named
+from multimargin.calibration.on_folds import OnFolds, weights_for
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
 from multimargin.notices import silenced, warn
@@ -97,10 +90,10 @@ class Stack:
 
     def _fit(self, name: str, estimator: Any, listed: NDArray[np.intp] | None) -> None:
         start = time.monotonic()
-        given = *self._given(estimator), self._folds
+        on_folds = self._on(self._folds, estimator, listed)
         # Threads of scikit-learn's forests restore each other's warning filters.
         with one_blas_thread(), warnings.catch_warnings(), _named(name, estimator):
-            scores, fitted = fit_on_folds(estimator, *given, **self._how, listed=listed)
+            scores, fitted = on_folds.fit(estimator, weights_for(estimator, self._weights))
         self.blocks.append(scores)
         self.fitted.append((name, fitted))
         if self._effort.verbose:
@@ -109,22 +102,17 @@ class Stack:
     def scores_on(self, folds: list[Fold], name: str, estimator: Any) -> Matrix:
         """Return the scores of the rows that some folds hold out."""
         with one_blas_thread(), warnings.catch_warnings(), _named(name, estimator):
-            return score_folds(estimator, *self._given(estimator), folds, **self._how)
+            on_folds = self._on(folds, estimator)
+            return on_folds.scores(estimator, weights_for(estimator, self._weights))
 
-    def _given(self, estimator: Any) -> tuple[Features, NDArray[Any], dict[str, Any]]:
-        """Return features, labels and weights in the form that a classifier takes."""
-        return self._X, self._labels_for(estimator), weights_for(estimator, self._weights)
-
-    @property
-    def _how(self) -> dict[str, Any]:
-        # These fits release Python's lock.
-        parallel = Parallel(n_jobs=self._jobs, prefer="threads")
-        return {"responses": RESPONSES, "of_odds": True, "parallel": parallel}
-
-    def _labels_for(self, estimator: Any) -> NDArray[Any]:
+    def _on(
+        self, folds: list[Fold], estimator: Any, listed: NDArray[np.intp] | None = None
+    ) -> OnFolds:
+        """Return the rows and some folds in the form that a classifier takes."""
         # One-vs-rest of scikit-learn casts numbers of labels to the type of y.
         own = type(estimator).__module__.startswith("multimargin.")
-        return self._y if own or self._y.dtype.kind == "f" else self._y.astype(int)
+        y = self._y if own or self._y.dtype.kind == "f" else self._y.astype(int)
+        return OnFolds(self._X, y, folds, n_jobs=self._jobs, prefer="threads", listed=listed)
 
     def _foretold(self, estimator: Any) -> float:
         """Predict the seconds of folds and fit, from two fits to few rows if there is time.
@@ -140,10 +128,10 @@ class Stack:
             rows = np.linspace(0, n - 1, 2 * size).astype(int)
             fold = rows[::2], rows[1::2]
             start = time.monotonic()
-            given = self._given(estimator)
+            weights = weights_for(estimator, self._weights)
             # The fits to all rows warn.
             with silenced(Warning):
-                held_out_scores(clone(estimator), *given, fold, RESPONSES, True)
+                self._on([fold], estimator).of_fold(clone(estimator), weights, fold)
             seconds.append(time.monotonic() - start)
             if self._effort.left <= 0.0:
                 return np.inf

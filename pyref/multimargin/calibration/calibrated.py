@@ -242,34 +242,36 @@ class Calibrated:
     odds: Matrix
 
 
-def calibrate(held_out: HeldOut, *, C: float = 1.0, lift: bool = False) -> Calibrated:
+def calibrate(
+    held_out: HeldOut, *, C: float = 1.0, lift: bool = False, top_k: int | None = None
+) -> Calibrated:
     """Learn a calibration from held-out scores, and calibrate each row without itself."""
-    calibration, odds = _calibrated(held_out, C, lift, of_all=True)
+    calibration, odds = _calibrated(held_out, C, lift, of_all=True, top_k=top_k)
     assert calibration is not None
     return Calibrated(calibration, odds)
 
 
 def _calibrated(
-    held_out: HeldOut, C: float, lift: bool, *, of_all: bool
+    held_out: HeldOut, C: float, lift: bool, *, of_all: bool, top_k: int | None = None
 ) -> tuple[Calibration | None, Matrix]:
     """Return a calibration of all rows, if requested, and the odds of each row without itself."""
     if not held_out.is_mostly_empty:
-        return _weighed(held_out, C, lift, of_all=of_all)
+        return _weighed(held_out, C, lift, of_all=of_all, top_k=top_k)
     first = held_out.blocks[0]
     at = place_of_bend(first[:, : held_out.n_learned], held_out.sample_weight)
     held_out = replace(held_out, blocks=[*held_out.blocks, bent(first, *at)])
-    calibration, odds = _weighed(held_out, C, lift, of_all=of_all)
+    calibration, odds = _weighed(held_out, C, lift, of_all=of_all, top_k=top_k)
     return None if calibration is None else BentCalibration(calibration, *at), odds
 
 
 def _weighed(
-    held_out: HeldOut, C: float, lift: bool, *, of_all: bool
+    held_out: HeldOut, C: float, lift: bool, *, of_all: bool, top_k: int | None = None
 ) -> tuple[PooledCalibration | LiftedCalibration | None, Matrix]:
     """Return a calibration of all blocks, and the odds of each row without itself."""
     indicator = held_out.indicator()
     weights, blocks = held_out.sample_weight, held_out.blocks
     folds = _parts(held_out, indicator)
-    make = partial(PooledCalibration, C, per_label=held_out.per_label)
+    make = partial(PooledCalibration, C, top_k, per_label=held_out.per_label)
     pooled = partial(
         _pooled, indicator=indicator, weights=weights, folds=folds, make=make, of_all=of_all
     )
@@ -305,10 +307,6 @@ def odds_within_folds(held_out: HeldOut, *, lift: bool = False) -> Matrix:
     for fold in np.unique(held_out.folds):
         own = np.flatnonzero(held_out.folds == fold)
         part = held_out.at(own)
-        if part.sample_weight is not None and not part.sample_weight.any():
-            # These are not measured.
-            odds[own] = part.blocks[0]
-            continue
         # It warns of a fold with one row.
         with silenced(UserWarning):
             _, odds[own] = _calibrated(part, 1.0, lift, of_all=False)

@@ -1,46 +1,39 @@
 """Classifiers that learn from the scores of rows that their models have not seen."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_expit, logit
+from scipy.special import log_expit
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration.head import Head
+from multimargin.calibration.on_folds import RESPONSES, OnFolds, block_of, weights_for
 from multimargin.calibration.pairs import Listed
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.default_score import ExactMatch
-from multimargin.measures.label_scores import response_of, scores_by
-from multimargin.notices import silenced
-from multimargin.scikit_learn import check_method_params, num_samples, safe_indexing, safe_split
-from multimargin.targets.empty_rows import EmptyRowsWarning
+from multimargin.measures.label_scores import response_of
+from multimargin.scikit_learn import check_method_params, safe_indexing
 from multimargin.targets.indicator import UNKNOWN, check_indicator, with_nan
-from multimargin.targets.reading import Targets, UnknownLabelsWarning, read_targets
+from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
+from multimargin.tuning.counted import counted
 from multimargin.tuning.folds import Rows, folds_of
 from multimargin.typing import Folds, LabelsLike, Marks, Matrix, MatrixLike, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
 
 Named = list[tuple[str, Any]]
-
-RESPONSES = ("label_scores", "decision_function", "predict_proba")
-# Probabilities nearer to 0 and 1 than this share no more evidence than it.
-LEAST = 0.01
-# Scores computed by a model at a time.
-_SCORES = 2**22
 
 
 @dataclass(frozen=True)
@@ -126,8 +119,6 @@ class HeldOut:
         places = np.arange(self.rows.size)
         if not threshold.exchangeable:
             return places
-        if self.sample_weight is not None:
-            places = places[self.sample_weight > 0.0]
         drawn = np.random.RandomState(0).permutation(places)
         _, first = np.unique(self.units[drawn], return_index=True)
         return np.sort(drawn[first])
@@ -211,8 +202,8 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
         params: Any,
-    ) -> tuple[Named, HeldOut, Targets]:
-        """Return the classifiers fitted on all rows, the held-out scores, and the targets."""
+    ) -> tuple[Named, HeldOut, Targets, MatrixLike]:
+        """Return classifiers fitted on all rows that count, held-out scores, targets, features."""
         estimators = named_estimators(self.estimator)
         if len(estimators) > 1 and not self._of_odds:
             raise TypeError(
@@ -232,28 +223,27 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
         self._new_threshold(q).check(
             n_labels=q, sample_weight=weights, at_least_one=self.at_least_one
         )
+        metadata = self._metadata(estimators, X, sample_weight, weights, groups, params)
+        left = counted(X, targets, weights, groups, self.cv)
+        if left.rows is not None:
+            metadata = {
+                name: check_method_params(X, own, left.rows) for name, own in metadata.items()
+            }
+        X, targets, weights, groups = left.X, left.targets, left.sample_weight, left.groups
         labels = with_nan(self._learned(targets.indicator))
         if labels.dtype.kind != "f":
             labels = labels.astype(int)
-        metadata = self._metadata(estimators, X, sample_weight, weights, groups, params)
-        folds = folds_of(self.cv, X, (targets.indicator == 1).astype(int), groups)
+        folds = folds_of(left.cv, X, targets.strata, groups)
+        jobs = job_count(self.n_jobs, len(folds))
+        on_folds = OnFolds(X, labels, folds, self._asked(), self._of_odds, jobs)
         blocks, fitted_ones = [], []
         for name, estimator in estimators:
-            scores, fitted = fit_on_folds(
-                estimator,
-                X,
-                labels,
-                metadata[name],
-                folds,
-                self._asked(),
-                of_odds=self._of_odds,
-                parallel=Parallel(n_jobs=job_count(self.n_jobs, len(folds))),
-            )
+            scores, fitted = on_folds.fit(estimator, metadata[name])
             blocks.append(scores)
             fitted_ones.append((name, fitted))
         n_learned = self._n_learned(targets.indicator)
         held_out = HeldOut.of(blocks, labels, weights, folds, groups, n_learned)
-        return fitted_ones, held_out, targets
+        return fitted_ones, held_out, targets, X
 
     @abstractmethod
     def _new_threshold(self, n_labels: int) -> Threshold:
@@ -313,14 +303,15 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
             them.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows in the classifiers' fits, which must take them, and in what is
-            learned from the scores. A pipeline passes them to its last step.
+            learned from the scores. A pipeline passes them to its last step. Rows of weight 0 are
+            left out; a splitter and pairs of row numbers are of all rows.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
         **params : dict
             With scikit-learn's metadata routing enabled, what else the classifiers' fits request.
         """
         X = _sliceable(X)
-        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params), X)
+        self.fit_held_out(*self._hold_out(X, y, sample_weight, groups, params))
         return self
 
     @abstractmethod
@@ -432,116 +423,3 @@ def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimat
 def _sliceable(X: MatrixLike) -> MatrixLike:
     """Return features in a format that can be indexed by rows, unlike some sparse ones."""
     return X.tocsr() if is_sparse(X) else X
-
-
-def weights_for(estimator: BaseEstimator, sample_weight: Matrix | None) -> dict[str, Matrix]:
-    """Return the keyword arguments that pass weights to a fit, of a pipeline to its last step."""
-    if sample_weight is None:
-        return {}
-    last, name = estimator, "sample_weight"
-    while isinstance(last, Pipeline):
-        name = f"{last.steps[-1][0]}__{name}"
-        last = last[-1]
-    if not has_fit_parameter(last, "sample_weight"):
-        raise TypeError(
-            f"sample_weight is given, but {type(last).__name__}.fit takes none; expected None."
-        )
-    return {name: sample_weight}
-
-
-def fit_on_folds(
-    estimator: BaseEstimator,
-    X: MatrixLike,
-    y: Marks,
-    metadata: Mapping[str, object],
-    folds: Sequence[tuple[Rows, Rows]],
-    responses: tuple[str, ...],
-    *,
-    of_odds: bool,
-    parallel: Parallel,
-    listed: NDArray[np.intp] | None = None,
-) -> tuple[Matrix, BaseEstimator]:
-    """Return the held-out scores of all folds, and the classifier fitted to all rows."""
-    how = {"of_odds": of_odds, "parallel": parallel, "listed": listed}
-    scores = score_folds(estimator, X, y, metadata, folds, responses, **how)
-    return scores, clone(estimator).fit(X, y, **metadata)
-
-
-def score_folds(
-    estimator: BaseEstimator,
-    X: MatrixLike,
-    y: Marks,
-    metadata: Mapping[str, object],
-    folds: Sequence[tuple[Rows, Rows]],
-    responses: tuple[str, ...],
-    *,
-    of_odds: bool,
-    parallel: Parallel,
-    listed: NDArray[np.intp] | None = None,
-) -> Matrix:
-    """Return the held-out scores of all folds, for all labels or those listed for each row."""
-    lists: list[Any] = [None] * len(folds)
-    if listed is not None:
-        lists = np.split(listed, np.cumsum([len(test) for _, test in folds])[:-1])
-    scores = parallel(
-        delayed(held_out_scores)(clone(estimator), X, y, metadata, fold, responses, of_odds, own)
-        for fold, own in zip(folds, lists, strict=True)
-    )
-    return np.vstack(scores)
-
-
-def held_out_scores(
-    estimator: BaseEstimator,
-    X: MatrixLike,
-    y: Marks,
-    metadata: Mapping[str, object],
-    fold: tuple[Rows, Rows],
-    responses: tuple[str, ...],
-    of_odds: bool,
-    listed: NDArray[np.intp] | None = None,
-) -> Matrix:
-    """Return the scores of the rows of a fold by a classifier fitted to the others."""
-    train, test = fold
-    X_train, Y_train = safe_split(estimator, X, y, train)
-    X_test, _ = safe_split(estimator, X, None, test, train)
-    try:
-        # The fit on all rows gives these warnings.
-        with silenced(UnknownLabelsWarning, EmptyRowsWarning):
-            estimator.fit(X_train, Y_train, **check_method_params(X, metadata, train))
-    except ValueError as error:
-        absent = np.flatnonzero((Y_train == 1).sum(axis=0) == 0)
-        if absent.size > 0:
-            error.add_note(
-                f"Labels {absent.tolist()} have no relevant row in the training part of a fold. "
-                "MultilabelStratifiedKFold as cv spreads rare labels over the folds."
-            )
-        raise
-    response = response_of(estimator, responses)
-    return block_of(estimator, response, X_test, of_odds, y.shape[1], listed)
-
-
-def block_of(
-    estimator: BaseEstimator,
-    response: str,
-    X: MatrixLike,
-    of_odds: bool,
-    n_labels: int | None = None,
-    listed: NDArray[np.intp] | None = None,
-) -> Matrix:
-    """Return the scores of a fitted classifier, by blocks of rows where they are many.
-
-    They are those of all labels, or (n, k) of the labels listed for each row.
-    """
-    n = num_samples(X)
-    step = max(_SCORES // (n_labels or 1), 1)
-    parts = []
-    for at in range(0, max(n, 1), step):
-        rows = X if n <= step else safe_indexing(X, slice(at, at + step))
-        part = scores_by(estimator, response, rows, n_labels=n_labels)
-        if listed is not None:
-            part = np.take_along_axis(part, listed[at : at + step], axis=1)
-        parts.append(part)
-    scores = np.vstack(parts) if len(parts) > 1 else parts[0]
-    if of_odds and response == "predict_proba":
-        scores = logit(np.clip(scores, LEAST, 1.0 - LEAST))
-    return scores

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
@@ -15,14 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.calibration.calibrated import calibrate, make_odds_threshold, with_empty_label
 from multimargin.calibration.head import Head
-from multimargin.calibration.held_out import (
-    RESPONSES,
-    HeldOut,
-    Named,
-    block_of,
-    fit_on_folds,
-    weights_for,
-)
+from multimargin.calibration.held_out import HeldOut, Named
+from multimargin.calibration.on_folds import RESPONSES, OnFolds, block_of, weights_for
 from multimargin.calibration.pairs import Listed
 from multimargin.calibration.pooled import PooledCalibration
 from multimargin.checks.arrays import check_as_many_rows
@@ -34,6 +27,7 @@ from multimargin.targets.indicator import UNKNOWN, count_labels, with_nan
 from multimargin.targets.reading import Targets, read_targets
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.f1 import F1Threshold
+from multimargin.tuning.counted import counted
 from multimargin.tuning.folds import Rows, folds_of
 from multimargin.typing import (
     Features,
@@ -161,8 +155,7 @@ class HeldOutLists(HeldOut):
         weights = self.sample_weight
         values = np.full(len(folds), np.nan)
         for place, fold in enumerate(folds):
-            rows = fold if weights is None else fold[weights[fold] > 0.0]
-            rows = rows[~np.isnan(labels[rows]).all(axis=1)]
+            rows = fold[~np.isnan(labels[fold]).all(axis=1)]
             if rows.size:
                 values[place] = precision_at_k(
                     as_measured(labels[rows]),
@@ -285,9 +278,11 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         targets = read_targets(y, unknown="take", keep_sparse=True)
         indicator: Any = sparse.csr_array(targets.indicator)
-        targets = replace(targets, indicator=indicator)
         weights = check_sample_weight(sample_weight, indicator.shape[0])
-        folds = folds_of(self.cv, X, indicator, groups)
+        left = counted(X, replace(targets, indicator=indicator), weights, groups, self.cv)
+        X, targets, weights, groups = left.X, left.targets, left.sample_weight, left.groups
+        indicator = targets.indicator
+        folds = folds_of(left.cv, X, indicator, groups)
         labels = with_nan(with_empty_label(indicator) if self.empty_label else indicator)
         data = X, labels, weights
         (first, ranker), *others = self.estimator
@@ -297,11 +292,10 @@ class ShortlistClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 for train, test in folds
             ]
         )
+        on_folds = OnFolds(X, labels, folds, listed=lists.numbers)
         blocks, fitted = [], [(first, fitted_to(ranker, *data))]
         for name, one in others:
-            given = X, labels, weights_for(one, weights), folds, RESPONSES
-            how = {"of_odds": True, "parallel": Parallel(), "listed": lists.numbers}
-            scores, other = fit_on_folds(one, *given, **how)
+            scores, other = on_folds.fit(one, weights_for(one, weights))
             blocks.append(scores)
             fitted.append((name, other))
         rows = HeldOut.of([], labels, weights, folds, groups)

@@ -36,6 +36,13 @@ def check_sample_weight(
     return weights
 
 
+def rows_that_count(sample_weight: NDArray[np.float64] | None) -> NDArray[np.intp] | None:
+    """Return the numbers of the rows with a positive weight, None if that is all of them."""
+    if sample_weight is None or sample_weight.all():
+        return None
+    return np.flatnonzero(sample_weight)
+
+
 def refuse_metadata(estimator: BaseEstimator, metadata: Mapping[str, object]) -> None:
     """Raise TypeError if the `fit` of a method was given more than features and labels."""
     for name in metadata:

@@ -85,8 +85,6 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
         X, targets, weights = self._checked_data(X, y, sample_weight)
         indicator = targets.indicator
-        if weights is not None:
-            X, indicator, weights = X[weights > 0], indicator[weights > 0], weights[weights > 0]
         n, q = indicator.shape
         jobs = job_count(self.n_jobs, q)
         order = self._label_order(q)

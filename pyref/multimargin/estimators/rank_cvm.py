@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
+from multimargin.estimators.bases.kernel_expansion import TrainingData
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.fitting.options import FrankWolfeOptions, checked_options
@@ -14,7 +15,6 @@ from multimargin.estimators.fitting.time_limit import seconds_until
 from multimargin.estimators.pairwise.certificate import at_margin_1, bounds_at_the_margin
 from multimargin.estimators.pairwise.engine import solve_problem
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
-from multimargin.targets.reading import Targets
 from multimargin.thresholds import Threshold
 from multimargin.typing import Matrix
 
@@ -186,8 +186,8 @@ class RankCVM(PairwiseClassifier):
     def _gap(self, fit: Fit, pairs: float) -> float:
         return _simplex_certificate(fit, pairs)[2]
 
-    def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
-        start = super()._start(targets, weights)
+    def _start(self, data: TrainingData, weights: Matrix) -> Matrix | None:
+        start = super()._start(data, weights)
         return None if start is None else at_margin_1(start, self.rho_)
 
 

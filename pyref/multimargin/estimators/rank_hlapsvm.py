@@ -13,6 +13,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
 from multimargin.decompositions import aside, cholesky, divide, pivoted_cholesky
+from multimargin.estimators.bases.kernel_expansion import TrainingData
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.fitting.products import product
@@ -236,6 +237,11 @@ class RankHLapSVM(PairwiseClassifier):
 
     def _needs_definite_kernel(self) -> bool:
         return self.lam > 0.0 or super()._needs_definite_kernel()
+
+    def _number_rows(self, data: TrainingData) -> None:
+        super()._number_rows(data)
+        before: Matrix | None = vars(self)["_dual"]
+        self._dual = None if before is None else data.of_given(before)
 
     def _forget_rows(self) -> None:
         super()._forget_rows()

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_choice
+from multimargin.estimators.bases.kernel_expansion import TrainingData
 from multimargin.estimators.bases.pairwise import PairwiseClassifier
 from multimargin.estimators.bases.signatures import own_first
 from multimargin.estimators.pairwise import zero_label
 from multimargin.estimators.pairwise.problem import Fit, Model
 from multimargin.estimators.rank_svm import BIASES
 from multimargin.targets.indicator import UNKNOWN
-from multimargin.targets.reading import Targets
 from multimargin.typing import Matrix
 
 # A dual variable below this share of its bound is a rounded zero.
@@ -167,14 +167,14 @@ class RankSVMz(PairwiseClassifier):
         if (indicator == UNKNOWN).all():
             raise ValueError("y has no known label; expected a label that is 0 or 1.")
 
-    def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
-        expansion = super()._start(targets, weights)
+    def _start(self, data: TrainingData, weights: Matrix) -> Matrix | None:
+        expansion = super()._start(data, weights)
         if expansion is None:
             return None
         # Rounding must not move variables out of the box.
-        signs = _SIGNS[targets.indicator]
+        signs = _SIGNS[data.targets.indicator]
         # Those of larger weights shrink by more afterwards.
-        bound = weights[:, None] * np.where(targets.indicator == 1, self.class_weight_, 1.0)
+        bound = weights[:, None] * np.where(data.targets.indicator == 1, self.class_weight_, 1.0)
         alpha = np.clip(signs * zero_label.dual_of(expansion), 0.0, bound)
         alpha[alpha < _ROUNDING * bound] = 0.0
         return np.asarray(signs * alpha)

@@ -155,6 +155,10 @@ class SSMLRL(RelationshipClassifier):
         super()._forget_rows()
         del self.labelled_
 
+    def _number_rows(self, data: TrainingData) -> None:
+        super()._number_rows(data)
+        self.labelled_ = np.flatnonzero(data.given)
+
     def _keep(self, data: TrainingData, task: Labelled, fit: RelationshipFit) -> RelationshipFit:
         self.labelled_ = np.flatnonzero(data.labelled)
         return super()._keep(data, task, fit)
@@ -179,7 +183,6 @@ class SSMLRL(RelationshipClassifier):
             others = np.flatnonzero(~data.labelled)
             c: Any = task.lam / self.lam2
             if data.weights is not None:
-                others = np.flatnonzero(~data.labelled & (data.weights > 0.0))
                 c = c / data.weights[others]
             training = self._training_kernel(X, kernel, needed=True)
             # Eliminating the scores of unlabelled rows needs a kernel that is definite there.

@@ -23,7 +23,7 @@ from multimargin.features.scales import (
     ranges_of,
     within_ranges,
 )
-from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
+from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 
 # Maximum number of columns, and of entries, for which features are held dense.
 _FEW_COLUMNS, _MOST_ENTRIES = 500, 2**27
@@ -107,12 +107,10 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         X: MatrixLike,
         *,
         checked_by: BaseEstimator | None = None,
-        sample_weight: Vector | None = None,
     ) -> list[Features]:
         """Fit, and return the features of each view in the chosen form.
 
-        Features that another estimator has checked already have their number and names. Rows of
-        weight 0 have no part in the ranges of columns.
+        Features that another estimator has checked already have their number and names.
         """
         check_auto("unit_length", self.unit_length)
         check_auto("scaling", self.scaling)
@@ -142,20 +140,18 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         ]
         self.stops_ = np.cumsum([part.shape[1] for part in parts]).tolist()
         parts = self._in_form(parts)
-        counted = slice(None) if sample_weight is None or sample_weight.all() else sample_weight > 0
         self.ranges_ = [
-            self._ranges_of(part, counted, unit=unit)
+            self._ranges_of(part, unit=unit)
             for part, unit in zip(parts, self.unit_length_, strict=True)
         ]
         return self._scaled(parts)
 
-    def _ranges_of(self, part: Features, counted: Any, *, unit: bool) -> Ranges | None:
+    def _ranges_of(self, part: Features, *, unit: bool) -> Ranges | None:
         by_scale = isinstance(self.scaling, str)
         if is_sparse(part) or (unit if by_scale else not self.scaling):
             return None
-        rows: Matrix = part[counted]
-        is_alike = by_scale and ends_of_scale(largest_of_columns(rows)) is None
-        return None if is_alike else ranges_of(rows)
+        is_alike = by_scale and ends_of_scale(largest_of_columns(part)) is None
+        return None if is_alike else ranges_of(part)
 
     def transform(self, X: MatrixLike) -> Features:
         """Return the features of all views in the form that was chosen, side by side.

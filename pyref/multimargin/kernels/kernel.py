@@ -17,6 +17,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import check_magnitudes, check_readable
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.storage import canonical, check_storage
+from multimargin.checks.weights import rows_that_count
 from multimargin.features.middle import middle_of
 from multimargin.typing import Features, Matrix, is_sparse
 
@@ -110,6 +111,10 @@ def make_kernel(
     name = check_choice("kernel", kernel, KERNELS)
     if isinstance(gamma, str) and name in ("linear", "precomputed"):
         gamma = 1.0
+    rows = rows_that_count(sample_weight)
+    if rows is not None:
+        assert sample_weight is not None
+        X, sample_weight = X[rows], sample_weight[rows]
     if isinstance(gamma, str):
         spread = _spread(X, gamma, sample_weight)
         gamma = 1.0 / spread if spread > 0.0 else 1.0
@@ -206,15 +211,13 @@ def _spread(X: Features, gamma: str, sample_weight: Matrix | None) -> float:
 
 
 def _variance(X: Features, sample_weight: Matrix | None = None) -> float:
-    if sample_weight is not None:
-        X = X[sample_weight > 0.0]
     if is_sparse(X):
         X = canonical(X)
     if X.min() == X.max():
         # Their mean is rounded, so that the variance around it would be rounding.
         return 0.0
     if sample_weight is not None:
-        weights = sample_weight[sample_weight > 0.0] / sample_weight.sum()
+        weights = sample_weight / sample_weight.sum()
         entries = X.shape[1]
         mean = float(np.sum(weights @ X) / entries)
         if not is_sparse(X):

@@ -19,7 +19,7 @@ from multimargin.blocks.neighbours import (
     TIES_OF_COSINES,
     TIES_OF_SQUARES,
 )
-from multimargin.calibration.held_out import LEAST
+from multimargin.calibration.on_folds import LEAST
 from multimargin.onnx.graph import DOUBLE, INT64, Graph, Node, Rows
 
 _FLOAT = 1  # onnx.TensorProto.FLOAT
@@ -150,7 +150,9 @@ def _labels(graph: Graph, model: LabelNeighbours) -> Node:
 
 def _linear(graph: Graph, model: LinearBlock, X: Rows) -> Node:
     """Append linear classifiers, one per label."""
-    weights = graph.add("Cast", np.ascontiguousarray(model.coef_.T), to=DOUBLE)
+    weights: Any = np.ascontiguousarray(model.coef_.T)
+    if weights.dtype != np.float64:
+        weights = graph.add("Cast", weights, to=DOUBLE)
     return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
 
 

@@ -66,6 +66,7 @@ def export(
         the model was fitted with.
     float32 : bool, default=False
         If True, the input "X" is float32; the file computes in double precision all the same.
+        Models of features that single precision does not hold are refused.
 
     Raises
     ------

@@ -24,6 +24,11 @@ MOST_BYTES = 2**31 - 2**20
 # Smaller constants are written as they are.
 _FEWEST_ENTRIES = 2**10
 
+# Operators, and the number with which runtimes leave them out.
+_LEFT_OUT = {"Add": 0.0, "Sub": 0.0, "Mul": 1.0, "Div": 1.0}
+# Those that hand features on in their units.
+_AS_THEY_ARE = ("Gather", "Slice", "Where", "Concat", "Sub")
+
 Node = str
 """The name of a tensor of the graph."""
 
@@ -71,7 +76,7 @@ class Given:
 
     def _input(self, graph: "Graph", kind: str) -> str:
         if kind == NUMBERS and self.single:
-            return graph.add("Cast", kind, to=DOUBLE)
+            return graph.of_single(graph.add("Cast", kind, to=DOUBLE))
         return kind
 
 
@@ -102,6 +107,7 @@ class Graph:
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._bytes = 0
+        self._single: set[Node] = set()  # Tensors of numbers as they come in single precision
 
     def add(self, operator: str, *inputs: Rows | Constant, **attributes: Any) -> Node:
         """Append an operator, by its name in ONNX, and return its (first) output.
@@ -109,12 +115,45 @@ class Graph:
         Inputs are tensors of the graph, the given rows as numbers, or constants; a float is one of
         float64.
         """
+        if operator in _LEFT_OUT:
+            kept = self._kept(operator, inputs)
+            if kept is not None:
+                return kept
         names = [self._named(value) for value in inputs]
+        if not self._single.isdisjoint(names):
+            _check_single(operator, inputs)
         name = f"{operator}_{len(self._nodes)}"
         # The second output of TopK is not needed, but must have a name.
         outputs = [name, f"{name}_more"] if operator == "TopK" else [name]
         self._nodes.append(self._onnx.helper.make_node(operator, names, outputs, **attributes))
+        if operator in _AS_THEY_ARE and not self._single.isdisjoint(names):
+            self.of_single(name)
         return name
+
+    def of_single(self, name: Node) -> Node:
+        """Note that a tensor has numbers as they come in single precision, and return it."""
+        self._single.add(name)
+        return name
+
+    def _kept(self, operator: str, inputs: tuple[Rows | Constant, ...]) -> Node | None:
+        """Append a sum or a product in a way that runtimes keep, if they would leave it out.
+
+        They leave out terms of 0 and factors of 1, as which they take a single number that is one
+        in single precision.
+        """
+        X, constant = inputs
+        if isinstance(constant, str | Given) or sparse.issparse(constant):
+            return None
+        number: Any = np.asarray(constant)
+        if number.size != 1 or number.dtype != np.float64:
+            return None
+        with np.errstate(over="ignore", under="ignore"):
+            single = number.astype(np.float32).item()
+        if single != _LEFT_OUT[operator] or single == number.item():
+            return None
+        if operator in ("Mul", "Div"):
+            return self.add(operator, self.add(operator, X, 2.0 * number), 0.5)
+        return self.add("Sum", X, number if operator == "Add" else -number)
 
     def model(
         self, outputs: Mapping[str, tuple[Node, np.dtype[Any], int]], metadata: Mapping[str, str]
@@ -193,6 +232,27 @@ class Graph:
         places = self.add("CumSum", places, np.array(0, dtype=np.int64))
         flat = self.add("ScatterElements", zeros, places, self._dense(entries), axis=0)
         return self.add("Reshape", flat, np.array(shape, dtype=np.int64))
+
+
+def _check_single(operator: str, constants: Iterable[Rows | Constant]) -> None:
+    """Refuse numbers that features in single precision cannot meet: theirs were beyond it."""
+    limits = np.finfo(np.float32)
+    for constant in constants:
+        if isinstance(constant, str | Given) or np.asarray(constant).dtype.kind not in "fO":
+            continue
+        numbers: Any = abs(constant)
+        # The weights, or the numbers, of each feature.
+        numbers = numbers.max(axis=1) if operator == "MatMul" else np.asarray(numbers)
+        numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
+        beyond = numbers > limits.max
+        if operator in ("MatMul", "Mul", "Div"):
+            beyond |= (numbers > 0.0) & (numbers < limits.smallest_subnormal)
+        if beyond.any():
+            raise ValueError(
+                "float32 is True, but the model was fitted to features near or beyond the limits "
+                f"of single precision, {limits.tiny:.2g} and {limits.max:.2g}: {operator} has "
+                f"{numbers[beyond][0]:.2g} for one; expected False, or features in other units."
+            )
 
 
 def _entries_of(value: NDArray[Any] | sparse.sparray) -> tuple[NDArray[Any], NDArray[np.int64]]:

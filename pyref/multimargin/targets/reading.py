@@ -58,6 +58,15 @@ class Targets:
         """Return the targets of some rows."""
         return replace(self, indicator=self.indicator[places])
 
+    @property
+    def strata(self) -> Any:
+        """Values that folds are stratified by: relevant labels, or classes; a sparse indicator."""
+        indicator: Any = self.indicator
+        if sparse.issparse(indicator):
+            return indicator
+        relevant = (indicator == 1).astype(int)
+        return relevant if self.multilabel else relevant.argmax(axis=1)
+
     def name_outputs(self, estimator: BaseEstimator) -> None:
         """Set `classes_` of an estimator, and `label_names_in_` where the targets had names."""
         estimator.classes_ = self.classes

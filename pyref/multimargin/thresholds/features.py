@@ -106,8 +106,8 @@ class FeaturesThreshold(CheckedThreshold):
         with_pairs = np.flatnonzero(learned)
         if with_pairs.size == 0:
             raise ValueError(
-                "y has no row with both relevant and irrelevant labels; a threshold cannot be "
-                "learned from the features."
+                "y has no row with both relevant and irrelevant labels to learn a threshold from "
+                "the features; expected some, or another threshold."
             )
         middles = _middles(scores, Y, with_pairs)
         # Targets within rounding of the scores, or without a square, are 0.

@@ -1,5 +1,7 @@
 """Base of the estimators with a kernel: the expansion of the scores over training rows."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +20,7 @@ from multimargin.checks.parameters import (
     check_verbosity,
     thread_count,
 )
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, rows_that_count
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.bases.training_kernel import TrainingKernel
 from multimargin.estimators.fitting.products import product
@@ -38,7 +40,7 @@ from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Checked input of a fit."""
+    """Checked input of a fit, without the rows of weight 0."""
 
     X: Any  # (n, d): Features, or the kernel matrix
     targets: Targets  # Labels of the labelled rows
@@ -46,6 +48,16 @@ class TrainingData:
     weights: Matrix | None  # (n,): Weight of each row; None is 1
     kernel: Kernel
     deadline: float | None  # When the fit has to end, by `time.monotonic`
+    given: NDArray[np.bool_]  # (n_given,): Which of the rows that were given are labelled
+    rows: NDArray[np.intp] | None  # (n,): Numbers of the rows among those, if some have weight 0
+
+    def of_given(self, values: Matrix) -> Matrix:
+        """Return values (n, q) as those of all given rows, 0 for those of weight 0."""
+        if self.rows is None:
+            return values
+        found = np.zeros((self.given.size, *values.shape[1:]))
+        found[self.rows] = values
+        return found
 
 
 @dataclass(repr=False, eq=False)
@@ -112,9 +124,15 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         X = self._checked_features(X, reset=True)
         targets, labelled = self._read_targets(y)
         check_as_many_rows(labelled, X)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        counted = targets.indicator if weights is None else targets.indicator[weights[labelled] > 0]
-        self._check_labels(counted)
+        weights, given = check_sample_weight(sample_weight, X.shape[0]), labelled
+        rows = rows_that_count(weights)
+        if rows is not None:
+            assert weights is not None
+            targets = targets.rows(np.flatnonzero(weights[labelled]))
+            X, labelled, weights = X[rows], labelled[rows], weights[rows]
+            if self.kernel == "precomputed":
+                X = np.ascontiguousarray(X[:, rows])
+        self._check_labels(targets.indicator)
         kernel = make_kernel(
             self.kernel,
             X,
@@ -123,7 +141,22 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             coef0=self.coef0,
             sample_weight=weights,
         )
-        return TrainingData(X, targets, labelled, weights, kernel, deadline)
+        return TrainingData(X, targets, labelled, weights, kernel, deadline, given, rows)
+
+    @contextmanager
+    def _numbered(self, data: TrainingData) -> Iterator[None]:
+        """Give the rows of a fit their numbers among those that were given, when it has ended."""
+        before = vars(self).get("support_")
+        try:
+            yield
+        finally:
+            stored = vars(self).get("support_", before) is not before
+            if stored and data.rows is not None:
+                self._number_rows(data)
+
+    def _number_rows(self, data: TrainingData) -> None:
+        assert data.rows is not None
+        self.support_ = data.rows[vars(self)["support_"]]
 
     def _training_kernel(
         self, X: Features, kernel: Kernel, *, needed: bool = False, matrix: Matrix | None = None

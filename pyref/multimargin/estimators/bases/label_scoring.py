@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, rows_that_count
 from multimargin.estimators.fitting.certificate import without_rounding
 from multimargin.estimators.fitting.report import Report
 from multimargin.features.checked import TakesFeatures
@@ -126,13 +126,18 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
     def _checked_data(
         self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None
     ) -> tuple[Any, Targets, Vector | None]:
-        """Return features, targets and weights as a fit takes them."""
+        """Return features, targets and weights as a fit takes them, of the rows that count."""
         if y is None:
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
         targets = read_targets(y)
         check_as_many_rows(targets.indicator, X)
-        return X, targets, check_sample_weight(sample_weight, X.shape[0])
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        rows = rows_that_count(weights)
+        if rows is None:
+            return X, targets, weights
+        assert weights is not None
+        return X[rows], targets.rows(rows), weights[rows]
 
     def _label_scores(self, X: Features) -> Matrix:
         """Return the scores of checked rows, in an array that the caller may change."""

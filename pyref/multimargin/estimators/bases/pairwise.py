@@ -144,20 +144,21 @@ class PairwiseClassifier(KernelExpansionClassifier):
             If a tenth of the rows or more has no label, of a method that ranks pairs of labels.
         """
         data = self._training_data(X, y, sample_weight)
-        if data.targets is not y and self._model().loss != zero_label.LOSS:
+        if not isinstance(y, Targets) and self._model().loss != zero_label.LOSS:
             warn_of_empty_rows(data.targets.indicator, data.weights)
         training = self._training_kernel(data.X, data.kernel)
         if training.indefinite and self._needs_definite_kernel():
             training.make_definite()
         progress = Progress(self, self.max_iter, self.verbose)
         problem = self._problem(data, training, progress)
-        fit = kept_fit(
-            self,
-            progress,
-            solve=partial(progress.interrupts.reached_by, self._prepared(problem)),
-            keep=partial(self._keep, data, training, problem),
-            learn=partial(self._fit_threshold, problem, data.targets),
-        )
+        with self._numbered(data):
+            fit = kept_fit(
+                self,
+                progress,
+                solve=partial(progress.interrupts.reached_by, self._prepared(problem)),
+                keep=partial(self._keep, data, training, problem),
+                learn=partial(self._fit_threshold, problem, data.targets),
+            )
         if training.indefinite or fit.status == "indefinite_kernel":
             self.status_ = "indefinite_kernel"
             fit = replace(fit, status=self.status_)
@@ -190,7 +191,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         top = number_at_the_top(self.top_k, indicator.shape[1])
         kind = "zero label" if model.loss == zero_label.LOSS else self.pair_weights
         pair_weights = weights_of_pairs(indicator, self.C, kind, data.weights, top)
-        start = self._start(data.targets, pair_weights) if self.warm_start else None
+        start = self._start(data, pair_weights) if self.warm_start else None
         if start is not None:
             start *= _shrunk(indicator, self.class_weight_, _each_label(label_weights, start))
             start *= _shrunk_at_the_top(indicator, self._fit_top, top)
@@ -223,9 +224,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
         # Only hinges have bounded dual variables: the problem of the other losses has no optimum.
         return self._model().loss not in ("hinge", zero_label.LOSS)
 
-    def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
+    def _start(self, data: TrainingData, weights: Matrix) -> Matrix | None:
         """Return the previous dual matrix, feasible for the current C, with zeros for new rows."""
-        n, q = targets.indicator.shape
+        n, q = data.given.size, data.targets.indicator.shape[1]
         if self._fit_shape is None or getattr(self, "dual_coef_", None) is None:
             return None
         n_before, q_before = self._fit_shape
@@ -237,13 +238,18 @@ class PairwiseClassifier(KernelExpansionClassifier):
             scale = min(1.0, scale * n_before / n)
         start = np.zeros((n, q))
         start[:n_before] = self._dual_before(self._fit_shape) * scale
-        return start
+        return start if data.rows is None else start[data.rows]
 
     def _dual_before(self, shape: tuple[int, ...]) -> Matrix:
         """Return the dual matrix of the previous fit."""
         dual = np.zeros(shape)
         dual[self.support_] = self.dual_coef_
         return dual
+
+    def _number_rows(self, data: TrainingData) -> None:
+        super()._number_rows(data)
+        if self._fit_shape is not None:
+            self._fit_shape = data.given.size, *self._fit_shape[1:]
 
     def _forget_rows(self) -> None:
         super()._forget_rows()

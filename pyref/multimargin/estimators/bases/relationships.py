@@ -114,12 +114,13 @@ class RelationshipClassifier(KernelExpansionClassifier):
         task = Labelled(
             data.targets, shares, self._regularisation(), progress, deadline=data.deadline
         )
-        fit = kept_fit(
-            self,
-            progress,
-            solve=partial(self._fit_expansion, data, task),
-            keep=partial(self._keep, data, task),
-        )
+        with self._numbered(data):
+            fit = kept_fit(
+                self,
+                progress,
+                solve=partial(self._fit_expansion, data, task),
+                keep=partial(self._keep, data, task),
+            )
         advice = "Increase max_iter, tol or the regularisation, or scale the features or the kernel"
         advice += ", or use solver='splitting'." if self.solver == "alternating" else "."
         self._warn_of_the_end(fit, "rounds", advice, X=data.X, nearest=fit.solved_nearest)
@@ -142,6 +143,12 @@ class RelationshipClassifier(KernelExpansionClassifier):
     def _forget_rows(self) -> None:
         super()._forget_rows()
         del self.dual_variables_
+
+    def _number_rows(self, data: TrainingData) -> None:
+        super()._number_rows(data)
+        dual = np.zeros((data.labelled.size, *self.dual_variables_.shape[1:]))
+        dual[data.labelled] = self.dual_variables_
+        self.dual_variables_ = data.of_given(dual)[data.given]
 
     def _penalty_of_weights(self) -> float | None:
         """Return the penalty of the stored weights; None if it is that of the expansion."""

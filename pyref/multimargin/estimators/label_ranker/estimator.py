@@ -48,6 +48,7 @@ from multimargin.notices import warn
 from multimargin.targets.indicator import check_pairs, with_nan
 from multimargin.targets.reading import Labels, Targets, read_targets
 from multimargin.thresholds import Threshold
+from multimargin.tuning.counted import counted
 from multimargin.tuning.folds import check_folds
 from multimargin.typing import ClassWeight, Features, Folds, LabelsLike, Matrix, MatrixLike, Scoring
 from multimargin.whole_fits import is_whole, whole_or_unchanged
@@ -307,7 +308,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             row; or one class per row, the best of which is predicted.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows in fits, calibration and scores, over the mean of those above 0:
-            only their ratios count. None gives each row the weight 1.
+            only their ratios count. Rows of weight 0 are left out, also where `cv` is a splitter or
+            pairs of row numbers, which are of all rows. None gives each row the weight 1.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
 
@@ -354,18 +356,26 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     def _task(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None, groups: Any) -> Task:
         """Check the arguments, prepare the features, and choose the folds."""
-        X, targets, weights = self._checked(X, y, sample_weight)
+        given = counted(*self._checked(X, y, sample_weight), groups, self.cv)
+        X, targets, weights, groups = given.X, given.targets, given.sample_weight, given.groups
+        check_pairs(targets.indicator)
         shortlisted = needs_shortlists(targets)
         if shortlisted:
             check_for_shortlists(self, targets)
         q = targets.indicator.shape[1]
-        threshold_of(self).check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
+        threshold = threshold_of(self)
+        threshold.check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
+        if threshold.exchangeable and not targets.multilabel:
+            raise ValueError(
+                f"threshold is {threshold!r}, and y has one class in each row, the best of which "
+                "is predicted without a threshold; expected labels, or no guarantee."
+            )
         dense = False if shortlisted else "auto"
         views = Views(self.views, unit_length=self.unit_length, scaling=self.scaling, dense=dense)
-        parts = views.fit_parts(X, checked_by=self, sample_weight=weights)
+        parts = views.fit_parts(X, checked_by=self)
         learned = with_empty(targets, calibration=self.calibration)
         seed = seed_of(self.random_state)
-        folds, searched = chosen_folds(self.cv, X, targets, groups, parts, seed)
+        folds, searched = chosen_folds(given.cv, X, targets, groups, parts, seed)
         check_folds(folds, learned.indicator)
         if searched is not folds:
             check_folds(searched, learned.indicator)
@@ -390,7 +400,6 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             targets = replace(targets, indicator=held)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, targets.indicator.shape[0])
-        check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0.0])
         if weights is not None:
             # C is relative to the weights, and the values to try are not.
             weights = weights / weights.max()

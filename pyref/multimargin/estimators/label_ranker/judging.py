@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from multimargin.calibration import PooledCalibration
-from multimargin.calibration.calibrated import make_odds_threshold, odds_within_folds
+from multimargin.calibration.bend import Calibration
+from multimargin.calibration.calibrated import calibrate, make_odds_threshold, odds_within_folds
 from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker.task import Fold, Task
@@ -87,12 +88,17 @@ class Judge:
     ) -> tuple[Head, HeldOut]:
         """Return the head of a rough calibration, and the held-out scores it learned from."""
         held_out = self.with_blocks([scores])
-        if calibration is None:
-            calibration, odds = self._roughly_calibrated(held_out)
+        found: Calibration | None = calibration
+        if self._model.calibration and threshold_of(self._model).exchangeable:
+            # A guarantee needs odds of rows that their calibration has not seen.
+            one = calibrate(held_out, top_k=_TOP_K)
+            found, odds = one.calibration, one.odds
+        elif calibration is None:
+            found, odds = self._roughly_calibrated(held_out)
         else:
             odds = calibration.odds(held_out.blocks, listed=held_out.listed)
         threshold = self._learned_threshold(odds, held_out)
-        return Head(calibration, threshold, self._n_labels, self._model.at_least_one), held_out
+        return Head(found, threshold, self._n_labels, self._model.at_least_one), held_out
 
     def score(self, held_out: HeldOut, *, lift: bool) -> float:
         """Return the mean value of the folds, with odds and thresholds from other rows."""

@@ -121,7 +121,8 @@ class Search:
         if np.isnan(self.best.values).all():
             raise ValueError(
                 "scoring has nothing to measure in the held-out rows of the folds: it is NaN on "
-                "each fold of each setting, as when a label has only one value."
+                "each fold of each setting, as when a label has only one value; expected labels of "
+                "both values in each fold, or another scoring, such as 'micro_average_precision'."
             )
 
     def _climb(self, setting: Setting, Cs: Sequence[float], rival: Tried | None = None) -> None:

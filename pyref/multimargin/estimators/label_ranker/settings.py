@@ -19,7 +19,7 @@ from multimargin.estimators.pairwise.pair_weights import check_top_k
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.kernels import KernelFunction, make_kernel
-from multimargin.typing import ClassWeight, Features
+from multimargin.typing import ClassWeight, Features, Matrix
 
 # With this many labels, a relevant one is ranked against the few hardest ones.
 _MANY_LABELS, _HARDEST = 100, 20
@@ -127,7 +127,7 @@ def grid_of(model: BaseEstimator, task: Task, X: Features, seconds: float) -> Gr
     return Grid(
         losses_of(model.loss, task),
         kernels,
-        gammas_of(model.gamma, X, kernels[0]),
+        gammas_of(model.gamma, X, kernels[0], task.sample_weight),
         class_weights_of(model.class_weight, task),
         top_ks_of(model.top_k, n_labels),
         Cs_of(model.Cs),
@@ -185,13 +185,15 @@ def kernels_of(
     return ("rbf", "linear")
 
 
-def gammas_of(gamma: object, X: Features, kernel: str | KernelFunction) -> tuple[str | float, ...]:
+def gammas_of(
+    gamma: object, X: Features, kernel: str | KernelFunction, sample_weight: Matrix | None
+) -> tuple[str | float, ...]:
     """Return the coefficients of a parameter for the first kernel that is tried."""
     gammas: tuple[Any, ...] = ("scale",)
     if gamma is not None:
         gammas = values_of("gamma", gamma)
     elif kernel == "rbf":
-        scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
+        scale = make_kernel("rbf", X, gamma="scale", sample_weight=sample_weight).gamma
         gammas = tuple(width * scale for width in _WIDTHS)
     return gammas if takes_gamma(kernel) else gammas[:1]
 

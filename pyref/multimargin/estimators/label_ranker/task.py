@@ -110,15 +110,11 @@ def chosen_folds(
     seed: int,
 ) -> tuple[list[Fold], list[Fold]]:
     """Return the folds of a fit, and those on which settings are compared."""
-    strata: Any = targets.indicator
-    if not sparse.issparse(strata):
-        relevant = (strata == 1).astype(int)
-        strata = relevant if targets.multilabel else relevant.argmax(axis=1)
-    folds = folds_of(cv, X, strata, groups)
+    folds = folds_of(cv, X, targets.strata, groups)
     if has_many_pairs(targets) and isinstance(cv, Integral):
         # One part has as many rows as a calibration needs, or more.
         (train, test), *_ = folds
-        if sparse.issparse(strata) and test.size > _MOST_HELD_OUT:
+        if sparse.issparse(targets.indicator) and test.size > _MOST_HELD_OUT:
             drawn = np.random.RandomState(seed).permutation(test.size)[:_MOST_HELD_OUT]
             test = test[np.sort(drawn)]
         folds = [(train, test)]
