@@ -251,7 +251,8 @@ def _share_of_known(indicator: NDArray[np.uint8]) -> float:
     """
     q = indicator.shape[1]
     known = np.count_nonzero(indicator != UNKNOWN, axis=1)
-    share = mean = float(known[known > 0].mean()) / q
+    mean = float(known[known > 0].mean()) / q
+    share: float = mean
     for _ in range(100):
         share = mean * (1.0 - (1.0 - share) ** q)
     return share
