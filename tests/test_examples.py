@@ -43,7 +43,6 @@ QUICK = [
     in (
         "README",
         "index",
-        "from_a_data_frame",
         "getting_started",
         "datasets",
         "llsf",

@@ -1,5 +1,6 @@
 """A forest for all labels at once, kept as plain arrays."""
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,8 @@ _SMALL, _LARGE = 2.0**-10, 2.0**100
 _MOST_DOUBLED = 1000
 # Entries that are held dense at a time: features of rows, or shares of the leaves they reach.
 _ENTRIES = 2**22
+# Numbers of targets from which a tree is long for Ctrl-C, and a thread short.
+_MANY_TARGETS = 2**16
 
 
 class LabelForest(LabelBlock):
@@ -145,8 +148,11 @@ class LabelForest(LabelBlock):
         # As its forests draw them.
         seeds = [draws.randint(np.iinfo(np.int32).max) for _ in range(count)]
         options = {"min_samples_leaf": self.min_samples_leaf, "max_features": self.max_features}
-        trees = (ExtraTreeRegressor(**options, random_state=one) for one in seeds)
-        return [aside(tree.fit, X, targets, weights, check_input=False).tree_ for tree in trees]
+        trees = [ExtraTreeRegressor(**options, random_state=one) for one in seeds]
+        for tree in trees:
+            fit = partial(aside, tree.fit) if targets.size > _MANY_TARGETS else tree.fit
+            fit(X, targets, weights, check_input=False)
+        return [tree.tree_ for tree in trees]
 
     def _keep(self, trees: list[Any], X: Any, indicator: Any, weights: Any) -> None:
         """Copy the trees into arrays, and count the labels of their leaves."""

@@ -1,5 +1,6 @@
 """One logistic regression per label, as one matrix of weights."""
 
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -27,6 +28,8 @@ _LARGE = 1e20
 # Bounds of the weights: the maximum times C, the minimum relative to the heaviest row, and the
 # minimum times C.
 _HEAVIEST, _LIGHTEST, _LEAST = 1e12, 1e-12, 1e-30
+# Entries of features from which the fit of a label is long for Ctrl-C, and a thread short.
+_MANY_ENTRIES = 2**18
 
 
 class LabelLogistic(LinearBlock):
@@ -115,6 +118,8 @@ class LabelLogistic(LinearBlock):
         self.gap_ = np.zeros(q)
         self.classes_ = np.arange(q)
         logistic = LogisticRegression(C=self.C, solver="liblinear", tol=self.tol)
+        is_large = (X.nnz if is_sparse(X) else X.size) > _MANY_ENTRIES
+        fit = partial(aside, logistic.fit) if is_large else logistic.fit
         for label in range(q):
             rows = known[:, label]
             own = relevant[rows, label]
@@ -125,7 +130,7 @@ class LabelLogistic(LinearBlock):
                     totals = np.bincount(own, weighed)
                     weighed = weighed * (totals.sum() / (2.0 * totals))[own.astype(int)]
                 weighed = self._solvable(weighed)
-                aside(logistic.fit, features, own, sample_weight=weighed)
+                fit(features, own, sample_weight=weighed)
                 self.coef_[label] = logistic.coef_[0]
                 self.intercept_[label] = logistic.intercept_[0]
                 self.gap_[label] = _gap(
