@@ -27,7 +27,7 @@ from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.bases.nested import NestedEstimators
 from multimargin.estimators.fitting.time_limit import check_max_time
 from multimargin.estimators.label_ranker.fit import WITHIN_ROWS, Fit
-from multimargin.estimators.label_ranker.judging import threshold_of
+from multimargin.estimators.label_ranker.judging import check_threshold, threshold_of
 from multimargin.estimators.label_ranker.search import results_of
 from multimargin.estimators.label_ranker.settings import check_losses, is_auto
 from multimargin.estimators.label_ranker.shortlists import (
@@ -307,9 +307,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             Label indicator of 0 and 1, NaN for unknown labels; or the names of the labels of each
             row; or one class per row, the best of which is predicted.
         sample_weight : array-like of shape (n,), default=None
-            Weights of the rows in fits, calibration and scores, over the mean of those above 0:
-            only their ratios count. Rows of weight 0 are left out, also where `cv` is a splitter or
-            pairs of row numbers, which are of all rows. None gives each row the weight 1.
+            Weights of the rows in fits, calibration and scores, of which only the ratios count;
+            rows of weight 0 are left out (a splitter as `cv` is of all rows). None is 1 for all.
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
 
@@ -362,14 +361,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         shortlisted = needs_shortlists(targets)
         if shortlisted:
             check_for_shortlists(self, targets)
-        q = targets.indicator.shape[1]
-        threshold = threshold_of(self)
-        threshold.check(n_labels=q, sample_weight=weights, at_least_one=self.at_least_one)
-        if threshold.exchangeable and not targets.multilabel:
-            raise ValueError(
-                f"threshold is {threshold!r}, and y has one class in each row, the best of which "
-                "is predicted without a threshold; expected labels, or no guarantee."
-            )
+        check_threshold(self, targets, weights)
         dense = False if shortlisted else "auto"
         views = Views(self.views, unit_length=self.unit_length, scaling=self.scaling, dense=dense)
         parts = views.fit_parts(X, checked_by=self)

@@ -17,6 +17,7 @@ from multimargin.calibration.head import Head
 from multimargin.calibration.held_out import HeldOut
 from multimargin.estimators.label_ranker.task import Fold, Task
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
+from multimargin.targets.reading import Targets
 from multimargin.thresholds import Threshold, make_threshold
 from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Matrix, Scoring
@@ -32,6 +33,17 @@ def threshold_of(model: BaseEstimator, *, mostly_empty: bool = False) -> Thresho
     if not model.calibration and not isinstance(model.threshold, str | Threshold):
         return make_threshold(model.threshold)
     return make_odds_threshold(model.threshold, mostly_empty=mostly_empty)
+
+
+def check_threshold(model: BaseEstimator, targets: Targets, sample_weight: Matrix | None) -> None:
+    """Refuse a threshold that cannot be learned from these labels and weights."""
+    threshold, q = threshold_of(model), targets.indicator.shape[1]
+    threshold.check(n_labels=q, sample_weight=sample_weight, at_least_one=model.at_least_one)
+    if threshold.exchangeable and not targets.multilabel:
+        raise ValueError(
+            f"threshold is {threshold!r}, and y has one class in each row, the best of which is "
+            "predicted without a threshold; expected labels, or no guarantee."
+        )
 
 
 class Judge:
