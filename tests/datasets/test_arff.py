@@ -411,6 +411,14 @@ def test_labels_are_named_as_columns_are(load, labels):
     assert load(DENSE, labels).label_names == load(DENSE, -2).label_names
 
 
+def test_names_of_labels_may_be_longer_than_those_of_files(tmp_path):
+    names = [f"the label number {k} of very many" for k in range(20)]
+    lines = ["@relation r", "@attribute x numeric", *(f"@attribute '{n}' {{0,1}}" for n in names)]
+    file = tmp_path / "long.arff"
+    file.write_text("\n".join([*lines, "@data", ",".join(["1.5", *"01" * 10]), ""]))
+    assert load_arff(file, ",".join(names)).label_names == tuple(names)
+
+
 def test_a_missing_label_is_unknown(load):
     for content, old, new in (
         (DENSE, "2,0,strong,cloudy,0,1", "2,0,strong,cloudy,0,?"),

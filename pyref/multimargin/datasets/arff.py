@@ -40,9 +40,9 @@ def load_arff(
         Attributes that are labels. A path: the XML file of MULAN, which names them. Other texts:
         their names, patterns or places, as for `load_table`. A positive integer k: the first k
         attributes; a negative one: the last k, as in MEKA's option ``-C``. (MULAN's own files have
-        the labels last.) None looks for an XML file beside it: one of the
-        same name, with or without "-train" and "-test"; then the option ``-C k`` in the file's
-        ``@relation``; then the only XML file there is.
+        the labels last.) None looks for an XML file beside it: one of the same name, with or
+        without "-train" and "-test"; then the option ``-C k`` in the file's ``@relation``; then the
+        only XML file there is.
     drop : str or sequence of str, default=()
         Names of attributes to leave out, such as texts and dates, which no feature can be made of.
         `labels` counts them nevertheless.

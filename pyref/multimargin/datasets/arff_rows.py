@@ -115,7 +115,7 @@ def labels_of_arff(file: Path, labels: Any) -> Any:
 def _is_path(labels: object) -> bool:
     """Return whether labels are a file, and not names of columns."""
     return isinstance(labels, os.PathLike) or (
-        isinstance(labels, str) and (labels.lower().endswith(".xml") or Path(labels).is_file())
+        isinstance(labels, str) and (labels.lower().endswith(".xml") or os.path.isfile(labels))
     )
 
 
