@@ -69,10 +69,12 @@ def _is_label(values: NDArray[Any], Y: NDArray[Any]) -> bool:
     is_marked = (marks | (values == values.min())).all()
     if not (is_marked and _MANY_ROWS <= n_marked <= len(values) - _MANY_ROWS):
         return False
-    same = head == marks[:_HEAD, None]
-    likely = np.flatnonzero(same.all(axis=0) | ~same.any(axis=0)).tolist()
+    same = np.column_stack([head, head.any(axis=1)]) == marks[:_HEAD, None]
+    *likely, any_label = same.all(axis=0) | ~same.any(axis=0)
     # Labels that are unknown are equal to nothing.
-    of_labels = [*(Y[:, k] for k in likely), (Y == 1).any(axis=1)]
+    of_labels = [Y[:, k] for k in np.flatnonzero(likely)]
+    if any_label:
+        of_labels.append((Y == 1).any(axis=1))
     return any(np.array_equal(of, wanted) for of in of_labels for wanted in (marks, ~marks))
 
 
