@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from multimargin.blas import with_one_blas_thread
 from multimargin.blocks.base import LinearBlock, without_traces
 from multimargin.checks.parameters import check_real
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
 from multimargin.features.scales import largest_of_columns
 from multimargin.targets.indicator import known_labels
@@ -89,9 +89,7 @@ class LabelDiscriminant(LinearBlock):
         relevant, known = known_labels(y, "y")
         weights = check_sample_weight(sample_weight, len(relevant))
         weights = np.ones(len(relevant)) if weights is None else weights / weights.max()
-        kept = np.flatnonzero(weights)
-        if kept.size < weights.size:
-            X, relevant, known, weights = X[kept], relevant[kept], known[kept], weights[kept]
+        weights, X, relevant, known = of_rows_that_count(weights, X, relevant, known)
         size, totals, hits = weights.sum(), weights @ known, weights @ relevant
         shares = (hits + 0.5) / (totals + 1.0)
         scale = largest_of_columns(X)

@@ -1,6 +1,6 @@
 """A forest for all labels at once, kept as plain arrays."""
 
-from functools import partial
+from operator import call
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from multimargin.blocks.base import (
     with_shares,
 )
 from multimargin.checks.parameters import check_integer, seed_of
-from multimargin.checks.weights import check_sample_weight, rows_that_count
+from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
 from multimargin.features.scales import largest_of_columns
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector
@@ -125,10 +125,7 @@ class LabelForest(LabelBlock):
         X = validate_data(self, X, accept_sparse="csc", dtype=_FLOATS)
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = with_shares(y, weights)
-        rows = rows_that_count(weights)
-        if rows is not None:
-            assert weights is not None
-            X, indicator, weights = X[rows], indicator[rows], weights[rows]
+        weights, X, indicator = of_rows_that_count(weights, X, indicator)
         self.scale_ = _scale_of(X)
         X = self._in_single(X)
         seed = seed_of(self.random_state)
@@ -148,11 +145,9 @@ class LabelForest(LabelBlock):
         # As its forests draw them.
         seeds = [draws.randint(np.iinfo(np.int32).max) for _ in range(count)]
         options = {"min_samples_leaf": self.min_samples_leaf, "max_features": self.max_features}
-        trees = [ExtraTreeRegressor(**options, random_state=one) for one in seeds]
-        for tree in trees:
-            fit = partial(aside, tree.fit) if targets.size > _MANY_TARGETS else tree.fit
-            fit(X, targets, weights, check_input=False)
-        return [tree.tree_ for tree in trees]
+        trees = (ExtraTreeRegressor(**options, random_state=one) for one in seeds)
+        run: Any = aside if targets.size > _MANY_TARGETS else call
+        return [run(tree.fit, X, targets, weights, check_input=False).tree_ for tree in trees]
 
     def _keep(self, trees: list[Any], X: Any, indicator: Any, weights: Any) -> None:
         """Copy the trees into arrays, and count the labels of their leaves."""

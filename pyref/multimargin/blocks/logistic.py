@@ -1,7 +1,7 @@
 """One logistic regression per label, as one matrix of weights."""
 
-from functools import partial
-from typing import Self
+from operator import call
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from multimargin.blocks.base import (
     without_traces,
 )
 from multimargin.checks.parameters import check_choice
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
 from multimargin.features.scales import largest_of_columns
 from multimargin.targets.indicator import known_labels
@@ -108,9 +108,7 @@ class LabelLogistic(LinearBlock):
             )
         relevant, known = known_labels(y, "y")
         weights = check_sample_weight(sample_weight, len(relevant))
-        if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            X, relevant, known, weights = X[kept], relevant[kept], known[kept], weights[kept]
+        weights, X, relevant, known = of_rows_that_count(weights, X, relevant, known)
         X, scale = _scaled(without_traces(X))
         q = relevant.shape[1]
         self.coef_ = np.zeros((q, X.shape[1]), dtype=np.float32)
@@ -118,8 +116,8 @@ class LabelLogistic(LinearBlock):
         self.gap_ = np.zeros(q)
         self.classes_ = np.arange(q)
         logistic = LogisticRegression(C=self.C, solver="liblinear", tol=self.tol)
-        is_large = (X.nnz if is_sparse(X) else X.size) > _MANY_ENTRIES
-        fit = partial(aside, logistic.fit) if is_large else logistic.fit
+        entries = X.nnz if is_sparse(X) else X.size
+        run: Any = aside if entries > _MANY_ENTRIES else call
         for label in range(q):
             rows = known[:, label]
             own = relevant[rows, label]
@@ -130,7 +128,7 @@ class LabelLogistic(LinearBlock):
                     totals = np.bincount(own, weighed)
                     weighed = weighed * (totals.sum() / (2.0 * totals))[own.astype(int)]
                 weighed = self._solvable(weighed)
-                fit(features, own, sample_weight=weighed)
+                run(logistic.fit, features, own, sample_weight=weighed)
                 self.coef_[label] = logistic.coef_[0]
                 self.intercept_[label] = logistic.intercept_[0]
                 self.gap_[label] = _gap(

@@ -15,7 +15,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.blocks.base import OddsBlock, with_shares
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.checks.storage import canonical
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.features.lengths import unit_rows
 from multimargin.features.middle import middle_of
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike
@@ -115,9 +115,7 @@ class LabelNeighbours(OddsBlock):
         labels = with_shares(y, weights)
         if weights is None:
             weights = np.ones(X.shape[0])
-        kept = weights > 0.0
-        if not kept.all():
-            X, labels, weights = X[kept], labels[kept], weights[kept]
+        weights, X, labels = of_rows_that_count(weights, X, labels)
         self.weights_ = weights / weights.max()
         self.labels_ = sparse.csr_array(labels)
         self.shares_ = (self.labels_.T @ self.weights_) / self.weights_.sum()

@@ -1,6 +1,7 @@
 """Checks of the weights of rows."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +42,13 @@ def rows_that_count(sample_weight: NDArray[np.float64] | None) -> NDArray[np.int
     if sample_weight is None or sample_weight.all():
         return None
     return np.flatnonzero(sample_weight)
+
+
+def of_rows_that_count(sample_weight: NDArray[np.float64] | None, *arrays: Any) -> tuple[Any, ...]:
+    """Return the weights, and arrays of as many rows, of the rows with a positive weight."""
+    rows = rows_that_count(sample_weight)
+    found = sample_weight, *arrays
+    return found if rows is None else tuple(array[rows] for array in found)
 
 
 def refuse_metadata(estimator: BaseEstimator, metadata: Mapping[str, object]) -> None:

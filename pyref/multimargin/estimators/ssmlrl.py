@@ -155,12 +155,8 @@ class SSMLRL(RelationshipClassifier):
         super()._forget_rows()
         del self.labelled_
 
-    def _number_rows(self, data: TrainingData) -> None:
-        super()._number_rows(data)
-        self.labelled_ = np.flatnonzero(data.given)
-
     def _keep(self, data: TrainingData, task: Labelled, fit: RelationshipFit) -> RelationshipFit:
-        self.labelled_ = np.flatnonzero(data.labelled)
+        self.labelled_ = np.flatnonzero(data.given)
         return super()._keep(data, task, fit)
 
     def _fit_expansion(self, data: TrainingData, task: Labelled) -> RelationshipFit:

@@ -17,7 +17,7 @@ from multimargin.blas import with_one_blas_thread
 from multimargin.checks.arrays import check_magnitudes, check_readable
 from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.checks.storage import canonical, check_storage
-from multimargin.checks.weights import rows_that_count
+from multimargin.checks.weights import of_rows_that_count
 from multimargin.features.middle import middle_of
 from multimargin.typing import Features, Matrix, is_sparse
 
@@ -111,10 +111,7 @@ def make_kernel(
     name = check_choice("kernel", kernel, KERNELS)
     if isinstance(gamma, str) and name in ("linear", "precomputed"):
         gamma = 1.0
-    rows = rows_that_count(sample_weight)
-    if rows is not None:
-        assert sample_weight is not None
-        X, sample_weight = X[rows], sample_weight[rows]
+    sample_weight, X = of_rows_that_count(sample_weight, X)
     if isinstance(gamma, str):
         spread = _spread(X, gamma, sample_weight)
         gamma = 1.0 / spread if spread > 0.0 else 1.0

@@ -9,6 +9,7 @@ from scipy.special import logit, rel_entr
 from scipy.stats import binom
 
 from multimargin.checks.parameters import check_real
+from multimargin.checks.weights import of_rows_that_count
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.thresholds.base import CommonThreshold, Known, middle
@@ -118,7 +119,7 @@ class RecallGuarantee(Guarantee):
 
     def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         share = 1.0 - self.recall
-        scores, Y = _counted(scores, Y, weights)
+        _, scores, Y = of_rows_that_count(weights, scores, Y)
         relevant = Y == 1
         counts = np.count_nonzero(relevant, axis=1)
         self.n_rows_ = int(np.count_nonzero(counts))
@@ -218,7 +219,7 @@ class PrecisionGuarantee(Guarantee):
 
     def _learn(self, scores: Scores, Y: Known, weights: Vector | None, X: Any) -> None:
         share, level = 1.0 - self.precision, 1.0 - self.confidence
-        scores, Y = _counted(scores, Y, weights)
+        _, scores, Y = of_rows_that_count(weights, scores, Y)
         has_known = (Y != UNKNOWN).any(axis=1)
         scores, Y = scores[has_known], Y[has_known]
         self.n_rows_ = len(scores)
@@ -236,11 +237,6 @@ class PrecisionGuarantee(Guarantee):
                 f"{self.confidence:g} on the {self.n_rows_} rows to learn from; the highest "
                 "one tried is used, without a guarantee."
             )
-
-
-def _counted(scores: Scores, Y: Known, weights: Vector | None) -> tuple[Scores, Known]:
-    """Return scores and indicator of the rows with positive weight."""
-    return (scores, Y) if weights is None else (scores[weights > 0.0], Y[weights > 0.0])
 
 
 def _share_of_known(indicator: NDArray[np.uint8]) -> float:

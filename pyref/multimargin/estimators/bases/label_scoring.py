@@ -1,5 +1,6 @@
 """Base of all estimators: scores of labels, and predictions from them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
-from multimargin.checks.weights import check_sample_weight, rows_that_count
+from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.estimators.fitting.certificate import without_rounding
 from multimargin.estimators.fitting.report import Report
 from multimargin.features.checked import TakesFeatures
@@ -132,12 +133,10 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
         X = self._checked_features(X, reset=True)
         targets = read_targets(y)
         check_as_many_rows(targets.indicator, X)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        rows = rows_that_count(weights)
-        if rows is None:
-            return X, targets, weights
-        assert weights is not None
-        return X[rows], targets.rows(rows), weights[rows]
+        weights, X, indicator = of_rows_that_count(
+            check_sample_weight(sample_weight, X.shape[0]), X, targets.indicator
+        )
+        return X, replace(targets, indicator=indicator), weights
 
     def _label_scores(self, X: Features) -> Matrix:
         """Return the scores of checked rows, in an array that the caller may change."""
