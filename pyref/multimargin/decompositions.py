@@ -4,9 +4,10 @@ LAPACK does not return before it has finished, and SciPy keeps Python's lock mea
 called for a panel at a time. Functions that release the lock run in a thread of their own.
 """
 
+import os
 from collections.abc import Callable
 from contextvars import copy_context
-from threading import Thread
+from threading import RLock, Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -71,6 +72,33 @@ def aside(work: Callable[..., _Result], matrix: Any, *arguments: Any, **options:
     if errors:
         raise errors[0]
     return results[0]
+
+
+# LIBLINEAR's dual loops draw random numbers from one generator for all threads.
+_DUAL_LOOP = RLock()
+
+
+def one_at_a_time(fit: Callable[..., _Result]) -> Callable[..., _Result]:
+    """Make a fit of LIBLINEAR's dual loop wait until no other thread is in one.
+
+    One that Ctrl-C has abandoned is waited for, too.
+    """
+
+    def waiting(*arguments: Any, **options: Any) -> _Result:
+        with _DUAL_LOOP:
+            return fit(*arguments, **options)
+
+    return waiting
+
+
+def _renew_lock() -> None:
+    """Release the lock that a thread held that did not come along into a forked process."""
+    global _DUAL_LOOP
+    _DUAL_LOOP = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def cholesky(A: Matrix) -> None:

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import has_fit_parameter
 
 from multimargin.checks.parameters import job_count, random_state_of
-from multimargin.decompositions import aside
+from multimargin.decompositions import aside, one_at_a_time
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
 from multimargin.notices import warn
@@ -37,10 +37,13 @@ _LARGE = 1e50
 
 
 def _default_classifier(X: Any) -> LinearSVC:
-    """Return a linear classifier whose loop ends on these features."""
+    """Return a linear classifier whose loop ends on these features.
+
+    Its primal loop draws no random numbers.
+    """
     values = X.data if sparse.issparse(X) else X
     large = max(values.max(initial=0.0), -values.min(initial=0.0)) > _LARGE
-    return LinearSVC(dual=True, random_state=0) if large else LinearSVC()
+    return LinearSVC(dual=large, random_state=0)
 
 
 class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # type: ignore[misc]
@@ -158,8 +161,8 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
-        features exceed 1e50.
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its primal loop, or
+        by its dual one where features exceed 1e50.
     selector : estimator or None, default=None
         Fitted on (X, Y), it must offer the features of each label as
         ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
@@ -223,8 +226,8 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
-        features exceed 1e50.
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its primal loop, or
+        by its dual one where features exceed 1e50.
     selector : estimator or None, default=None
         Fitted on (X, Y), it must offer the features of each label as
         ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
@@ -334,11 +337,13 @@ def _label_features(X: Features, support: NDArray[np.bool_], labels: NDArray[np.
 
 
 def _fit_one(estimator: Any, X: Features, y: NDArray[np.uint8], weights: Matrix | None) -> Any:
+    in_dual = isinstance(estimator, LinearSVC) and estimator.dual is not False
+    fit = one_at_a_time(estimator.fit) if in_dual else estimator.fit
     if weights is None:
-        return aside(estimator.fit, X, y)
+        return aside(fit, X, y)
     if not has_fit_parameter(estimator, "sample_weight"):
         raise TypeError(f"{type(estimator).__name__}.fit takes no sample_weight; expected None.")
-    return aside(estimator.fit, X, y, sample_weight=weights)
+    return aside(fit, X, y, sample_weight=weights)
 
 
 def decision(classifier: BaseEstimator, X: Features) -> Matrix:

@@ -23,7 +23,7 @@ from multimargin.checks.parameters import (
 )
 from multimargin.checks.scores import check_scores
 from multimargin.checks.storage import canonical
-from multimargin.decompositions import aside
+from multimargin.decompositions import aside, one_at_a_time
 from multimargin.targets.indicator import known_both
 from multimargin.thresholds.base import CheckedThreshold, Known
 from multimargin.thresholds.cuts import chunks_of
@@ -125,7 +125,8 @@ class FeaturesThreshold(CheckedThreshold):
             dense = centred and sparse.issparse(rows)
             rows = scaler.fit_transform(rows.toarray() if dense else rows)
         regression = self._regression(rows.shape[1], unit)
-        aside(regression.fit, rows, middles / unit, sample_weight=of_rows)
+        fit = one_at_a_time(regression.fit) if self.loss != "squared" else regression.fit
+        aside(fit, rows, middles / unit, sample_weight=of_rows)
         self.coef_ = regression.coef_
         self.intercept_ = float(np.ravel(regression.intercept_)[0])
         if scaler is not None:
