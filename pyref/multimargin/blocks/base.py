@@ -12,6 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
+from multimargin.features.occurring import LinearWeights, occurring_columns
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
 
@@ -81,10 +82,9 @@ class OddsBlock(LabelBlock, ABC):
         return np.asarray(self.decision_function(X) > 0.0, dtype=np.intp)
 
 
-class LinearBlock(OddsBlock):
+class LinearBlock(LinearWeights, OddsBlock):
     """Base of those whose odds are linear in the features."""
 
-    coef_: Matrix
     intercept_: Vector
 
     @with_one_blas_thread
@@ -103,7 +103,12 @@ class LinearBlock(OddsBlock):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        scores: Matrix = safe_sparse_dot(X, self.coef_.T, dense_output=True)
+        X, weights = self._own_columns(X), self._weights
+        assert weights is not None
+        columns = occurring_columns(X)
+        if columns is not None:
+            X, weights = X[:, columns], weights[columns]
+        scores: Matrix = safe_sparse_dot(X, weights, dense_output=True)
         scores += self.intercept_
         return scores
 

@@ -16,10 +16,12 @@ from multimargin.blocks.base import (
     with_shares,
 )
 from multimargin.checks.parameters import check_integer, seed_of
+from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
+from multimargin.features.occurring import occurring_columns
 from multimargin.features.scales import largest_of_columns
-from multimargin.typing import Features, LabelsLike, MatrixLike, Vector
+from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
 
 Indices = NDArray[np.int32]
@@ -61,9 +63,12 @@ class LabelForest(LabelBlock):
     ----------
     roots_ : ndarray of shape (n_estimators,)
         The first node of each tree, or -1 - k where leaf k is all of it.
+    columns_ : ndarray of shape (d',) or None
+        The features that trees see, if fewer than half of sparse ones occur in training rows;
+        None if they see all, d' = d.
     feature_ : ndarray of shape (n_nodes,)
-        Feature that a node tests; leaves are no nodes.
-    scale_ : ndarray of shape (d,) or None
+        Place among these of the feature that a node tests; leaves are no nodes.
+    scale_ : ndarray of shape (d',) or None
         Powers of 2 that features are multiplied by first, other than 1 for columns whose largest
         magnitude is below 1e-3, or above 1e30; None where there are none.
     threshold_ : ndarray of shape (n_nodes,), float32
@@ -126,6 +131,11 @@ class LabelForest(LabelBlock):
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = with_shares(y, weights)
         weights, X, indicator = of_rows_that_count(weights, X, indicator)
+        if is_sparse(X):
+            # Trees take indices of 32 bits alone.
+            X = canonical(X)
+        self.columns_ = occurring_columns(X)
+        X = self._own_columns(X)
         self.scale_ = _scale_of(X)
         X = self._in_single(X)
         seed = seed_of(self.random_state)
@@ -206,13 +216,17 @@ class LabelForest(LabelBlock):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-        n, d = X.shape
+        n, d = X.shape[0], X.shape[1] if self.columns_ is None else self.columns_.size
         found = np.empty((n, self.classes_.size))
         step = max(_ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
         for rows in gen_batches(n, step):
-            dense = X[rows].toarray() if sparse.issparse(X) else X[rows]
+            own = self._own_columns(X[rows])
+            dense = own.toarray() if sparse.issparse(own) else own
             found[rows] = self._mean_shares(self._leaves(self._in_single(dense)))
         return found
+
+    def _own_columns(self, X: Any) -> Any:
+        return X if self.columns_ is None else X[:, self.columns_]
 
     def _in_single(self, X: Any) -> Any:
         """Return scaled features in single precision; those beyond it are infinite."""

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.special import entr, expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import validate_data
@@ -16,8 +15,10 @@ from multimargin.blocks.base import (
     without_traces,
 )
 from multimargin.checks.parameters import check_choice
+from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
+from multimargin.features.occurring import occurring_columns
 from multimargin.features.scales import largest_of_columns
 from multimargin.targets.indicator import known_labels
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
@@ -101,17 +102,18 @@ class LabelLogistic(LinearBlock):
         if self.class_weight is not None:
             check_choice("class_weight", self.class_weight, ("balanced",))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        if is_sparse(X) and X.nnz < np.iinfo(np.int32).max:
-            # liblinear takes no other indices.
-            X = sparse.csr_matrix(
-                (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
-            )
+        if is_sparse(X):
+            # liblinear takes indices of 32 bits alone.
+            X = canonical(X)
         relevant, known = known_labels(y, "y")
         weights = check_sample_weight(sample_weight, len(relevant))
         weights, X, relevant, known = of_rows_that_count(weights, X, relevant, known)
+        columns = occurring_columns(X)
+        if columns is not None:
+            X = X[:, columns]
         X, scale = _scaled(without_traces(X))
         q = relevant.shape[1]
-        self.coef_ = np.zeros((q, X.shape[1]), dtype=np.float32)
+        coef = np.zeros((q, X.shape[1]), dtype=np.float32)
         self.intercept_ = np.zeros(q)
         self.gap_ = np.zeros(q)
         self.classes_ = np.arange(q)
@@ -129,19 +131,20 @@ class LabelLogistic(LinearBlock):
                     weighed = weighed * (totals.sum() / (2.0 * totals))[own.astype(int)]
                 weighed = self._solvable(weighed)
                 run(logistic.fit, features, own, sample_weight=weighed)
-                self.coef_[label] = logistic.coef_[0]
+                coef[label] = logistic.coef_[0]
                 self.intercept_[label] = logistic.intercept_[0]
                 self.gap_[label] = _gap(
                     features,
                     own,
                     self.C * weighed,
-                    self.coef_[label].astype(np.float64),
+                    coef[label].astype(np.float64),
                     self.intercept_[label],
                 )
             else:
                 self.intercept_[label] = logit((own.sum() + 0.5) / (own.size + 1.0))
         if scale is not None:
-            self.coef_ = self.coef_ * scale
+            coef = coef * scale
+        self._weights, self._columns = coef.T, columns
         return self
 
     def _solvable(self, weights: Vector) -> Vector:

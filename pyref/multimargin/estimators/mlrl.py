@@ -121,6 +121,6 @@ class MLRL(RelationshipClassifier):
         return check_real("lam", self.lam, above=0.0, at_least=1e-150, at_most=1e150)
 
     def _penalty_of_weights(self) -> float | None:
-        if not hasattr(self, "coef_") or self._chosen().fixed_covariance is not None:
+        if self._weights is None or self._chosen().fixed_covariance is not None:
             return None
-        return 0.5 * self.lam * float(np.linalg.norm(self.coef_, "nuc")) ** 2
+        return 0.5 * self.lam * float(np.linalg.norm(self._weights.T, "nuc")) ** 2

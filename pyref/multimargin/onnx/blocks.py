@@ -60,7 +60,8 @@ def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
         return np.concatenate([of_nodes, of_leaves])[order].tolist()
 
     none = np.zeros_like(of_leaf)
-    scaled = X if forest.scale_ is None else graph.add("Mul", X, forest.scale_)
+    scaled = X if forest.columns_ is None else graph.add("Gather", X, forest.columns_, axis=1)
+    scaled = scaled if forest.scale_ is None else graph.add("Mul", scaled, forest.scale_)
     number = graph.add(
         "TreeEnsembleRegressor",
         graph.add("Cast", scaled, to=_FLOAT),

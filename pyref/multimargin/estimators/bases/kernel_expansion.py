@@ -31,6 +31,7 @@ from multimargin.estimators.fitting.time_limit import (
     deadline_of,
     time_limit_message,
 )
+from multimargin.features.occurring import LinearWeights, occurring_columns
 from multimargin.features.scales import told_scales
 from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
 from multimargin.notices import warn
@@ -61,7 +62,7 @@ class TrainingData:
 
 
 @dataclass(repr=False, eq=False)
-class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
+class KernelExpansionClassifier(CallbackSupportMixin, LinearWeights, LabelScoringClassifier):  # type: ignore[misc]
     """Base of the estimators whose scores are f(x) = k(x, support_vectors_) dual_coef_ + b."""
 
     _solvers: ClassVar[tuple[str, ...]]
@@ -171,9 +172,17 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         )
 
     def _store_expansion(
-        self, X: Features, kernel: Kernel, expansion: Any, weights: Any = None
+        self,
+        X: Features,
+        kernel: Kernel,
+        expansion: Any,
+        weights: Any = None,
+        columns: NDArray[np.intp] | None = None,
     ) -> None:
-        """Store an expansion over all training rows, which may be overwritten, and its weights."""
+        """Store an expansion over all training rows, which may be overwritten, and its weights.
+
+        These are of the given columns, all if None.
+        """
         self._kernel = kernel
         if sparse.issparse(expansion):
             self.support_ = np.flatnonzero(np.diff(expansion.indptr))
@@ -187,19 +196,18 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             # Copied even if every row is a support vector: X may belong to the caller.
             self.support_vectors_ = X[self.support_]
         if weights is None and kernel.function is None and kernel.name == "linear":
-            weights = product(self.support_vectors_.T, self.dual_coef_)
-        if weights is not None:
-            self.coef_ = weights.T
-        elif hasattr(self, "coef_"):
-            del self.coef_
+            columns = occurring_columns(X)
+            rows = self.support_vectors_ if columns is None else self.support_vectors_[:, columns]
+            weights = product(rows.T, self.dual_coef_)
+        self._weights, self._columns = weights, columns
 
     def _forget_rows(self) -> None:
         """Keep only the weights of a linear model, which predicts without training rows."""
         del self.support_, self.dual_coef_, self.support_vectors_
 
     def _label_scores(self, X: Features) -> Matrix:
-        if hasattr(self, "coef_"):
-            scores = product(X, self.coef_.T, thread_count(self.n_jobs))
+        if self._weights is not None:
+            scores = product(self._own_columns(X), self._weights, thread_count(self.n_jobs))
         elif self.kernel == "precomputed":
             scores = product(X[:, self.support_], self.dual_coef_, thread_count(self.n_jobs))
         elif self.support_.size == 0:

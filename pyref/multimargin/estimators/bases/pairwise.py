@@ -33,6 +33,7 @@ from multimargin.estimators.pairwise.pair_weights import (
     weights_of_pairs,
 )
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
+from multimargin.features.occurring import occurring_columns
 from multimargin.kernels import Kernel
 from multimargin.targets.empty_rows import share_of_empty_rows, warn_of_empty_rows
 from multimargin.targets.indicator import check_pairs, with_nan
@@ -174,13 +175,13 @@ class PairwiseClassifier(KernelExpansionClassifier):
             expansion = fit.dual if fit.expansion is None else fit.expansion
             fit = replace(fit, expansion=training.original_expansion(expansion))
         fit = replace(fit, status=_status(fit, training))
-        self._store(data.X, data.targets, data.kernel, fit, problem.label_weights)
+        self._store(data.X, data.targets, data.kernel, fit, problem.label_weights, problem.columns)
         fit = certified(problem, fit, self)
         self._store_report(fit)
         if training.solved_nearest:
             # The expansion is not a dual matrix for a warm start.
             self._fit_shape = None
-        if hasattr(self, "coef_") and not self.warm_start:
+        if self._weights is not None and not self.warm_start:
             self._forget_rows()
         return fit
 
@@ -195,9 +196,14 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if start is not None:
             start *= _shrunk(indicator, self.class_weight_, _each_label(label_weights, start))
             start *= _shrunk_at_the_top(indicator, self._fit_top, top)
+        X, columns = training.features, None
+        if training.of_features.name == "linear":
+            columns = occurring_columns(X)
+            X = X if columns is None else X[:, columns]
         return Problem(
             model=model,
-            X=training.features,
+            X=X,
+            columns=columns,
             features=data.X,
             indicator=indicator,
             kernel=training.of_features,
@@ -261,13 +267,19 @@ class PairwiseClassifier(KernelExpansionClassifier):
         return min(1.0, self.C / self._fit_C)
 
     def _store(
-        self, X: Features, targets: Targets, kernel: Kernel, fit: Fit, label_weights: Matrix | None
+        self,
+        X: Features,
+        targets: Targets,
+        kernel: Kernel,
+        fit: Fit,
+        label_weights: Matrix | None,
+        columns: NDArray[np.intp] | None = None,
     ) -> None:
         self._store_targets(targets)
         self._store_report(fit)
         self.intercept_ = fit.bias
         expansion = fit.dual if fit.expansion is None else fit.expansion
-        self._store_expansion(X, kernel, expansion, fit.weights)
+        self._store_expansion(X, kernel, expansion, fit.weights, columns)
         self.class_weight_ = _each_label(label_weights, fit.bias)
         for name, value in fit.attributes.items():
             setattr(self, name, value)

@@ -18,6 +18,7 @@ from multimargin.estimators.fitting.progress import Progress, with_callbacks
 from multimargin.estimators.fitting.protocol import kept_fit
 from multimargin.estimators.fitting.report import Report, history_of
 from multimargin.estimators.fitting.time_limit import seconds_until
+from multimargin.features.occurring import occurring_columns
 from multimargin.kernels import Kernel
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN, known_both
@@ -136,7 +137,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         self.dual_variables_ = fit.dual
         self._store_expansion(data.X, data.kernel, fit.expansion)
         fit = self._certified(data, task, fit)
-        if hasattr(self, "coef_") and not self._chosen().keep_rows:
+        if self._weights is not None and not self._chosen().keep_rows:
             self._forget_rows()
         return fit
 
@@ -245,6 +246,9 @@ class RelationshipClassifier(KernelExpansionClassifier):
         covariance: Matrix | None,
         task: Labelled,
     ) -> RelationshipFit:
+        columns = occurring_columns(X) if kernel.name == "linear" else None
+        if columns is not None:
+            X = X[:, columns]
         solution = _rust.solve_mlrl(
             indicator,
             kernel.features(X),

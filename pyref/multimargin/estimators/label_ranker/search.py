@@ -198,7 +198,7 @@ class Search:
         """Return the model of the best setting on one fold, without the state for warm starts."""
         assert self.model is not None
         self.model.set_params(warm_start=False)
-        if hasattr(self.model, "coef_") and hasattr(self.model, "support_"):
+        if self.model._weights is not None and hasattr(self.model, "support_"):
             self.model._forget_rows()
         return self.model
 

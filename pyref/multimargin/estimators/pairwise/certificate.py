@@ -21,7 +21,7 @@ class Stored(Protocol):
     support_: NDArray[np.intp]
     dual_coef_: Any
     intercept_: Matrix
-    coef_: Any
+    _weights: Any
 
     def _label_scores(self, X: Features) -> Matrix: ...
 
@@ -67,8 +67,9 @@ def _own_bounds(problem: Problem, fit: Fit, stored: Stored, own: Matrix, loss: f
 def squared_norm(model: Model, stored: Stored, own: Matrix) -> float:
     """Return the squared norm of the stored weights, and of the bias if it is penalized."""
     zero = model.loss == zero_label.LOSS
-    if hasattr(stored, "coef_"):
-        square = zero_label.squared_norm(stored.coef_) if zero else np.sum(stored.coef_**2)
+    weights = stored._weights
+    if weights is not None:
+        square = zero_label.squared_norm(weights.T) if zero else np.sum(weights**2)
     else:
         dual = zero_label.dual_of(stored.dual_coef_) if zero else stored.dual_coef_
         square = np.sum(dual * (own[stored.support_] - stored.intercept_))

@@ -52,8 +52,10 @@ class Problem:
     """A training problem, ready for a solver."""
 
     model: Model
-    X: Any  # (n, d): Features, or the kernel matrix for a precomputed kernel
-    # (n, d): What `fit` was given as X: `X` unless a kernel matrix was computed from it
+    X: Any  # (n, d'): Features, or the kernel matrix for a precomputed kernel
+    # (d',): The columns of `features` that these are; None stands for all
+    columns: NDArray[np.intp] | None
+    # (n, d): What `fit` was given as X
     features: Any
     indicator: NDArray[np.uint8]  # (n, q): Label indicator, 2 where a label is unknown
     kernel: Kernel  # The kernel; its name is "precomputed" when `X` is the kernel matrix
