@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from unicodedata import category
 
@@ -46,10 +45,6 @@ def joined(tags: Sequence[str], separator: str) -> str:
         for tag in tags
     ]
     return (", " if separator == "," else separator).join(written)
-
-
-def _pieces(text: str, separator: str) -> set[str]:
-    return {*pieces_of(text, separator)}
 
 
 def pieces_of(text: str, separator: str) -> list[str]:
@@ -96,8 +91,8 @@ def _evidence(cells: Collection[str], separator: str) -> _Evidence:
     having = [cell for cell in cells if separator in cell.strip(separator)]
     if not having:
         return _Evidence(0.0, len(cells), 0)
-    counts = Counter(piece for cell in cells for piece in _pieces(cell, separator))
-    pieces = [piece for cell in having for piece in _pieces(cell, separator)]
+    counts = Counter(piece for cell in cells for piece in {*pieces_of(cell, separator)})
+    pieces = [piece for cell in having for piece in {*pieces_of(cell, separator)}]
     # "C++" and "a//b" have nothing between two of them, "a ~ b" has no name between blanks.
     gaps = sum(
         not piece.strip() or _is_mark(piece)
@@ -205,8 +200,7 @@ def warn_of_second_separator(
     """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
     for other, is_strong in {**SEPARATORS, "": False}.items():
-        pieces = partial(_pieces, separator=other) if other else set[str]
-        found = {name: pieces(name) for name in names if other in name}
+        found = {n: {*pieces_of(n, other)} if other else {*n} for n in names if other in n}
         # Names may have several words.
         if other == separator or (other in " " and not all(of <= known for of in found.values())):
             continue
