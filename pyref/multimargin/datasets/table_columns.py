@@ -158,9 +158,9 @@ def chosen_columns(
 
 def named_columns(columns: list[str], wanted: object, argument: str) -> list[str]:
     """Return those of some columns that have a name, a pattern or a place."""
-    if not isinstance(wanted, str | int | Iterable):
+    if isinstance(wanted, bool) or not isinstance(wanted, str | int | np.integer | Iterable):
         raise TypeError(f"{argument} is a {type(wanted).__name__}; expected names of columns")
-    if isinstance(wanted, int):
+    if isinstance(wanted, int | np.integer):
         wanted = f"first:{wanted}" if wanted >= 0 else f"last:{-wanted}"
     if isinstance(wanted, str):
         items = [wanted] if wanted.strip() in columns else wanted.split(",")
