@@ -174,3 +174,14 @@ def test_objects_without_a_key_of_others_are_told(tmp_path, line, told):
     said, n_rows = said_of(tmp_path / "t.jsonl")
     assert n_rows == (4 if line else 2)
     assert [told in message for message in said if "objects" in message] == [True] * bool(told)
+
+
+@pytest.mark.parametrize("second", ["How old?,How tall?,What?", "(years),(cm),", "int64,m,text"])
+def test_words_above_numbers_of_several_columns_are_refused(tmp_path, second):
+    rows = "\n".join(f"{k},1.{k},red" for k in range(5))
+    (tmp_path / "t.csv").write_text(f"age,size,tags\n{second}\n{rows}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"t.csv has .*, .* in row 0, above numbers; expected one"):
+        read_frame(tmp_path / "t.csv")
+    # A single word may stand for a missing number, and words stand above words.
+    (tmp_path / "t.csv").write_text(f"age,size,tags\n<3,1.5,blue\n{rows}\n", encoding="utf-8")
+    assert said_of(tmp_path / "t.csv") == ([], 6)

@@ -14,7 +14,7 @@ from multimargin.datasets.table_kinds import kind_of, warn_of_names
 from multimargin.datasets.tables import features_of, table_of
 
 AS_WRITTEN = st.sampled_from(["{}", "{}.0", "${}", "{} €"])
-CODES = st.sampled_from([-1, -9, -99, -999, -9999, 99, 999, 9999, 99999, 32767, -32768])
+CODES = st.sampled_from([-1, -9, -99, -999, -9999, 88, 97, 998, 999, 7777, 99999, 32767, -32768])
 
 
 def read(cells, **roles):
@@ -255,3 +255,42 @@ def test_names_of_a_feature_that_look_the_same_are_one():
     frame = pd.DataFrame({"place": spelled, "a": [0, 1] * 3, "b": [1, 0] * 3})
     table = table_of(frame, TableColumns(labels="a,b", nominal="place"))
     assert set(table.X["place"]) == {"bar", "caf\u00e9"}
+
+
+@pytest.mark.parametrize("name", ["user_id", "categoryId", "Country Code", "type"])
+def test_codes_that_recur_are_told_by_the_name_of_their_column(name):
+    frame = {name: [3, 7, 9, 3, 7, 9], "x": [0, 1] * 3, "y": [0, 1, 1] * 2}
+    with pytest.warns(UserWarning, match=f"{name!r} has codes by its name, and is read as quan"):
+        table_of(pd.DataFrame(frame), TableColumns(labels="x,y"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for others in ({"video": [3, 7, 9, 3, 7, 9]}, {name: [0.5, 7, 9, 3, 7, 9]}):
+            rest = {"x": frame["x"], "y": frame["y"]}
+            table_of(pd.DataFrame(others | rest), TableColumns(labels="x,y"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["R;Java", "R", "Java", "C;R", "C", "C;Java"],
+        ["a|b", "b|c", "c", "a|c", "a", "b"],
+        ['["a", "b"]', '["b"]', "[]", '["a"]', '["b"]', '["a", "c"]'],
+        ["['a' 'b']", "['b']", "['a']", "['c']", "['c' 'a']", "['b']"],
+    ],
+)
+def test_features_that_list_names_are_told(cells):
+    assert "'n' lists several names in a cell, such as" in read(cells * 3)[1]
+    assert "lists several names" not in read(["red", "dark red", "blue", "dark blue"] * 3)[1]
+
+
+def test_names_above_rows_without_are_told_as_merged_cells():
+    names = ["north", "", "", "south", "", "", "west", "", ""]
+    assert "'n' has 3 different names and nothing in the rows between" in read(names)[1]
+    assert "rows between" not in read(["north", "south", "", "", "north"])[1]
+    assert "rows between" not in read(["", *names[:-1]])[1]
+
+
+def test_numbers_without_bound_are_named_by_their_row():
+    frame = pd.DataFrame({"n": ["1.5", "inf"] * 6, "x": [0, 1] * 6, "y": [0, 1, 1] * 4})
+    with pytest.raises(ValueError, match="the column 'n' is infinite in row 1"):
+        table_of(frame, TableColumns(labels="x,y"), as_text=True)

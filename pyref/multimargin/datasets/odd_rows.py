@@ -27,6 +27,7 @@ _TYPE = re.compile(
 _ROWS_PER_COMMENT = 4
 # Of fewer rows, all may have the same words.
 _A_FEW = 3
+_HEAD = 50
 
 
 def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
@@ -48,6 +49,23 @@ def refuse_types(frame: Any, file: Path) -> None:
         raise ValueError(
             f"path: {file} has the types of its columns, {listed(first)}, in row 0; expected rows "
             "of cells below the names: remove such lines"
+        )
+
+
+def refuse_second_names(frame: Any, file: Path) -> None:
+    """Raise ValueError for a first row with words above numbers in several columns."""
+    if len(frame) <= _A_FEW:
+        return
+    words = []
+    for place, first in enumerate(_texts_of(frame, 0)):
+        if first and not is_number(first):
+            below = [_text_of(cell) for cell in frame.iloc[1:_HEAD, place].tolist()]
+            if all(map(is_number, below)) and not all(map(is_nothing, below)):
+                words.append(first)
+    if len(words) > 1:
+        raise ValueError(
+            f"path: {file} has {listed(words)} in row 0, above numbers; expected one line of names "
+            "above the rows: remove lines with other names, questions or units"
         )
 
 

@@ -349,7 +349,7 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:
     """Return whether numbers rise by one from row to row."""
-    return numbers.size >= _MANY_STEPS and bool((np.diff(numbers) == 1.0).all())
+    return numbers.size >= _MANY_STEPS and bool((numbers[1:] == numbers[:-1] + 1.0).all())
 
 
 def zeros_in_front(texts: Sequence[str]) -> str | None:

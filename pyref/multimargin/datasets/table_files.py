@@ -28,6 +28,7 @@ from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_name
 from multimargin.datasets.odd_rows import (
     is_below_names,
     refuse_repeated_names,
+    refuse_second_names,
     refuse_types,
     warn_of_comments,
     warn_of_note,
@@ -130,6 +131,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
             frame = _read_text(file, kind, blank_rows)
     frame = with_plain_names(_with_lists(frame, file), f"path: {file}")
     refuse_types(frame, file)
+    refuse_second_names(frame, file)
     refuse_repeated_names(frame, file)
     return frame
 

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from multimargin.checks.names import option, quoted
 from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
+from multimargin.datasets.listed_text import body_of_list, has_quotes
 from multimargin.datasets.table_cells import Cells, is_nothing, rise_by_one, zeros_in_front
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, kind_of_text
+from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
-from multimargin.targets.given import is_missing
+from multimargin.targets.given import is_blank, is_missing
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
@@ -45,10 +47,10 @@ _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
 _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
-_POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)")
 _KEY = re.compile(
     "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
 )
+_CODE = re.compile("(?:.*[_ .-])?(?:id|code|category|cluster|type)")
 # What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
 _PARTS = {"train", "training", "test", "testing", "dev", "eval", "val", "valid", "validation"}
@@ -63,30 +65,42 @@ _IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}
 _MISSING = [
     *(-1, -9, -999.25, 1e20, 1e30),
     *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7)),
+    # Of surveys: 88 and 97, say.
+    *(digit * (10**k // 9) for digit in (7, 8) for k in (2, 3, 4)),
+    *(10**k - below for below in (2, 3, 4) for k in (2, 3, 4)),
     *(sign * 2**k - (sign > 0) for sign in (-1, 1) for k in (15, 31)),
 ]
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 
-# Numbers that are likely not quantities: their nature, pattern, and the proposed option.
+# Numbers that are likely not quantities: their nature, pattern, the proposed option, and which
+# names their columns have.
 _CODES = (
-    ("postal codes", re.compile("[0-9]{4,6}"), "postal codes by the column's name", "--nominal"),
-    ("keys", re.compile("[0-9]{16,}"), "of 16 digits or more, which name the rows", "--drop"),
-    ("keys", re.compile("\\+[0-9]{7,}"), "with a plus sign in front, as of telephones", "--drop"),
+    (
+        *("postal codes", "[0-9]{4,6}", "postal codes by the column's name", "--nominal"),
+        "(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)",
+    ),
+    (
+        *("parts of the data", "[0-9]{1,2}", "parts of the data by the column's name", "--drop"),
+        "(?:^|[^a-z])(?:k?folds?|splits?|partition)(?:[^a-z]|$)",
+    ),
+    ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
+    ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
     # Programs write the sign of an exponent.
-    ("codes", re.compile("[0-9]+[eE][0-9]+"), "with a letter between digits", "--nominal"),
+    ("codes", "[0-9]+[eE][0-9]+", "with a letter between digits", "--nominal", ""),
     (
         "days",
-        re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])?"),
-        "whose digits are year, month and perhaps day",
-        "--drop",
+        "(?:19|20)[0-9]{2}(?:(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])|0[1-9]|[1-4][0-9]|5[0-3])",
+        *("whose digits are year and month, week or day", "--drop", ""),
     ),
     (
         # Of 2001 to 2034, also in thousandths.
-        "moments",
-        re.compile(r"(?:1[0-9]{9}|20[0-4][0-9]{7})(?:[0-9]{3})?(?:\.[0-9]+)?"),
-        "that are seconds since 1970 of recent years",
-        "--drop",
+        *("moments", r"(?:1[0-9]{9}|20[0-4][0-9]{7})(?:[0-9]{3})?(?:\.[0-9]+)?"),
+        *("that are seconds since 1970 of recent years", "--drop", ""),
+    ),
+    (
+        *("moments", r"[0-9]{5,}(?:\.[0-9]+)?", "dates by the column's name, in days", "--drop"),
+        "(?:^|[^a-z])(?:date|datum|fecha|timestamp|birthday)(?:[^a-z]|$)|[a-z]_at$",
     ),
 )
 
@@ -208,6 +222,11 @@ def _but_numbers(cells: Cells) -> list[str]:
     return [text for text, found in pairs if found is None or found[1] is not None]
 
 
+def _words_of(name: str) -> str:
+    """Return the name of a column in small letters, "user_id" of "userId"."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
 def _codes(cells: Cells) -> Kind | None:
     """Judge numbers that are likely names, or moments."""
     if cells.values.dtype.kind == "b":
@@ -215,12 +234,12 @@ def _codes(cells: Cells) -> Kind | None:
     first = [text for text in cells.first if not is_nothing(text)]
     if len(set(first)) < 2:
         return None
-    for name, pattern, what, asked in _CODES:
-        if name == "postal codes" and not _POSTAL.search(cells.name.lower()):
+    for name, pattern, what, asked, of_column in _CODES:
+        if not re.search(of_column, _words_of(cells.name)):
             continue
         # Most columns need the first rows alone.
         texts = chain(first, (text for text in cells.texts if not is_nothing(text)))
-        if all(pattern.fullmatch(text.strip()) for text in texts):
+        if all(re.fullmatch(pattern, text.strip()) for text in texts):
             return Kind(name, f"numbers, {_some(first)}, {what}", ask=asked)
     return None
 
@@ -313,8 +332,8 @@ def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
             continue
         beside, n_numbers = _ONE_NUMBER.subn("", text)
         beside = "".join(beside.split())
-        # Ranges, telephone numbers and the like are names.
-        is_range = beside.startswith(("-", "–", "—"))
+        # Ranges, telephone numbers and the like are names; a sign may be at the end.
+        is_range = beside.startswith(("-", "–", "—")) and (beside, n_numbers) != ("-", 1)
         if (beside or n_numbers > 1) and len(beside) <= _LONGEST_UNIT and not is_range:
             found.append((beside, n_numbers))
     units = [beside for beside, _ in found]
@@ -382,12 +401,18 @@ def _is_in_doubt(cells: Cells) -> bool:
 
 
 def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
-    """Warn of a column that numbers the rows, or is called a key and has another in each row."""
-    is_key = _KEY.fullmatch(cells.name.lower()) and len(cells.values) == len(cells.texts) > 1
+    """Warn of a column that numbers the rows, or is called a key or a code."""
+    name = _words_of(cells.name)
+    is_key = _KEY.fullmatch(name) and len(cells.values) == len(cells.texts) > 1
     if is_key or rise_by_one(numbers):
         warn(
             f"the column {cells.name!r} has another number in each row and is used as a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"
+        )
+    elif _CODE.fullmatch(name) and len(cells.texts) > 2 and not np.any(numbers % 1.0 > 0.0):
+        warn(
+            f"the column {cells.name!r} has codes by its name, and is read as quantities; "
+            f"{option('--nominal', [cells.name])} reads names"
         )
 
 
@@ -419,12 +444,28 @@ def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
     others = numbers[:-1]
     if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:
         return False
-    return bool(np.isclose(numbers[-1], np.nansum(others), rtol=1e-9))
+    total = np.nansum(others)
+    return bool(np.isfinite(total) and np.isclose(numbers[-1], total, rtol=1e-9))
 
 
 def warn_of_names(cells: Cells) -> None:
     """Warn of a column of names that are codes of digits, or most of which are numbers."""
     texts, rows = cells.texts, cells.counts
+    if list_tags(texts, len(cells.values)) or any(has_quotes(body_of_list(t) or "") for t in texts):
+        warn(
+            f"the column {cells.name!r} lists several names in a cell, {_some(texts)}, each "
+            "combination of which is read as a name; pandas' Series.str.get_dummies makes columns "
+            "of 0 and 1"
+        )
+        return
+    # As merged cells are saved, which have their value in the first of them alone.
+    first = cells.values[:1].tolist()
+    if 2 * rows.sum() < len(cells.values) and (rows == 1).all() and not any(map(is_blank, first)):
+        warn(
+            f"the column {cells.name!r} has {len(texts)} different names and nothing in the rows "
+            "between; if each holds for the rows below it, fill these (pandas' ffill)"
+        )
+        return
     words = np.array([of is None for of in cells.amounts], dtype=bool)
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
     zeros = zeros_in_front(texts) if cells.as_text else None

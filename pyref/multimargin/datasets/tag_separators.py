@@ -114,12 +114,20 @@ def _candidates(cells: Collection[str]) -> dict[str, bool]:
     )
     often = [mark for mark, count in counts.items() if 2 * count > len(cells)]
     others = [m for m in often if category(m)[0] in "PS" and m not in _OF_NAMES]
-    # "#a #b", where each has the mark in front.
-    return SEPARATORS | {
-        mark: all(cell.startswith(mark) for cell in cells)
-        for mark in sorted(others)
-        if mark not in SEPARATORS
-    }
+    words = [cell.split() for cell in cells]
+    at_ends = {word for of in words for word in (*of[:1], *of[-1:])}
+    inside = Counter(word for of in words for word in {*of[1:-1]} - at_ends if word.isalpha())
+    # "a und b"; and "#a #b", where each has the mark in front.
+    between = {f" {word} ": False for word, n in inside.items() if n > max(len(cells) / 4, 1)}
+    return (
+        SEPARATORS
+        | between
+        | {
+            mark: all(cell.startswith(mark) for cell in cells)
+            for mark in sorted(others)
+            if mark not in SEPARATORS
+        }
+    )
 
 
 def list_tags(texts: Sequence[str], n_rows: int) -> bool:
@@ -155,7 +163,12 @@ def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
         )
     ):
         return wanted
-    best = max(likely, key=lambda other: (found[other].share, -found[other].n_tags), default=None)
+    # Blanks stand in names, too.
+    best = max(
+        likely,
+        key=lambda other: (other != " ", found[other].share, -found[other].n_tags),
+        default=None,
+    )
     head = f"tags_column: no cell of {name!r} has the separator {wanted!r}"
     if best is not None and given is None:
         if has_wanted:
