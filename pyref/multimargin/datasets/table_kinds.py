@@ -144,13 +144,18 @@ def _some(texts: Sequence[str]) -> str:
     return f"such as {quoted(' '.join(texts[0].split()))}" if texts else "none of them filled"
 
 
+def _asked(name: str, told: str, texts: Sequence[str], proposed: str, more: str = "") -> Kind:
+    """Return a kind that is asked about, with one of its cells."""
+    return Kind(name, f"{told}, {_some(texts)}{more}", ask=proposed)
+
+
 def _lists_or_objects(cells: Cells) -> Kind | None:
     """Judge lists and objects, also objects and lists of numbers in a text."""
     is_text = cells.types == {str}
     if any(issubclass(type_, Mapping) for type_ in cells.types) or (
         is_text and _all_are(_OBJECT, cells)
     ):
-        return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
+        return _asked("objects", "objects", cells.texts, "--drop")
     if is_text and _all_are(_NUMBERS_IN_BRACKETS, cells):
         filled: list[Any] = cells.texts
     elif any(issubclass(type_, LISTING) for type_ in cells.types):
@@ -160,10 +165,10 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
     try:
         lengths = {len(vector_of(cell)) for cell in filled}
     except (TypeError, ValueError):
-        return Kind("lists", f"lists, {_some(cells.texts)}", ask="--drop")
+        return _asked("lists", "lists", cells.texts, "--drop")
     if len(lengths) > 1 or lengths == {0}:
         counts = f"of {min(lengths)} to {max(lengths)} numbers" if max(lengths) else "without items"
-        return Kind("lists", f"lists {counts}, {_some(cells.texts)}", ask="--drop")
+        return _asked("lists", f"lists {counts}", cells.texts, "--drop")
     (length,) = lengths
     return Kind("vector", f"lists of {length} numbers, each a feature", length)
 
@@ -199,18 +204,18 @@ def _numbers(cells: Cells) -> Kind | None:
     units = cells.units
     if units is None:
         if cells.as_text and cells.other.units is not None:
-            told = f"numbers with {cells.other.mark!r} for the decimal mark, {_some(texts)}"
-            return Kind("other numbers", told, ask="--nominal")
+            told = f"numbers with {cells.other.mark!r} for the decimal mark"
+            return _asked("other numbers", told, texts, "--nominal")
         return None
     amounts = _but_numbers(cells)
     if not (amounts or cells.as_text):
         if len(cells.types) > 1 or any(re.search("[.,]", text) for text in texts):
-            told = f"numbers that are stored as text, {_some(texts)}, in some rows at least"
-            return Kind("numbers as text", told, ask="--number")
+            told, where = "numbers that are stored as text", ", in some rows at least"
+            return _asked("numbers as text", told, texts, "--number", where)
         return None
     if len(units) > 1:
-        told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
-        return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
+        told = f"amounts of several units ({', '.join(map(repr, sorted(units)))})"
+        return _asked("amounts", told, amounts, "--drop")
     if amounts:
         return Kind("number", f"amounts, {_some(amounts)}, read as numbers", unit="".join(units))
     return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
@@ -240,7 +245,7 @@ def _codes(cells: Cells) -> Kind | None:
         # Most columns need the first rows alone.
         texts = chain(first, (text for text in cells.texts if not is_nothing(text)))
         if all(re.fullmatch(pattern, text.strip()) for text in texts):
-            return Kind(name, f"numbers, {_some(first)}, {what}", ask=asked)
+            return _asked(name, "numbers", first, asked, f", {what}")
     return None
 
 
@@ -262,7 +267,7 @@ def _dates(cells: Cells) -> Kind | None:
         texts = [text for text in texts if not (is_clear(text) or is_nothing(text))]
         if any(re.match(r"\s*[0-9]{1,2}[-/]", text) for text in texts[:1]):
             doubt = ", whose days and months cannot be told apart (2024-01-31 is clear)"
-    return Kind(found, f"{found}, {_some(texts)}{doubt}", ask="--drop")
+    return _asked(found, found, texts, "--drop", doubt)
 
 
 def _kind_of_objects(cells: Cells) -> str | None:
@@ -281,8 +286,9 @@ def _kind_of_objects(cells: Cells) -> str | None:
 def _versions(cells: Cells) -> Kind | None:
     texts = cells.texts
     if _all_are(_VERSION, cells) and any(map(_TWO_POINTS.match, texts)):
-        told = f"versions or addresses, {_some([t for t in texts if _TWO_POINTS.match(t)])}"
-        return Kind("versions", told, ask="--nominal" if len(texts) <= _MANY_NAMES else "--drop")
+        shown = [text for text in texts if _TWO_POINTS.match(text)]
+        proposed = "--nominal" if len(texts) <= _MANY_NAMES else "--drop"
+        return _asked("versions", "versions or addresses", shown, proposed)
     return None
 
 
@@ -290,37 +296,35 @@ def _names_or_text(cells: Cells) -> Kind:
     texts, n_rows = cells.texts, len(cells.values)
     count = len(texts)
     if cells.name == "answer" and texts and {*texts} <= _ANSWERS:
-        told = f"answers of an annotator, {_some(texts)}; leave out rows with others than 'accept'"
-        return Kind("answers", told, ask="--drop")
+        advice = "; leave out rows with others than 'accept'"
+        return _asked("answers", "answers of an annotator", texts, "--drop", advice)
     if count > 1 and {text.strip().lower() for text in texts} <= _PARTS:
-        told = f"names of parts of the data, {_some(texts)}; fit and measure them apart"
-        return Kind("parts of the data", told, ask="--drop")
-    told = f"{count} different values in {n_rows} rows, {_some(texts)}"
+        told, advice = "names of parts of the data", "; fit and measure them apart"
+        return _asked("parts of the data", told, texts, "--drop", advice)
+    told = f"{count} different values in {n_rows} rows"
     if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
-        return Kind("text", told, ask="--text")
+        return _asked("text", told, texts, "--text")
     is_key = count > _MANY_KEYS and count == cells.counts.sum()
     if (2 * count > n_rows and count > _MANY_NAMES) or (
         is_key and all(len(_but_numbers(one)) == count for one in (cells, cells.other))
     ):
-        return Kind("keys", told, ask="--drop")
+        return _asked("keys", told, texts, "--drop")
     dates = sum(kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
-        return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
+        return _asked("dates and others", told, texts, "--drop", ", most of them dates")
     has_digits = [re.search("[0-9]", text) is not None for text in texts]
     amounts = np.array([of is not None for of in cells.amounts], dtype=bool) & has_digits
     share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
     if _SOME <= share <= 1.0 - _SOME:
-        told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
-        return Kind("numbers and others", told, ask="--nominal")
+        told, others = f"numbers in {share:.0%} of its cells", ", and something else in others"
+        return _asked("numbers and others", told, texts, "--nominal", others)
     filled = [text for text in texts if not is_nothing(text)]
     if found := _beside_numbers(cells, len(filled)):
         if any(n_numbers > 1 for _, n_numbers in found):
-            told = f"several numbers in a cell, {_some(texts)}"
-            return Kind("several numbers", told, ask="--drop")
-        return Kind("numbers with units", f"numbers with units, {_some(texts)}", ask="--nominal")
+            return _asked("several numbers", "several numbers in a cell", texts, "--drop")
+        return _asked("numbers with units", "numbers with units", texts, "--nominal")
     if _but_numbers(cells) and all(map(_is_numeral, filled)):
-        told = f"numbers in other digits, {_some(texts)}"
-        return Kind("numbers with units", told, ask="--nominal")
+        return _asked("numbers with units", "numbers in other digits", texts, "--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")
 
 

@@ -135,9 +135,7 @@ def list_tags(texts: Sequence[str], n_rows: int) -> bool:
     cells = {text.strip() for text in texts[:_MANY_CELLS]}
     # Blanks stand between words, too.
     found = [_evidence(cells, separator) for separator in _candidates(cells) if separator != " "]
-    return any(
-        of.share >= _OFTEN_RECURRING and of.cells > 1 and 2 * of.n_tags < n_rows for of in found
-    )
+    return any(of.cells > 1 and _is_likely(of, False, n_rows) for of in found)
 
 
 def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
