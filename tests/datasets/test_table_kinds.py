@@ -213,12 +213,31 @@ def test_ranges_numbered_answers_and_codes_are_names(cells):
     assert kind_of(Cells("n", pd.Series(cells * 4, dtype=object), as_text=True)).name == "nominal"
 
 
-@pytest.mark.parametrize("parts", [["train", "test"], ["TRAIN", "Test", "val"], ["dev", "eval"]])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["train", "test"],
+        ["TRAIN", "Test", "val"],
+        ["dev", "eval"],
+        ["training set", "test set"],
+        ["train_1", "train_2", "test_1"],
+        ["Training", "PublicTest", "PrivateTest"],
+    ],
+)
 def test_parts_of_the_data_are_asked_about(parts):
     kind = kind_of(Cells("split", pd.Series(parts * 4, dtype=object), as_text=True))
     assert (kind.name, kind.ask) == ("parts of the data", "--drop")
-    others = pd.Series([*parts, "bus"] * 4, dtype=object)
-    assert kind_of(Cells("split", others, as_text=True)).name == "nominal"
+    for others in ([*parts, "bus"], ["blood test", "skin test"], ["latest", "train"]):
+        cells = Cells("split", pd.Series(others * 4, dtype=object), as_text=True)
+        assert kind_of(cells).name == "nominal"
+
+
+@pytest.mark.parametrize("name", ["is_train", "isTest", "in_validation"])
+@pytest.mark.parametrize("marks", [["0", "1"], ["True", "False"], [True, False], [1, 0]])
+def test_marks_of_parts_of_the_data_are_asked_about(name, marks):
+    cells = Cells(name, pd.Series(marks * 4), as_text=isinstance(marks[0], str))
+    assert kind_of(cells).ask == "--drop"
+    assert kind_of(Cells("is_trained", pd.Series(marks * 4), as_text=True)).name == "number"
 
 
 @pytest.mark.parametrize("written", ["0000-00-00", "2023-02-29", "31.06.2024", "31 Jun 2024"])

@@ -53,7 +53,9 @@ _KEY = re.compile(
 _CODE = re.compile("(?:.*[_ .-])?(?:id|code|category|cluster|type)")
 # What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
-_PARTS = {"train", "training", "test", "testing", "dev", "eval", "val", "valid", "validation"}
+_PARTS = re.compile(
+    "(?:^|.*[^a-z])(?:(train(?:ing)?)|test(?:ing)?|dev|eval|val(?:id|idation)?)(?:[^a-z].*|$)"
+)
 KINDS = ("number", "nominal", "text", "characters")
 """Kinds of features; of the latter two, words and runs of characters count."""
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
@@ -81,8 +83,9 @@ _CODES = (
         "(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)",
     ),
     (
-        *("parts of the data", "[0-9]{1,2}", "parts of the data by the column's name", "--drop"),
-        "(?:^|[^a-z])(?:k?folds?|splits?|partition)(?:[^a-z]|$)",
+        *("parts of the data", "[0-9]{1,2}|(?i:true|false)"),
+        *("parts of the data by the column's name", "--drop"),
+        "(?:^|[^a-z])(?:k?folds?|splits?|partition|i[sn]_(?:train|test|validation))(?:[^a-z]|$)",
     ),
     ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
@@ -234,8 +237,6 @@ def _words_of(name: str) -> str:
 
 def _codes(cells: Cells) -> Kind | None:
     """Judge numbers that are likely names, or moments."""
-    if cells.values.dtype.kind == "b":
-        return None
     first = [text for text in cells.first if not is_nothing(text)]
     if len(set(first)) < 2:
         return None
@@ -298,7 +299,7 @@ def _names_or_text(cells: Cells) -> Kind:
     if cells.name == "answer" and texts and {*texts} <= _ANSWERS:
         advice = "; leave out rows with others than 'accept'"
         return _asked("answers", "answers of an annotator", texts, "--drop", advice)
-    if count > 1 and {text.strip().lower() for text in texts} <= _PARTS:
+    if 1 < count <= _MANY_NAMES and _are_parts(texts):
         told, advice = "names of parts of the data", "; fit and measure them apart"
         return _asked("parts of the data", told, texts, "--drop", advice)
     told = f"{count} different values in {n_rows} rows"
@@ -326,6 +327,15 @@ def _names_or_text(cells: Cells) -> Kind:
     if _but_numbers(cells) and all(map(_is_numeral, filled)):
         return _asked("numbers with units", "numbers in other digits", texts, "--nominal")
     return Kind("nominal", f"{count} different names, {_some(texts)}")
+
+
+def _are_parts(texts: Sequence[str]) -> bool:
+    """Return whether texts name parts of data, some of training and some not, or by a word each."""
+    found = [part for text in texts if (part := _PARTS.fullmatch(_words_of(text.strip())))]
+    n_of_training = sum(part[1] is not None for part in found)
+    # "blood test" beside "skin test" is none.
+    is_clear = 0 < n_of_training < len(texts) or all(part[0].isalpha() for part in found)
+    return len(found) == len(texts) and is_clear
 
 
 def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
