@@ -313,3 +313,9 @@ def test_numbers_without_bound_are_named_by_their_row():
     frame = pd.DataFrame({"n": ["1.5", "inf"] * 6, "x": [0, 1] * 6, "y": [0, 1, 1] * 4})
     with pytest.raises(ValueError, match="the column 'n' is infinite in row 1"):
         table_of(frame, TableColumns(labels="x,y"), as_text=True)
+
+
+@pytest.mark.parametrize("pair", [("Male", "male "), ("re-use", "Re Use"), ("yes", "yes.")])
+def test_features_whose_names_look_alike_are_told(pair):
+    assert "'n' has names that differ only by capital letters" in read([*pair, "other"] * 4)[1]
+    assert "differ only" not in read(["A", "A-", "A+"] * 4)[1]

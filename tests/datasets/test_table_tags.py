@@ -261,7 +261,9 @@ def test_names_that_differ_by_what_is_in_front_are_told(cells, pair):
         indicator_of_tags(pd.Series(cells, name="t"), "|")
 
 
-@pytest.mark.parametrize("names", [["c", "c++"], ["+1", "1+"], ["and", "or"], ["a.b", "b"]])
+@pytest.mark.parametrize(
+    "names", [["c", "c++"], ["+1", "1+"], ["and", "or"], ["a.b", "b"], ["A", "A-"]]
+)
 def test_names_that_differ_are_not_told(names):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

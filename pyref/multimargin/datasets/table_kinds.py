@@ -24,6 +24,7 @@ from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, k
 from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
+from multimargin.targets.names import label_name, warn_of_lookalikes
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
@@ -465,6 +466,7 @@ def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
 def warn_of_names(cells: Cells) -> None:
     """Warn of a column of names that are codes of digits, or most of which are numbers."""
     texts, rows = cells.texts, cells.counts
+    warn_of_lookalikes(dict.fromkeys(map(label_name, texts)), f"the column {cells.name!r} has")
     if list_tags(texts, len(cells.values)) or any(has_quotes(body_of_list(t) or "") for t in texts):
         warn(
             f"the column {cells.name!r} lists several names in a cell, {_some(texts)}, each "

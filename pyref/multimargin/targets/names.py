@@ -65,7 +65,7 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     alike: dict[str, list[str]] = {}
     for name in names:
         plain = _IN_FRONT.sub("", normalize("NFKC", name).casefold())
-        plain = re.sub(r"(?<=\w)[^\w+#]+$|[\s_-]+", "", plain)
+        plain = re.sub(r"(?<=\w)[^\w+#-]+$|[\s_]+|-(?!$)", "", plain)
         if re.fullmatch(r"[0-9]+(?:\.0*)?", plain):
             # As in a column of whole numbers with missing values in one of several files.
             plain = re.sub(r"^0+(?=[0-9])|\.0*$", "", plain)
@@ -75,5 +75,5 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
         more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
         warn(
             f"{what} names that differ only by capital letters, blanks, marks, zeros or what is in "
-            f"front, each a label of its own: {'; '.join(found[:_SHOWN])}{more}"
+            f"front, each read as a name of its own: {'; '.join(found[:_SHOWN])}{more}"
         )
