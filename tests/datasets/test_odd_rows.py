@@ -57,7 +57,7 @@ def test_a_text_may_be_the_name_of_its_column(tmp_path):
 )
 def test_a_line_of_types_is_refused(tmp_path, types):
     (tmp_path / "t.tsv").write_text("\n".join(map("\t".join, [["a", "b"], types, ["1", "x"]])))
-    with pytest.raises(ValueError, match=r"has the types of its columns, .*, in row 0; expected"):
+    with pytest.raises(ValueError, match=r"t.tsv has .* in row 0, types; expected one line"):
         read_frame(tmp_path / "t.tsv")
     (tmp_path / "t.tsv").write_text("a\tb\ntext\tred\nx\tdate\n")
     assert len(read_frame(tmp_path / "t.tsv")) == 2

@@ -309,9 +309,11 @@ def test_names_above_rows_without_are_told_as_merged_cells():
     assert "rows between" not in read(["", *names[:-1]])[1]
 
 
-def test_numbers_without_bound_are_named_by_their_row():
-    frame = pd.DataFrame({"n": ["1.5", "inf"] * 6, "x": [0, 1] * 6, "y": [0, 1, 1] * 4})
-    with pytest.raises(ValueError, match="the column 'n' is infinite in row 1"):
+@pytest.mark.filterwarnings("ignore:the column 'type' has codes by its name")
+@pytest.mark.parametrize("name", ["n", "type", "date"])
+def test_numbers_without_bound_are_named_by_their_row(name):
+    frame = pd.DataFrame({name: ["1", "inf", "3"] * 4, "x": [0, 1] * 6, "y": [0, 1, 1] * 4})
+    with pytest.raises(ValueError, match=f"the column '{name}' is infinite in row 1"):
         table_of(frame, TableColumns(labels="x,y"), as_text=True)
 
 

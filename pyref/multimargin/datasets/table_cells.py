@@ -142,7 +142,7 @@ class Cells:
         numbers = by_point.plain_numbers
         if numbers is None:
             return {one.mark for one in (by_point, by_point.other) if one.units is not None}
-        return {"."} if np.any(numbers % 1.0 > 0.0) else {".", ","}
+        return {"."} if np.any(np.floor(numbers) < numbers) else {".", ","}
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:

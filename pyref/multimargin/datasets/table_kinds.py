@@ -411,7 +411,7 @@ def _is_in_doubt(cells: Cells) -> bool:
             "," in text and by_point != by_comma for text, by_point, by_comma in found
         )
     # No program writes three decimals of some numbers and none of others.
-    has_point = np.any(numbers % 1.0 > 0.0) and _all_are(_IN_GROUPS, cells)
+    has_point = np.any(np.floor(numbers) < numbers) and _all_are(_IN_GROUPS, cells)
     return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
 
 
@@ -424,7 +424,7 @@ def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
             f"the column {cells.name!r} has another number in each row and is used as a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"
         )
-    elif _CODE.fullmatch(name) and len(cells.texts) > 2 and not np.any(numbers % 1.0 > 0.0):
+    elif _CODE.fullmatch(name) and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
         warn(
             f"the column {cells.name!r} has codes by its name, and is read as quantities; "
             f"{option('--nominal', [cells.name])} reads names"
