@@ -8,9 +8,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from multimargin.datasets.odd_columns import warn_of_names
 from multimargin.datasets.table_cells import Cells
 from multimargin.datasets.table_columns import TableColumns
-from multimargin.datasets.table_kinds import kind_of, warn_of_names
+from multimargin.datasets.table_kinds import kind_of
 from multimargin.datasets.tables import features_of, table_of
 
 AS_WRITTEN = st.sampled_from(["{}", "{}.0", "${}", "{} €"])
@@ -298,8 +299,8 @@ def test_codes_that_recur_are_told_by_the_name_of_their_column(name):
     ],
 )
 def test_features_that_list_names_are_told(cells):
-    assert "'n' lists several names in a cell, such as" in read(cells * 3)[1]
-    assert "lists several names" not in read(["red", "dark red", "blue", "dark blue"] * 3)[1]
+    assert "'n' has several names in a cell, such as" in read(cells * 3)[1]
+    assert "several names in a cell" not in read(["red", "dark red", "blue", "dark blue"] * 3)[1]
 
 
 def test_names_above_rows_without_are_told_as_merged_cells():

@@ -355,3 +355,13 @@ def rise_by_one(numbers: NDArray[np.float64]) -> bool:
 def zeros_in_front(texts: Sequence[str]) -> str | None:
     """Return the first whole number with zeros in front."""
     return next((text for text in texts if _WITH_ZEROS.fullmatch(text)), None)
+
+
+def example_of(texts: Sequence[str]) -> str:
+    """Write one of the cells of a column for a message."""
+    return f"such as {quoted(' '.join(texts[0].split()))}" if texts else "none of them filled"
+
+
+def plain_words(name: str) -> str:
+    """Return a name in small letters, "user_id" of "userId"."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import did_you_mean, listed, option, quoted
 from multimargin.checks.parameters import check_choice
+from multimargin.datasets.odd_columns import (
+    is_sum_of_others,
+    warn_of_keys,
+    warn_of_missing_numbers,
+    warn_of_names,
+)
 from multimargin.datasets.table_cells import Cells, amounts_of, label_value
 from multimargin.datasets.table_dates import date_parts
 from multimargin.datasets.table_kinds import (
     WORD,
     Kind,
     decimal_mark,
-    is_sum_of_others,
     kind_of,
     vector_of,
-    warn_of_keys,
-    warn_of_missing_numbers,
-    warn_of_names,
 )
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing

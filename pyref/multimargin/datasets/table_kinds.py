@@ -15,16 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import option, quoted
 from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
-from multimargin.datasets.listed_text import body_of_list, has_quotes
-from multimargin.datasets.table_cells import Cells, is_nothing, rise_by_one, zeros_in_front
+from multimargin.datasets.table_cells import Cells, example_of, is_nothing, plain_words
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, kind_of_text
-from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
-from multimargin.targets.given import is_blank, is_missing
-from multimargin.targets.names import label_name, warn_of_lookalikes
+from multimargin.targets.given import is_missing
 
 # A column of names with more different ones than this is more likely text, or one name per row.
 _MANY_NAMES = 50
@@ -34,8 +30,6 @@ _MANY_KEYS = 20
 _A_FEW = 3
 # Of the cells, a share that is about half.
 _SOME = 0.4
-# A number is the sum of fewer others by chance.
-_MANY_SUMMED = 5
 # Maximum number of words of names; text has more.
 _FEW_WORDS = 3
 # A word of `TfidfVectorizer`.
@@ -48,10 +42,6 @@ _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
 _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
-_KEY = re.compile(
-    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
-)
-_CODE = re.compile("(?:.*[_ .-])?(?:id|code|category|cluster|type)")
 # What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
 _PARTS = re.compile(
@@ -64,15 +54,6 @@ LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
 # As whole numbers are written with points between thousands.
 _IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}|0)")
-# Codes of surveys and instruments for a missing number.
-_MISSING = [
-    *(-1, -9, -999.25, 1e20, 1e30),
-    *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7)),
-    # Of surveys: 88 and 97, say.
-    *(digit * (10**k // 9) for digit in (7, 8) for k in (2, 3, 4)),
-    *(10**k - below for below in (2, 3, 4) for k in (2, 3, 4)),
-    *(sign * 2**k - (sign > 0) for sign in (-1, 1) for k in (15, 31)),
-]
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 
@@ -144,13 +125,9 @@ def kind_of(cells: Cells) -> Kind:
     )
 
 
-def _some(texts: Sequence[str]) -> str:
-    return f"such as {quoted(' '.join(texts[0].split()))}" if texts else "none of them filled"
-
-
 def _asked(name: str, told: str, texts: Sequence[str], proposed: str, more: str = "") -> Kind:
     """Return a kind that is asked about, with one of its cells."""
-    return Kind(name, f"{told}, {_some(texts)}{more}", ask=proposed)
+    return Kind(name, f"{told}, {example_of(texts)}{more}", ask=proposed)
 
 
 def _lists_or_objects(cells: Cells) -> Kind | None:
@@ -203,7 +180,7 @@ def _numbers(cells: Cells) -> Kind | None:
     if hasattr(dtype, "categories") or kind_of_type(dtype) is not None:
         return None
     if cells.are_numbers or (cells.as_text and cells.plain_numbers is not None):
-        return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
+        return _codes(cells) or Kind("number", f"numbers, {example_of(cells.first)}")
     texts = cells.texts
     units = cells.units
     if units is None:
@@ -221,8 +198,10 @@ def _numbers(cells: Cells) -> Kind | None:
         told = f"amounts of several units ({', '.join(map(repr, sorted(units)))})"
         return _asked("amounts", told, amounts, "--drop")
     if amounts:
-        return Kind("number", f"amounts, {_some(amounts)}, read as numbers", unit="".join(units))
-    return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
+        return Kind(
+            "number", f"amounts, {example_of(amounts)}, read as numbers", unit="".join(units)
+        )
+    return _codes(cells) or Kind("number", f"numbers, {example_of(texts)}")
 
 
 def _but_numbers(cells: Cells) -> list[str]:
@@ -231,18 +210,13 @@ def _but_numbers(cells: Cells) -> list[str]:
     return [text for text, found in pairs if found is None or found[1] is not None]
 
 
-def _words_of(name: str) -> str:
-    """Return the name of a column in small letters, "user_id" of "userId"."""
-    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
-
-
 def _codes(cells: Cells) -> Kind | None:
     """Judge numbers that are likely names, or moments."""
     first = [text for text in cells.first if not is_nothing(text)]
     if len(set(first)) < 2:
         return None
     for name, pattern, what, asked, of_column in _CODES:
-        if not re.search(of_column, _words_of(cells.name)):
+        if not re.search(of_column, plain_words(cells.name)):
             continue
         # Most columns need the first rows alone.
         texts = chain(first, (text for text in cells.texts if not is_nothing(text)))
@@ -264,7 +238,7 @@ def _dates(cells: Cells) -> Kind | None:
         with suppress(ValueError):
             hours = date_parts(cells)[:, 4]
             count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
-            told = f"dates, {_some(texts)}: {', '.join(DATE_PARTS[:count])}"
+            told = f"dates, {example_of(texts)}: {', '.join(DATE_PARTS[:count])}"
             return Kind("date", told, count)
         texts = [text for text in texts if not (is_clear(text) or is_nothing(text))]
         if any(re.match(r"\s*[0-9]{1,2}[-/]", text) for text in texts[:1]):
@@ -327,12 +301,12 @@ def _names_or_text(cells: Cells) -> Kind:
         return _asked("numbers with units", "numbers with units", texts, "--nominal")
     if _but_numbers(cells) and all(map(_is_numeral, filled)):
         return _asked("numbers with units", "numbers in other digits", texts, "--nominal")
-    return Kind("nominal", f"{count} different names, {_some(texts)}")
+    return Kind("nominal", f"{count} different names, {example_of(texts)}")
 
 
 def _are_parts(texts: Sequence[str]) -> bool:
     """Return whether texts name parts of data, some of training and some not, or by a word each."""
-    found = [part for text in texts if (part := _PARTS.fullmatch(_words_of(text.strip())))]
+    found = [part for text in texts if (part := _PARTS.fullmatch(plain_words(text.strip())))]
     n_of_training = sum(part[1] is not None for part in found)
     # "blood test" beside "skin test" is none.
     is_clear = 0 < n_of_training < len(texts) or all(part[0].isalpha() for part in found)
@@ -413,98 +387,3 @@ def _is_in_doubt(cells: Cells) -> bool:
     # No program writes three decimals of some numbers and none of others.
     has_point = np.any(np.floor(numbers) < numbers) and _all_are(_IN_GROUPS, cells)
     return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
-
-
-def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
-    """Warn of a column that numbers the rows, or is called a key or a code."""
-    name = _words_of(cells.name)
-    is_key = _KEY.fullmatch(name) and len(cells.values) == len(cells.texts) > 1
-    if is_key or rise_by_one(numbers):
-        warn(
-            f"the column {cells.name!r} has another number in each row and is used as a feature; "
-            f"drop it if it is none ({option('--drop', [cells.name])})"
-        )
-    elif _CODE.fullmatch(name) and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
-        warn(
-            f"the column {cells.name!r} has codes by its name, and is read as quantities; "
-            f"{option('--nominal', [cells.name])} reads names"
-        )
-
-
-def warn_of_missing_numbers(
-    column: str, numbers: NDArray[np.float64], n_others: int = _A_FEW
-) -> None:
-    """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
-    ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
-    if not np.isin(ends, _MISSING).any():
-        return
-    numbers, counts = np.unique(numbers, return_counts=True)
-    is_code = np.isin(numbers, _MISSING)
-    others = np.abs(numbers[~is_code & np.isfinite(numbers)])
-    if others.size < n_others:
-        return
-    is_far = np.abs(numbers) >= 2.0 * others.max()
-    is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)
-    odd = np.flatnonzero(is_code & (counts > 1) & (is_far | is_negative))
-    if odd.size:
-        told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in odd)
-        warn(
-            f"the column {column!r} has {told}, unlike its others; if that stands for missing "
-            "ones, leave such cells empty"
-        )
-
-
-def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
-    """Return whether the last number is the sum of the others, of which several are not zero."""
-    others = numbers[:-1]
-    if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:
-        return False
-    total = np.nansum(others)
-    return bool(np.isfinite(total) and np.isclose(numbers[-1], total, rtol=1e-9))
-
-
-def warn_of_names(cells: Cells) -> None:
-    """Warn of a column of names that are codes of digits, or most of which are numbers."""
-    texts, rows = cells.texts, cells.counts
-    warn_of_lookalikes(dict.fromkeys(map(label_name, texts)), f"the column {cells.name!r} has")
-    if list_tags(texts, len(cells.values)) or any(has_quotes(body_of_list(t) or "") for t in texts):
-        warn(
-            f"the column {cells.name!r} lists several names in a cell, {_some(texts)}, each "
-            "combination of which is read as a name; pandas' Series.str.get_dummies makes columns "
-            "of 0 and 1"
-        )
-        return
-    # As merged cells are saved, which have their value in the first of them alone.
-    first = cells.values[:1].tolist()
-    if 2 * rows.sum() < len(cells.values) and (rows == 1).all() and not any(map(is_blank, first)):
-        warn(
-            f"the column {cells.name!r} has {len(texts)} different names and nothing in the rows "
-            "between; if each holds for the rows below it, fill these (pandas' ffill)"
-        )
-        return
-    words = np.array([of is None for of in cells.amounts], dtype=bool)
-    others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
-    zeros = zeros_in_front(texts) if cells.as_text else None
-    stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    if zeros is not None and not words.any():
-        told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
-    elif stored and texts and cells.types == {str} and cells.units is not None:
-        told = f"numbers that are stored as text, {_some(texts)}"
-        advice = f"{option('--number', [cells.name])} reads numbers"
-    elif words.any() and 2 * rows[others].sum() < rows.sum():
-        # The first of them by row.
-        word = texts[int(np.argmax(words))]
-        told = (
-            f"something other than a number in {rows[words].sum()} of {len(cells.values)} rows, "
-            f"first {quoted(word)} in row {cells.row_of(word)}"
-        )
-        advice = (
-            "if numbers are meant, correct such cells or leave them empty, or drop the column "
-            f"({option('--drop', [cells.name])})"
-        )
-    else:
-        return
-    warn(
-        f"the column {cells.name!r} has {told}, and is read as names, each a feature of its own; "
-        f"{advice}"
-    )
