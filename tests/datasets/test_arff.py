@@ -219,7 +219,7 @@ def test_texts_and_dates_can_be_dropped(load):
     assert_array_equal(found.X, [[1.5, 0], [3, 1]])
     assert_array_equal(found.Y, [[1, 0], [0, 1]])
     assert load(content, None, drop=["t", "d d", "q", "b"]).label_names == ("p",)
-    with pytest.raises(ValueError, match="lacks 1 of the 1 attributes: 'z'"):
+    with pytest.raises(ValueError, match="drop: there is no column 'z'"):
         load(content, None, drop="z")
 
 
@@ -376,10 +376,10 @@ def test_encoding(load):
 def test_bad_labels(load, tmp_path):
     for labels, error, message in (
         (tmp_path / "none.xml", FileNotFoundError, r"labels: there is no file '.*none.xml'"),
-        (0, ValueError, r"labels is 0, of 6 attributes of .*; expected 1 to 5"),
-        (6, ValueError, "labels is 6, of 6 attributes"),
-        (-6, ValueError, "labels is -6, of 6 attributes"),
-        (True, TypeError, "labels is True"),
+        (0, ValueError, "labels is 'first:0', but there are 6 columns"),
+        (6, ValueError, "has no other attribute; expected at least one feature"),
+        (-6, ValueError, "has no other attribute; expected at least one feature"),
+        (True, TypeError, "labels is a bool"),
         (2.0, TypeError, "labels is a float"),
         (
             ["glad"],

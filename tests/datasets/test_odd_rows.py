@@ -57,7 +57,7 @@ def test_a_text_may_be_the_name_of_its_column(tmp_path):
 )
 def test_a_line_of_types_is_refused(tmp_path, types):
     (tmp_path / "t.tsv").write_text("\n".join(map("\t".join, [["a", "b"], types, ["1", "x"]])))
-    with pytest.raises(ValueError, match=r"has the types of its columns, .*, in row 0; expected"):
+    with pytest.raises(ValueError, match=r"t.tsv has .* in row 0, types; expected one line"):
         read_frame(tmp_path / "t.tsv")
     (tmp_path / "t.tsv").write_text("a\tb\ntext\tred\nx\tdate\n")
     assert len(read_frame(tmp_path / "t.tsv")) == 2
@@ -174,3 +174,14 @@ def test_objects_without_a_key_of_others_are_told(tmp_path, line, told):
     said, n_rows = said_of(tmp_path / "t.jsonl")
     assert n_rows == (4 if line else 2)
     assert [told in message for message in said if "objects" in message] == [True] * bool(told)
+
+
+@pytest.mark.parametrize("second", ["How old?,How tall?,What?", "(years),(cm),", "int64,m,text"])
+def test_words_above_numbers_of_several_columns_are_refused(tmp_path, second):
+    rows = "\n".join(f"{k},1.{k},red" for k in range(5))
+    (tmp_path / "t.csv").write_text(f"age,size,tags\n{second}\n{rows}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"t.csv has .*, .* in row 0, above numbers; expected one"):
+        read_frame(tmp_path / "t.csv")
+    # A single word may stand for a missing number, and words stand above words.
+    (tmp_path / "t.csv").write_text(f"age,size,tags\n<3,1.5,blue\n{rows}\n", encoding="utf-8")
+    assert said_of(tmp_path / "t.csv") == ([], 6)

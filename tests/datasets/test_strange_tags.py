@@ -30,6 +30,9 @@ from multimargin.datasets.table_tags import indicator_of_tags
         (["a  b,c", "c"], "blanks of another kind, or several, within"),
         (["a\x1db,c", "c"], "blanks of another kind, or several, within"),
         (["a\u2028b,c", "c"], "blanks of another kind, or several, within"),
+        (["caf\u00c3\u00a9,b", "b"], "characters of another encoding"),
+        (["it\u00e2\u20ac\u2122s,b", "b"], "characters of another encoding"),
+        (["caf\ufffd,b", "b"], "characters of another encoding"),
         (["a,b,etc.", "b"], "a word for more names"),
         (["a,b,...", "b"], "a word for more names"),
         (["a,b,+2 more", "b"], "a word for more names"),
@@ -40,6 +43,18 @@ from multimargin.datasets.table_tags import indicator_of_tags
 def test_names_that_are_more_than_names_are_told(cells, told):
     with pytest.warns(UserWarning, match=f"has names with {told}"):
         indicator_of_tags(pd.Series(cells, name="t"), ";" if ";" in cells[0] else ",")
+
+
+@pytest.mark.parametrize("name", ["No Finding", "no labels", "none of these", "keine Angabe"])
+def test_a_name_that_says_no_and_stands_alone_is_told(name):
+    cells = pd.Series(["a,b", name, "b", name], name="t")
+    with pytest.warns(UserWarning, match=f"has '{name}', beside no other name; if that says"):
+        assert name in indicator_of_tags(cells, ",").names
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Beside another it applies with that, and of single names none stands beside another.
+        indicator_of_tags(pd.Series(["a,b", f"{name},a"], name="t"), ",")
+        indicator_of_tags(pd.Series(["a", name, "b"], name="t"), ",")
 
 
 @pytest.mark.parametrize(

@@ -219,6 +219,21 @@ def test_postal_codes_and_moments_are_asked_about():
     assert kind_of(Cells("created", seconds - 1_500_000_000)).name == "number"
 
 
+@pytest.mark.parametrize(
+    ("column", "cells", "asked"),
+    [
+        *((name, ["0", "1", "2"], "--drop") for name in ("fold", "kfold", "cv_folds", "dataSplit")),
+        *((name, ["45391", "45012.5"], "--drop") for name in ("date", "OrderDate", "created_at")),
+        *((name, ["0", "1", "2"], "") for name in ("manifold", "splitter", "date")),
+        *((name, ["45391", "45012"], "") for name in ("candidates", "update", "fold")),
+    ],
+)
+def test_numbers_in_columns_named_like_parts_or_dates_are_asked_about(column, cells, asked):
+    values = pd.Series(cells * 4, dtype=object)
+    for of in (values, values.astype(float)):
+        assert kind_of(Cells(column, of, as_text=of.dtype == object)).ask == asked
+
+
 def test_keys_are_asked_about():
     numbers = pd.Series([10**17 + 7919 * k for k in range(9)])
     for values in (numbers, numbers.astype(str).astype(object)):
@@ -331,7 +346,9 @@ def test_answers_of_annotators_are_asked_about():
         (["'5", "'6", "'70"], "numbers with units", "--nominal"),
         (['"5"', '"6"', '"70"'], "numbers with units", "--nominal"),
         (["202401", "202312", "199907"], "days", "--drop"),
-        (["202401", "202312", "199913"], "number", ""),
+        (["202401", "202353", "199913"], "days", "--drop"),
+        (["202401", "202312", "199967"], "number", ""),
+        (["3.40-", "2.20-", "1.90"], "numbers with units", "--nominal"),
         (["Jan-24", "Feb-24", "Dec-23"], "dates or times", "--drop"),
         (["24-Jan", "23-Dec", "1 Mar 24"], "dates or times", "--drop"),
         (["43:15.2", "00:10.1", "12:00.0"], "dates or times", "--drop"),

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from multimargin.datasets.odd_columns import warn_of_names
 from multimargin.datasets.table_cells import Cells
 from multimargin.datasets.table_columns import TableColumns
-from multimargin.datasets.table_kinds import kind_of, warn_of_names
+from multimargin.datasets.table_kinds import kind_of
 from multimargin.datasets.tables import features_of, table_of
 
 AS_WRITTEN = st.sampled_from(["{}", "{}.0", "${}", "{} €"])
-CODES = st.sampled_from([-1, -9, -99, -999, -9999, 99, 999, 9999, 99999, 32767, -32768])
+CODES = st.sampled_from([-1, -9, -99, -999, -9999, 88, 97, 998, 999, 7777, 99999, 32767, -32768])
 
 
 def read(cells, **roles):
@@ -213,12 +214,31 @@ def test_ranges_numbered_answers_and_codes_are_names(cells):
     assert kind_of(Cells("n", pd.Series(cells * 4, dtype=object), as_text=True)).name == "nominal"
 
 
-@pytest.mark.parametrize("parts", [["train", "test"], ["TRAIN", "Test", "val"], ["dev", "eval"]])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["train", "test"],
+        ["TRAIN", "Test", "val"],
+        ["dev", "eval"],
+        ["training set", "test set"],
+        ["train_1", "train_2", "test_1"],
+        ["Training", "PublicTest", "PrivateTest"],
+    ],
+)
 def test_parts_of_the_data_are_asked_about(parts):
     kind = kind_of(Cells("split", pd.Series(parts * 4, dtype=object), as_text=True))
     assert (kind.name, kind.ask) == ("parts of the data", "--drop")
-    others = pd.Series([*parts, "bus"] * 4, dtype=object)
-    assert kind_of(Cells("split", others, as_text=True)).name == "nominal"
+    for others in ([*parts, "bus"], ["blood test", "skin test"], ["latest", "train"]):
+        cells = Cells("split", pd.Series(others * 4, dtype=object), as_text=True)
+        assert kind_of(cells).name == "nominal"
+
+
+@pytest.mark.parametrize("name", ["is_train", "isTest", "in_validation"])
+@pytest.mark.parametrize("marks", [["0", "1"], ["True", "False"], [True, False], [1, 0]])
+def test_marks_of_parts_of_the_data_are_asked_about(name, marks):
+    cells = Cells(name, pd.Series(marks * 4), as_text=isinstance(marks[0], str))
+    assert kind_of(cells).ask == "--drop"
+    assert kind_of(Cells("is_trained", pd.Series(marks * 4), as_text=True)).name == "number"
 
 
 @pytest.mark.parametrize("written", ["0000-00-00", "2023-02-29", "31.06.2024", "31 Jun 2024"])
@@ -255,3 +275,50 @@ def test_names_of_a_feature_that_look_the_same_are_one():
     frame = pd.DataFrame({"place": spelled, "a": [0, 1] * 3, "b": [1, 0] * 3})
     table = table_of(frame, TableColumns(labels="a,b", nominal="place"))
     assert set(table.X["place"]) == {"bar", "caf\u00e9"}
+
+
+@pytest.mark.parametrize("name", ["user_id", "categoryId", "Country Code", "type"])
+def test_codes_that_recur_are_told_by_the_name_of_their_column(name):
+    frame = {name: [3, 7, 9, 3, 7, 9], "x": [0, 1] * 3, "y": [0, 1, 1] * 2}
+    with pytest.warns(UserWarning, match=f"{name!r} has codes by its name, and is read as quan"):
+        table_of(pd.DataFrame(frame), TableColumns(labels="x,y"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for others in ({"video": [3, 7, 9, 3, 7, 9]}, {name: [0.5, 7, 9, 3, 7, 9]}):
+            rest = {"x": frame["x"], "y": frame["y"]}
+            table_of(pd.DataFrame(others | rest), TableColumns(labels="x,y"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["R;Java", "R", "Java", "C;R", "C", "C;Java"],
+        ["a|b", "b|c", "c", "a|c", "a", "b"],
+        ['["a", "b"]', '["b"]', "[]", '["a"]', '["b"]', '["a", "c"]'],
+        ["['a' 'b']", "['b']", "['a']", "['c']", "['c' 'a']", "['b']"],
+    ],
+)
+def test_features_that_list_names_are_told(cells):
+    assert "'n' has several names in a cell, such as" in read(cells * 3)[1]
+    assert "several names in a cell" not in read(["red", "dark red", "blue", "dark blue"] * 3)[1]
+
+
+def test_names_above_rows_without_are_told_as_merged_cells():
+    names = ["north", "", "", "south", "", "", "west", "", ""]
+    assert "'n' has 3 different names and nothing in the rows between" in read(names)[1]
+    assert "rows between" not in read(["north", "south", "", "", "north"])[1]
+    assert "rows between" not in read(["", *names[:-1]])[1]
+
+
+@pytest.mark.filterwarnings("ignore:the column 'type' has codes by its name")
+@pytest.mark.parametrize("name", ["n", "type", "date"])
+def test_numbers_without_bound_are_named_by_their_row(name):
+    frame = pd.DataFrame({name: ["1", "inf", "3"] * 4, "x": [0, 1] * 6, "y": [0, 1, 1] * 4})
+    with pytest.raises(ValueError, match=f"the column '{name}' is infinite in row 1"):
+        table_of(frame, TableColumns(labels="x,y"), as_text=True)
+
+
+@pytest.mark.parametrize("pair", [("Male", "male "), ("re-use", "Re Use"), ("yes", "yes.")])
+def test_features_whose_names_look_alike_are_told(pair):
+    assert "'n' has names that differ only by capital letters" in read([*pair, "other"] * 4)[1]
+    assert "differ only" not in read(["A", "A-", "A+"] * 4)[1]

@@ -251,6 +251,9 @@ def test_separators_of_other_tables(tmp_path, written):
         (["red|sea|& sky", "sky"], "'& sky' and 'sky'"),
         (["red|sea|and sky", "sky"], "'and sky' and 'sky'"),
         (["red|#sea", "sea"], "'#sea' and 'sea'"),
+        (["red|sea?", "sea"], r"'sea' and 'sea\?'"),
+        (["red|sea (!)", "sea"], r"'sea' and 'sea \(!\)'"),
+        (["[x] red|[ ] sea", "[ ] red|[x] sea"], r"'\[ \] red' and '\[x\] red'"),
     ],
 )
 def test_names_that_differ_by_what_is_in_front_are_told(cells, pair):
@@ -258,7 +261,9 @@ def test_names_that_differ_by_what_is_in_front_are_told(cells, pair):
         indicator_of_tags(pd.Series(cells, name="t"), "|")
 
 
-@pytest.mark.parametrize("names", [["c", "c++"], ["+1", "1+"], ["and", "or"], ["a.b", "b"]])
+@pytest.mark.parametrize(
+    "names", [["c", "c++"], ["+1", "1+"], ["and", "or"], ["a.b", "b"], ["A", "A-"]]
+)
 def test_names_that_differ_are_not_told(names):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

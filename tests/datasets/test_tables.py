@@ -606,7 +606,11 @@ def test_what_is_no_list_of_objects_is_named(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS))
     for name, text, message in (
         ("a.json", "{" + lines, r"a\.json, line 1 is not JSON: Expecting property name"),
-        ("b.json", "{}", r"b\.json holds no JSON list; expected one of objects"),
+        (
+            "b.json",
+            "{}",
+            r"b\.json holds no JSON list, but an object that has neither rows nor columns; exp",
+        ),
         ("c.json", "[{}, 3]", r"c\.json, element 2 is not a JSON object"),
         ("e.json", "[]", r"e\.json has no rows"),
         ("f.json", "", r"f\.json has no rows"),

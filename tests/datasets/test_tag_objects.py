@@ -40,3 +40,31 @@ def test_a_list_that_is_none_is_named_with_its_row():
 def test_objects_of_annotation_tools_name_their_labels(key):
     cells = [[{key: "a", "start": 3}], [{key: "b"}, {key: "a"}]]
     assert indicator_of_tags(pd.Series(cells, name="t"), None).names == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("key", "yes", "no"), [("selected", True, False), ("value_is", 1, 0), ("answer", "yes", "No")]
+)
+def test_objects_that_say_whether_their_name_applies_are_told(key, yes, no):
+    cells = [
+        [{"label": "a", key: yes}, {"label": "b", key: no}],
+        [{"label": "a", key: no}, {"label": "b", key: yes}],
+    ]
+    with pytest.warns(UserWarning, match=f"has objects whose '{key}' is yes and no for the same"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)
+
+
+def test_what_is_the_same_for_a_name_says_not_whether_it_applies():
+    cells = [[{"name": "a", "default": True}, {"name": "b", "default": False}], []]
+    assert indicator_of_tags(pd.Series(cells, name="t"), None).Y.tolist() == [[1, 1], [0, 0]]
+
+
+def test_a_number_beside_a_text_is_no_name():
+    cells = [[{"id": 1, "text": "a"}], [{"id": 2, "text": "b"}]]
+    with pytest.raises(
+        ValueError, match=r"lists \{'id': 1, 'text': 'a'\} in row 0; expected a list"
+    ):
+        indicator_of_tags(pd.Series(cells, name="t"), None)
+    for ids in ({"id": 1}, {"id": "a", "url": "http://b"}):
+        tags = indicator_of_tags(pd.Series([[ids], [{"id": "c"}]], name="t"), None)
+        assert len(tags.names) == 2

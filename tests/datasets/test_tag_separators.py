@@ -30,3 +30,27 @@ def test_a_mark_between_blanks_is_named_rather_than_the_blank(mark):
     with pytest.warns(UserWarning, match="each is one tag") as told:
         indicator_of_tags(pd.Series(cells * 6, name="tags"), None)
     assert f"is {mark.strip()!r} the separator?" in str(told[0].message)
+
+
+@pytest.mark.parametrize("word", ["und", "y", "et", "と"])
+def test_a_word_between_tags_separates_them_rather_than_the_blanks(word):
+    lists = (
+        ("aa", "bb"),
+        ("cc",),
+        ("cc", "bb", "aa"),
+        ("aa", "cc"),
+        ("bb", "aa"),
+        ("cc", "aa"),
+        ("aa",),
+    )
+    cells = [f" {word} ".join(tags) for tags in lists]
+    with pytest.warns(UserWarning, match=f"' {word} ' is used as the separator"):
+        tags = indicator_of_tags(pd.Series(cells * 3, name="tags"), None)
+    assert tags.names == ["aa", "bb", "cc"]
+
+
+def test_a_mark_separates_tags_of_several_words_rather_than_the_blanks():
+    cells = ["aa; not bb", "not aa; bb", "not aa; not bb", "aa; bb"]
+    with pytest.warns(UserWarning, match="';' is used as the separator|differ only by"):
+        tags = indicator_of_tags(pd.Series(cells * 3, name="tags"), None)
+    assert tags.names == ["aa", "bb", "not aa", "not bb"]

@@ -33,26 +33,24 @@ __all__ = [
     "load_table",
 ]
 
-# Where they are.
+# Where they are, unless they load what the module is called.
 _MODULES = {
-    "load_arff": "arff",
     "load_debian_tags": "debian",
     "Description": "description",
     "describe": "description",
     "load_digit_attributes": "digits",
-    "load_extreme": "extreme",
     "load": "loading",
     "load_table": "loading",
     "MultilabelData": "multilabel_data",
-    "load_npz": "npz",
-    "load_svmlight": "svmlight",
 }
 
 
 def __getattr__(name: str) -> Any:
     # Only when asked for: names of columns are checked without loading scikit-learn.
     if name in __all__:
-        module = import_module(f"multimargin.datasets.{_MODULES.get(name, name)}")
+        module = import_module(
+            f"multimargin.datasets.{_MODULES.get(name, name.removeprefix('load_'))}"
+        )
         return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,6 +1,7 @@
 """Names of features and labels."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -18,13 +19,8 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def first_repeated(names: Sequence[str]) -> str | None:
-    """Return the first name that occurred before; None if all are different."""
-    seen = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+    """Return the first name that occurs again; None if all are different."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 class NamedTwice(ValueError):

@@ -66,19 +66,13 @@ def feature_matrix(values: Features, attributes: Sequence[Attribute]) -> tuple[F
         _entries(column, attribute, first)
         for column, attribute, first in zip(codes.T, nominal, firsts[~plain], strict=True)
     ]
-    shape = values.shape[0], len(names)
-    if not is_sparse(values) and len(attributes) >= SPARSE_DENSITY * len(names):
-        X = np.zeros(shape)
-        X[:, firsts[plain]] = numbers
-        for rows, columns, entries in found:
-            X[rows, columns] = entries
-        return X, names
     numbers = sparse.coo_array(numbers)
     found.append((numbers.row, firsts[plain][numbers.col], numbers.data))
     rows, columns, entries = (np.concatenate(part) for part in zip(*found, strict=True))
-    X = sparse.csr_array((entries, (rows, columns)), shape=shape)
+    X = sparse.csr_array((entries, (rows, columns)), shape=(values.shape[0], len(names)))
     X.eliminate_zeros()
-    return X, names
+    is_dense = not is_sparse(values) and len(attributes) >= SPARSE_DENSITY * len(names)
+    return (X.toarray() if is_dense else X), names
 
 
 def _feature_names(attribute: Attribute) -> list[str]:

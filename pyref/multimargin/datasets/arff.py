@@ -16,7 +16,7 @@ from multimargin.datasets._nominal import SPARSE_DENSITY, feature_matrix
 from multimargin.datasets._reading import reading, uncompressed
 from multimargin.datasets.arff_rows import ArffTable, places_of_labels, read_arff
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.datasets.table_columns import Columns
+from multimargin.datasets.table_columns import Columns, named_columns
 from multimargin.typing import Features
 
 
@@ -44,8 +44,8 @@ def load_arff(
         without "-train" and "-test"; then the option ``-C k`` in the file's ``@relation``; then the
         only XML file there is.
     drop : str or sequence of str, default=()
-        Names of attributes to leave out, such as texts and dates, which no feature can be made of.
-        `labels` counts them nevertheless.
+        Attributes to leave out, named as labels are, such as texts and dates, which no feature can
+        be made of. `labels` counts them nevertheless.
     test : str, path-like or None, default=None
         The ARFF file of the official test part, with the same attributes. The result then has the
         splits "train" and "test".
@@ -128,10 +128,8 @@ def _check_same_attributes(table: ArffTable, test_table: ArffTable, test_file: P
 
 def _kept(table: ArffTable, drop: str | Sequence[str], file: Path) -> NDArray[np.bool_]:
     """Return which attributes are kept; those that cannot become features must be dropped."""
-    dropped = [drop] if isinstance(drop, str) else list(drop)
     names = [attribute.name for attribute in table.attributes]
-    kept = np.ones(len(names), dtype=bool)
-    kept[places_of(dropped, names, f"drop: {file}", "attributes")] = False
+    kept = np.isin(names, named_columns(names, drop, "drop"), invert=True)
     texts = [a.name for a, keep in zip(table.attributes, kept, strict=True) if a.other and keep]
     if texts:
         raise ValueError(

@@ -314,19 +314,8 @@ def places_of_labels(
     labels: Any, relation: str, attributes: Sequence[Attribute], file: Path
 ) -> list[int]:
     """Return the places of the labels, given by a number, names, an XML file or the header."""
-    n_attributes = len(attributes)
     if labels is None:
         labels = _labels_by_default(file, relation)
-    if isinstance(labels, bool):
-        raise TypeError(f"labels is {labels}; expected a path, an integer or None")
-    if isinstance(labels, int | np.integer):
-        count = int(labels)
-        if not 0 < abs(count) < n_attributes:
-            raise ValueError(
-                f"labels is {count}, of {n_attributes} attributes of {file}; expected 1 to "
-                f"{n_attributes - 1} for the first or -1 to {1 - n_attributes} for the last ones"
-            )
-        return list(range(count) if count > 0 else range(n_attributes + count, n_attributes))
     if _is_path(labels):
         return _columns_named_in(existing_file(labels, "labels"), attributes, file)
     names = [attribute.name for attribute in attributes]

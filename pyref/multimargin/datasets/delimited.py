@@ -77,19 +77,6 @@ class _Dialect:
         return len(self.names) + self.row_names
 
 
-@dataclass(frozen=True)
-class _Found:
-    """Cells of a file, read with a dialect."""
-
-    columns: list[Any]
-    has_breaks: bool  # Whether a text has several lines, which may be rows
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self.columns[0])
-
-
 class _Misfit(ValueError):
     """A row of some lines that does not fit its dialect."""
 
@@ -290,19 +277,20 @@ def _read(path: Path, dialect: _Dialect, blank_rows: bool) -> list[Any]:
     is_escaped = found is None
     if found is None:
         found = strictly(replace(mended, escape="\\"))
-    if (found is None or found.has_breaks) and _is_row_by_row(path, dialect):
+    columns, has_breaks = found or ([()], True)
+    if has_breaks and _is_row_by_row(path, dialect):
         literal = strictly(replace(dialect, escape=""))
-        if literal is not None and literal.n_rows > (0 if found is None else found.n_rows):
+        if literal is not None and len(literal[0][0]) > len(columns[0]):
             warn(
                 "quotation marks are read literally: some are not closed, and without them "
                 f"every line has the {len(dialect.names)} cells of a row"
             )
-            return literal.columns
+            return literal[0]
     if found is None:
         raise ValueError(_told_of(path, dialect))
     if is_escaped:
         warn("quotation marks within texts are escaped by backslashes")
-    return found.columns
+    return columns
 
 
 def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
@@ -313,14 +301,14 @@ def _is_row_by_row(path: Path, dialect: _Dialect) -> bool:
         return count > 0 and all(line.count(between) == count for line in lines if line.strip())
 
 
-def _strictly(path: Path, dialect: _Dialect, *, blank_rows: bool) -> _Found | None:
-    """Read a file with a dialect, if all its rows fit."""
+def _strictly(path: Path, dialect: _Dialect, *, blank_rows: bool) -> tuple[list[Any], bool] | None:
+    """Return the columns if all rows fit, and whether a text has several lines, perhaps rows."""
     with suppress(csv.Error, _Misfit), _opened(path) as stream:
         reader = _reader_of(stream, dialect)
         list(islice(reader, dialect.skipped))
         above = reader.line_num
         columns = _columns_of(_fitting(reader, dialect, blank_rows), dialect.width)
-        return _Found(columns, reader.line_num > above + len(columns[0]))
+        return columns, reader.line_num > above + len(columns[0])
     return None
 
 

@@ -1,5 +1,6 @@
 """Statistics of a multi-label data set, and signs that it is damaged."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -8,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import chdtrc
+from sklearn.utils.sparsefuncs import min_max_axis
 
+from multimargin.checks.names import first_of
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.tables import Table
@@ -21,8 +24,6 @@ _LOW_CORRELATION = 0.5
 _NORMAL_LIMIT = 2.33
 # Level at which a difference of frequencies counts as significant.
 _CHANCE = 1e-3
-# Names in a warning.
-_MOST_NAMES = 8
 # A correlation of fewer points is meaningless.
 _MIN_LABELS = 5
 _MOST_FREQUENT = 10
@@ -179,7 +180,7 @@ def of_one_value(Y: Marks, label_names: Sequence[str]) -> list[str]:
         if names:
             many = "labels apply" if len(names) > 1 else "label applies"
             found.append(
-                f"{len(names)} {many} to {where}, so nothing can be learned: {_some(names)}"
+                f"{len(names)} {many} to {where}, so nothing can be learned: {first_of(names)}"
             )
     return found
 
@@ -201,11 +202,7 @@ def _incomplete(missing: Iterable[tuple[str, int]], noun: str) -> list[str]:
     if not named:
         return []
     many = f"{noun}s" if len(named) > 1 else noun
-    return [f"values are missing of {len(named)} {many}: {_some(named)}"]
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(list(names)[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+    return [f"values are missing of {len(named)} {many}: {first_of(named)}"]
 
 
 def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]) -> Description:
@@ -213,7 +210,10 @@ def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]
     n, q = Y.shape
     n_relevant, n_irrelevant = (np.count_nonzero(value == Y, axis=1) for value in (1, 0))
     label_sets = row_hashes(Y).tolist()
+    # A column with missing values has NaN for both, which are unequal.
+    lowest, highest = min_max_axis(X, 0) if sparse.issparse(X) else (X.min(axis=0), X.max(axis=0))
     values = X.data if sparse.issparse(X) else X
+    counts = Counter(dict(zip(data.label_names, (Y == 1).sum(axis=0).tolist(), strict=True)))
     return Description(
         name=name,
         n_samples=n,
@@ -221,7 +221,7 @@ def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]
         n_labels=q,
         feature_density=float(np.count_nonzero(values) / (n * data.n_features)),
         n_missing_values=int(np.count_nonzero(np.isnan(values))),
-        n_constant_features=_count_constant_columns(X),
+        n_constant_features=int(np.count_nonzero(lowest == highest)),
         n_duplicate_rows=n - len(set(zip(row_hashes(X).tolist(), label_sets, strict=True))),
         label_cardinality=float(n_relevant.mean()),
         label_density=float(n_relevant.mean() / q),
@@ -231,23 +231,9 @@ def _describe_rows(name: str, data: MultilabelData, X: Any, Y: NDArray[np.uint8]
         n_rows_without_labels=int(np.count_nonzero(n_relevant == 0)),
         n_rows_with_all_labels=int(np.count_nonzero(n_irrelevant == 0)),
         n_unknown_labels=int(np.count_nonzero(Y == UNKNOWN)),
-        absent_labels=tuple(np.array(data.label_names)[~(Y == 1).any(axis=0)].tolist()),
-        frequent_labels=_most_frequent(np.count_nonzero(Y == 1, axis=0), data.label_names),
+        absent_labels=tuple(label for label, count in counts.items() if count == 0),
+        frequent_labels=tuple(counts.most_common(_MOST_FREQUENT)),
     )
-
-
-def _most_frequent(counts: NDArray[np.intp], names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    order = np.argsort(-counts, kind="stable")[:_MOST_FREQUENT]
-    return tuple((names[k], int(counts[k])) for k in order.tolist())
-
-
-def _count_constant_columns(X: Any) -> int:
-    if sparse.issparse(X):
-        lowest, highest = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-    else:
-        lowest, highest = X.min(axis=0), X.max(axis=0)
-    # A column with missing values has NaN for both, which are unequal.
-    return int(np.count_nonzero(lowest == highest))
 
 
 def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArray[np.intp]]:

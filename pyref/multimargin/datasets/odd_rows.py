@@ -27,6 +27,7 @@ _TYPE = re.compile(
 _ROWS_PER_COMMENT = 4
 # Of fewer rows, all may have the same words.
 _A_FEW = 3
+_HEAD = 50
 
 
 def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
@@ -41,14 +42,30 @@ def refuse_rule(lines: Sequence[str], file: Path, *, is_table: bool) -> None:
             )
 
 
-def refuse_types(frame: Any, file: Path) -> None:
-    """Raise ValueError for a first row with the types of the columns."""
-    first = _texts_of(frame, 0) if len(frame) else []
+def refuse_second_names(frame: Any, file: Path) -> None:
+    """Raise ValueError for a first row of types, or of words above numbers in several columns."""
+    if frame.empty:
+        return
+    first = _texts_of(frame, 0)
     if len(first) > 1 and all(map(_TYPE.fullmatch, first)):
+        words, where = first, "types"
+    else:
+        above = frame[:_HEAD] if len(frame) > _A_FEW else frame[:0]
+        words = [word for word, of in zip(first, above, strict=True) if _is_above(word, above[of])]
+        where = "above numbers"
+    if len(words) > 1:
         raise ValueError(
-            f"path: {file} has the types of its columns, {listed(first)}, in row 0; expected rows "
-            "of cells below the names: remove such lines"
+            f"path: {file} has {listed(words)} in row 0, {where}; expected one line of names above "
+            "the rows: remove lines with other names, questions, types or units"
         )
+
+
+def _is_above(word: str, column: Any) -> bool:
+    """Return whether a first cell has words, and those below it numbers."""
+    if not word or is_number(word):
+        return False
+    below = [_text_of(cell) for cell in column.iloc[1:].tolist()]
+    return all(map(is_number, below)) and not all(map(is_nothing, below))
 
 
 def refuse_repeated_names(frame: Any, file: Path) -> None:

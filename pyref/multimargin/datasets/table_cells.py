@@ -112,7 +112,9 @@ class Cells:
 
     @cached_property
     def plain_numbers(self) -> NDArray[np.float64] | None:
-        """A column of texts as numbers, if all of them are digits alone."""
+        """A column of numbers, or of texts that are digits alone, as numbers; None for others."""
+        if self.values.dtype.kind in "buif":
+            return np.asarray(self.values.to_numpy(dtype=np.float64, na_value=np.nan))
         return plain_numbers(self.values, self.mark)
 
     @cached_property
@@ -140,7 +142,7 @@ class Cells:
         numbers = by_point.plain_numbers
         if numbers is None:
             return {one.mark for one in (by_point, by_point.other) if one.units is not None}
-        return {"."} if np.any(numbers % 1.0 > 0.0) else {".", ","}
+        return {"."} if np.any(np.floor(numbers) < numbers) else {".", ","}
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -318,14 +320,12 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
     `known` is the sign of other rows. Raises ValueError where one is not a number, or they
     differ in the sign; a currency may be left out, a percent sign may not.
     """
-    is_typed = cells.values.dtype.kind in "buif"
     cells = cells.with_mark(".") if cells.are_numbers else cells
-    plain = None if is_typed else cells.plain_numbers
+    plain = cells.plain_numbers
     numbers: dict[str | None, float] = {None: np.nan}
     first: dict[str, str] = {}
-    is_open = not is_typed and plain is None
-    texts = cells.texts if is_open else cells.first[:1]
-    amounts = cells.amounts if is_open else [amount(text, cells.mark) for text in texts]
+    texts = cells.texts if plain is None else cells.first[:1]
+    amounts = cells.amounts if plain is None else [amount(text, cells.mark) for text in texts]
     for text, found in zip(texts, amounts, strict=True):
         if found is None:
             marked = "" if cells.mark == "." else f", with {cells.mark!r} for the decimal mark"
@@ -344,16 +344,24 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
             f"the column {cells.name!r} has {quoted(text)} in row {cells.row_of(text)}, {other}, "
             f"and others {usual}; expected numbers of one unit"
         )
-    if is_typed:
-        plain = np.asarray(cells.values.to_numpy(dtype=np.float64, na_value=np.nan))
     return cells.mapped(numbers.__getitem__) if plain is None else plain, "".join(units)
 
 
 def rise_by_one(numbers: NDArray[np.float64]) -> bool:
     """Return whether numbers rise by one from row to row."""
-    return numbers.size >= _MANY_STEPS and bool((np.diff(numbers) == 1.0).all())
+    return numbers.size >= _MANY_STEPS and bool((numbers[1:] == numbers[:-1] + 1.0).all())
 
 
 def zeros_in_front(texts: Sequence[str]) -> str | None:
     """Return the first whole number with zeros in front."""
     return next((text for text in texts if _WITH_ZEROS.fullmatch(text)), None)
+
+
+def example_of(texts: Sequence[str]) -> str:
+    """Write one of the cells of a column for a message."""
+    return f"such as {quoted(' '.join(texts[0].split()))}" if texts else "none of them filled"
+
+
+def plain_words(name: str) -> str:
+    """Return a name in small letters, "user_id" of "userId"."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()

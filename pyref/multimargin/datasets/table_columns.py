@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import did_you_mean, listed, option, quoted
 from multimargin.checks.parameters import check_choice
+from multimargin.datasets.odd_columns import (
+    is_sum_of_others,
+    warn_of_keys,
+    warn_of_missing_numbers,
+    warn_of_names,
+)
 from multimargin.datasets.table_cells import Cells, amounts_of, label_value
 from multimargin.datasets.table_dates import date_parts
 from multimargin.datasets.table_kinds import (
     WORD,
     Kind,
     decimal_mark,
-    is_sum_of_others,
     kind_of,
     vector_of,
-    warn_of_keys,
-    warn_of_missing_numbers,
-    warn_of_names,
 )
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
@@ -158,9 +160,9 @@ def chosen_columns(
 
 def named_columns(columns: list[str], wanted: object, argument: str) -> list[str]:
     """Return those of some columns that have a name, a pattern or a place."""
-    if not isinstance(wanted, str | int | Iterable):
+    if isinstance(wanted, bool) or not isinstance(wanted, str | int | np.integer | Iterable):
         raise TypeError(f"{argument} is a {type(wanted).__name__}; expected names of columns")
-    if isinstance(wanted, int):
+    if isinstance(wanted, int | np.integer):
         wanted = f"first:{wanted}" if wanted >= 0 else f"last:{-wanted}"
     if isinstance(wanted, str):
         items = [wanted] if wanted.strip() in columns else wanted.split(",")

@@ -28,7 +28,7 @@ from multimargin.datasets.delimited import HEAD_ROWS, column_name, numbered_name
 from multimargin.datasets.odd_rows import (
     is_below_names,
     refuse_repeated_names,
-    refuse_types,
+    refuse_second_names,
     warn_of_comments,
     warn_of_note,
     warn_of_unlike_objects,
@@ -129,7 +129,7 @@ def _read_file(file: Path, blank_rows: bool) -> Any:
         else:
             frame = _read_text(file, kind, blank_rows)
     frame = with_plain_names(_with_lists(frame, file), f"path: {file}")
-    refuse_types(frame, file)
+    refuse_second_names(frame, file)
     refuse_repeated_names(frame, file)
     return frame
 
@@ -266,19 +266,15 @@ def _values_in(text: str, file: Path) -> Iterator[tuple[int, Any, int]]:
         place = end
 
 
-class _SeveralLists(ValueError):
-    """Lists of objects, any of which may be the rows."""
-
-
 def _rows_of(file: Path, found: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the objects in a list, or the rows in an object."""
     if not isinstance(found, list):
         try:
             found, told = _rows_in(found)
         except (ValueError, TypeError, AttributeError) as error:
-            several = f", but {error}" if isinstance(error, _SeveralLists) else ""
+            reason = f", but {error}" if type(error) is ValueError else ""
             raise ValueError(
-                f"path: {file} holds no JSON list{several}; expected one of objects, a row each, "
+                f"path: {file} holds no JSON list{reason}; expected one of objects, a row each, "
                 "or an object in each line (to_json(orient='records') of pandas)"
             ) from error
         warn(f"{file.name} holds one JSON object: {told}")
@@ -308,19 +304,19 @@ def _rows_in(table: dict[str, Any]) -> tuple[list[Any], str]:
         left_out = f", and {listed(others)} left out" if others else ""
         return table[of_rows[0]], f"the list {of_rows[0]!r} is read as the rows{left_out}"
     if of_rows and not are_columns:
-        raise _SeveralLists(f"several, {listed(of_rows)}")
+        raise ValueError(f"several, {listed(of_rows)}")
     pandas = imported("pandas", "tables")
     if {"columns", "data"} <= {*lists}:
         frame = pandas.DataFrame(table["data"], columns=table["columns"], dtype=object)
         return frame.to_dict("records"), "the list 'data' is read as the rows"
     if kinds not in ({list}, {dict}):
-        raise ValueError("neither rows nor columns")
+        raise ValueError("an object that has neither rows nor columns")
     frame = pandas.DataFrame(table, dtype=object)
     n_inside, n_entries = frame.shape
     # Of columns and rows, the latter are numbered, or more.
     inside, entries = (all(map(str.isdecimal, map(str, names))) for names in (frame.index, frame))
     if kinds == {dict} and inside == entries and n_inside == n_entries:
-        raise ValueError("rows or columns")
+        raise ValueError("an object whose entries may be rows or columns")
     if kinds == {dict} and (entries if inside != entries else n_entries > n_inside):
         return frame.T.to_dict("records"), "each entry is read as a row"
     return frame.to_dict("records"), "each entry is read as a column"

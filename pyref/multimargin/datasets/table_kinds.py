@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import option, quoted
 from multimargin.checks.no_numbers import DATES, INTERVALS, kind_of_type
 from multimargin.checks.parameters import check_choice
-from multimargin.datasets.table_cells import Cells, is_nothing, rise_by_one, zeros_in_front
+from multimargin.datasets.table_cells import Cells, example_of, is_nothing, plain_words
 from multimargin.datasets.table_dates import DATE_PARTS, date_parts, is_clear, kind_of_text
 from multimargin.notices import warn
 from multimargin.targets.given import is_missing
@@ -31,8 +30,6 @@ _MANY_KEYS = 20
 _A_FEW = 3
 # Of the cells, a share that is about half.
 _SOME = 0.4
-# A number is the sum of fewer others by chance.
-_MANY_SUMMED = 5
 # Maximum number of words of names; text has more.
 _FEW_WORDS = 3
 # A word of `TfidfVectorizer`.
@@ -45,13 +42,11 @@ _VERSION = re.compile(
     r"\s*[vV]?[0-9]+(?:\.[0-9]+)+(?:[-+.]?(?:rc|alpha|beta|dev|a|b)?[.]?[0-9]*)\s*"
 )
 _TWO_POINTS = re.compile(r"\s*(?:[vV][0-9]|[0-9]+\.[0-9]+\.[0-9])")
-_POSTAL = re.compile(r"(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)")
-_KEY = re.compile(
-    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
-)
 # What Prodigy writes beside the labels that it asks about, and names of parts of data.
 _ANSWERS = {"accept", "reject", "ignore"}
-_PARTS = {"train", "training", "test", "testing", "dev", "eval", "val", "valid", "validation"}
+_PARTS = re.compile(
+    "(?:^|.*[^a-z])(?:(train(?:ing)?)|test(?:ing)?|dev|eval|val(?:id|idation)?)(?:[^a-z].*|$)"
+)
 KINDS = ("number", "nominal", "text", "characters")
 """Kinds of features; of the latter two, words and runs of characters count."""
 LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
@@ -59,34 +54,38 @@ LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
 # As whole numbers are written with points between thousands.
 _IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}|0)")
-# Codes of surveys and instruments for a missing number.
-_MISSING = [
-    *(-1, -9, -999.25, 1e20, 1e30),
-    *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7)),
-    *(sign * 2**k - (sign > 0) for sign in (-1, 1) for k in (15, 31)),
-]
 _NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
 
 
-# Numbers that are likely not quantities: their nature, pattern, and the proposed option.
+# Numbers that are likely not quantities: their nature, pattern, the proposed option, and which
+# names their columns have.
 _CODES = (
-    ("postal codes", re.compile("[0-9]{4,6}"), "postal codes by the column's name", "--nominal"),
-    ("keys", re.compile("[0-9]{16,}"), "of 16 digits or more, which name the rows", "--drop"),
-    ("keys", re.compile("\\+[0-9]{7,}"), "with a plus sign in front, as of telephones", "--drop"),
+    (
+        *("postal codes", "[0-9]{4,6}", "postal codes by the column's name", "--nominal"),
+        "(?:^|[^a-z])(?:zip|plz|postal|postcode|post_?code|cep|cap)(?:[^a-z]|code|$)",
+    ),
+    (
+        *("parts of the data", "[0-9]{1,2}|(?i:true|false)"),
+        *("parts of the data by the column's name", "--drop"),
+        "(?:^|[^a-z])(?:k?folds?|splits?|partition|i[sn]_(?:train|test|validation))(?:[^a-z]|$)",
+    ),
+    ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
+    ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
     # Programs write the sign of an exponent.
-    ("codes", re.compile("[0-9]+[eE][0-9]+"), "with a letter between digits", "--nominal"),
+    ("codes", "[0-9]+[eE][0-9]+", "with a letter between digits", "--nominal", ""),
     (
         "days",
-        re.compile("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])?"),
-        "whose digits are year, month and perhaps day",
-        "--drop",
+        "(?:19|20)[0-9]{2}(?:(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])|0[1-9]|[1-4][0-9]|5[0-3])",
+        *("whose digits are year and month, week or day", "--drop", ""),
     ),
     (
         # Of 2001 to 2034, also in thousandths.
-        "moments",
-        re.compile(r"(?:1[0-9]{9}|20[0-4][0-9]{7})(?:[0-9]{3})?(?:\.[0-9]+)?"),
-        "that are seconds since 1970 of recent years",
-        "--drop",
+        *("moments", r"(?:1[0-9]{9}|20[0-4][0-9]{7})(?:[0-9]{3})?(?:\.[0-9]+)?"),
+        *("that are seconds since 1970 of recent years", "--drop", ""),
+    ),
+    (
+        *("moments", r"[0-9]{5,}(?:\.[0-9]+)?", "dates by the column's name, in days", "--drop"),
+        "(?:^|[^a-z])(?:date|datum|fecha|timestamp|birthday)(?:[^a-z]|$)|[a-z]_at$",
     ),
 )
 
@@ -126,8 +125,9 @@ def kind_of(cells: Cells) -> Kind:
     )
 
 
-def _some(texts: Sequence[str]) -> str:
-    return f"such as {quoted(' '.join(texts[0].split()))}" if texts else "none of them filled"
+def _asked(name: str, told: str, texts: Sequence[str], proposed: str, more: str = "") -> Kind:
+    """Return a kind that is asked about, with one of its cells."""
+    return Kind(name, f"{told}, {example_of(texts)}{more}", ask=proposed)
 
 
 def _lists_or_objects(cells: Cells) -> Kind | None:
@@ -136,7 +136,7 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
     if any(issubclass(type_, Mapping) for type_ in cells.types) or (
         is_text and _all_are(_OBJECT, cells)
     ):
-        return Kind("objects", f"objects, {_some(cells.texts)}", ask="--drop")
+        return _asked("objects", "objects", cells.texts, "--drop")
     if is_text and _all_are(_NUMBERS_IN_BRACKETS, cells):
         filled: list[Any] = cells.texts
     elif any(issubclass(type_, LISTING) for type_ in cells.types):
@@ -146,10 +146,10 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
     try:
         lengths = {len(vector_of(cell)) for cell in filled}
     except (TypeError, ValueError):
-        return Kind("lists", f"lists, {_some(cells.texts)}", ask="--drop")
+        return _asked("lists", "lists", cells.texts, "--drop")
     if len(lengths) > 1 or lengths == {0}:
         counts = f"of {min(lengths)} to {max(lengths)} numbers" if max(lengths) else "without items"
-        return Kind("lists", f"lists {counts}, {_some(cells.texts)}", ask="--drop")
+        return _asked("lists", f"lists {counts}", cells.texts, "--drop")
     (length,) = lengths
     return Kind("vector", f"lists of {length} numbers, each a feature", length)
 
@@ -180,26 +180,28 @@ def _numbers(cells: Cells) -> Kind | None:
     if hasattr(dtype, "categories") or kind_of_type(dtype) is not None:
         return None
     if cells.are_numbers or (cells.as_text and cells.plain_numbers is not None):
-        return _codes(cells) or Kind("number", f"numbers, {_some(cells.first)}")
+        return _codes(cells) or Kind("number", f"numbers, {example_of(cells.first)}")
     texts = cells.texts
     units = cells.units
     if units is None:
         if cells.as_text and cells.other.units is not None:
-            told = f"numbers with {cells.other.mark!r} for the decimal mark, {_some(texts)}"
-            return Kind("other numbers", told, ask="--nominal")
+            told = f"numbers with {cells.other.mark!r} for the decimal mark"
+            return _asked("other numbers", told, texts, "--nominal")
         return None
     amounts = _but_numbers(cells)
     if not (amounts or cells.as_text):
         if len(cells.types) > 1 or any(re.search("[.,]", text) for text in texts):
-            told = f"numbers that are stored as text, {_some(texts)}, in some rows at least"
-            return Kind("numbers as text", told, ask="--number")
+            told, where = "numbers that are stored as text", ", in some rows at least"
+            return _asked("numbers as text", told, texts, "--number", where)
         return None
     if len(units) > 1:
-        told = f"amounts of several units ({', '.join(repr(u) for u in sorted(units))})"
-        return Kind("amounts", f"{told}, {_some(amounts)}", ask="--drop")
+        told = f"amounts of several units ({', '.join(map(repr, sorted(units)))})"
+        return _asked("amounts", told, amounts, "--drop")
     if amounts:
-        return Kind("number", f"amounts, {_some(amounts)}, read as numbers", unit="".join(units))
-    return _codes(cells) or Kind("number", f"numbers, {_some(texts)}")
+        return Kind(
+            "number", f"amounts, {example_of(amounts)}, read as numbers", unit="".join(units)
+        )
+    return _codes(cells) or Kind("number", f"numbers, {example_of(texts)}")
 
 
 def _but_numbers(cells: Cells) -> list[str]:
@@ -210,18 +212,16 @@ def _but_numbers(cells: Cells) -> list[str]:
 
 def _codes(cells: Cells) -> Kind | None:
     """Judge numbers that are likely names, or moments."""
-    if cells.values.dtype.kind == "b":
-        return None
     first = [text for text in cells.first if not is_nothing(text)]
     if len(set(first)) < 2:
         return None
-    for name, pattern, what, asked in _CODES:
-        if name == "postal codes" and not _POSTAL.search(cells.name.lower()):
+    for name, pattern, what, asked, of_column in _CODES:
+        if not re.search(of_column, plain_words(cells.name)):
             continue
         # Most columns need the first rows alone.
         texts = chain(first, (text for text in cells.texts if not is_nothing(text)))
-        if all(pattern.fullmatch(text.strip()) for text in texts):
-            return Kind(name, f"numbers, {_some(first)}, {what}", ask=asked)
+        if all(re.fullmatch(pattern, text.strip()) for text in texts):
+            return _asked(name, "numbers", first, asked, f", {what}")
     return None
 
 
@@ -238,12 +238,12 @@ def _dates(cells: Cells) -> Kind | None:
         with suppress(ValueError):
             hours = date_parts(cells)[:, 4]
             count = 5 if np.nanmax(hours, initial=0.0) > 0 else 4
-            told = f"dates, {_some(texts)}: {', '.join(DATE_PARTS[:count])}"
+            told = f"dates, {example_of(texts)}: {', '.join(DATE_PARTS[:count])}"
             return Kind("date", told, count)
         texts = [text for text in texts if not (is_clear(text) or is_nothing(text))]
         if any(re.match(r"\s*[0-9]{1,2}[-/]", text) for text in texts[:1]):
             doubt = ", whose days and months cannot be told apart (2024-01-31 is clear)"
-    return Kind(found, f"{found}, {_some(texts)}{doubt}", ask="--drop")
+    return _asked(found, found, texts, "--drop", doubt)
 
 
 def _kind_of_objects(cells: Cells) -> str | None:
@@ -262,8 +262,9 @@ def _kind_of_objects(cells: Cells) -> str | None:
 def _versions(cells: Cells) -> Kind | None:
     texts = cells.texts
     if _all_are(_VERSION, cells) and any(map(_TWO_POINTS.match, texts)):
-        told = f"versions or addresses, {_some([t for t in texts if _TWO_POINTS.match(t)])}"
-        return Kind("versions", told, ask="--nominal" if len(texts) <= _MANY_NAMES else "--drop")
+        shown = [text for text in texts if _TWO_POINTS.match(text)]
+        proposed = "--nominal" if len(texts) <= _MANY_NAMES else "--drop"
+        return _asked("versions", "versions or addresses", shown, proposed)
     return None
 
 
@@ -271,38 +272,45 @@ def _names_or_text(cells: Cells) -> Kind:
     texts, n_rows = cells.texts, len(cells.values)
     count = len(texts)
     if cells.name == "answer" and texts and {*texts} <= _ANSWERS:
-        told = f"answers of an annotator, {_some(texts)}; leave out rows with others than 'accept'"
-        return Kind("answers", told, ask="--drop")
-    if count > 1 and {text.strip().lower() for text in texts} <= _PARTS:
-        told = f"names of parts of the data, {_some(texts)}; fit and measure them apart"
-        return Kind("parts of the data", told, ask="--drop")
-    told = f"{count} different values in {n_rows} rows, {_some(texts)}"
+        advice = "; leave out rows with others than 'accept'"
+        return _asked("answers", "answers of an annotator", texts, "--drop", advice)
+    if 1 < count <= _MANY_NAMES and _are_parts(texts):
+        told, advice = "names of parts of the data", "; fit and measure them apart"
+        return _asked("parts of the data", told, texts, "--drop", advice)
+    told = f"{count} different values in {n_rows} rows"
     if 2 * count > n_rows and count > _A_FEW and is_wordy(texts):
-        return Kind("text", told, ask="--text")
+        return _asked("text", told, texts, "--text")
     is_key = count > _MANY_KEYS and count == cells.counts.sum()
     if (2 * count > n_rows and count > _MANY_NAMES) or (
         is_key and all(len(_but_numbers(one)) == count for one in (cells, cells.other))
     ):
-        return Kind("keys", told, ask="--drop")
+        return _asked("keys", told, texts, "--drop")
     dates = sum(kind_of_text(text) is not None for text in texts)
     if 2 * dates > count:
-        return Kind("dates and others", f"{told}, most of them dates", ask="--drop")
+        return _asked("dates and others", told, texts, "--drop", ", most of them dates")
     has_digits = [re.search("[0-9]", text) is not None for text in texts]
     amounts = np.array([of is not None for of in cells.amounts], dtype=bool) & has_digits
     share = cells.counts[amounts].sum() / max(cells.counts.sum(), 1)
     if _SOME <= share <= 1.0 - _SOME:
-        told = f"numbers in {share:.0%} of its cells, {_some(texts)}, and something else in others"
-        return Kind("numbers and others", told, ask="--nominal")
+        told, others = f"numbers in {share:.0%} of its cells", ", and something else in others"
+        return _asked("numbers and others", told, texts, "--nominal", others)
     filled = [text for text in texts if not is_nothing(text)]
     if found := _beside_numbers(cells, len(filled)):
         if any(n_numbers > 1 for _, n_numbers in found):
-            told = f"several numbers in a cell, {_some(texts)}"
-            return Kind("several numbers", told, ask="--drop")
-        return Kind("numbers with units", f"numbers with units, {_some(texts)}", ask="--nominal")
+            return _asked("several numbers", "several numbers in a cell", texts, "--drop")
+        return _asked("numbers with units", "numbers with units", texts, "--nominal")
     if _but_numbers(cells) and all(map(_is_numeral, filled)):
-        told = f"numbers in other digits, {_some(texts)}"
-        return Kind("numbers with units", told, ask="--nominal")
-    return Kind("nominal", f"{count} different names, {_some(texts)}")
+        return _asked("numbers with units", "numbers in other digits", texts, "--nominal")
+    return Kind("nominal", f"{count} different names, {example_of(texts)}")
+
+
+def _are_parts(texts: Sequence[str]) -> bool:
+    """Return whether texts name parts of data, some of training and some not, or by a word each."""
+    found = [part for text in texts if (part := _PARTS.fullmatch(plain_words(text.strip())))]
+    n_of_training = sum(part[1] is not None for part in found)
+    # "blood test" beside "skin test" is none.
+    is_clear = 0 < n_of_training < len(texts) or all(part[0].isalpha() for part in found)
+    return len(found) == len(texts) and is_clear
 
 
 def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
@@ -313,8 +321,8 @@ def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
             continue
         beside, n_numbers = _ONE_NUMBER.subn("", text)
         beside = "".join(beside.split())
-        # Ranges, telephone numbers and the like are names.
-        is_range = beside.startswith(("-", "–", "—"))
+        # Ranges, telephone numbers and the like are names; a sign may be at the end.
+        is_range = beside.startswith(("-", "–", "—")) and (beside, n_numbers) != ("-", 1)
         if (beside or n_numbers > 1) and len(beside) <= _LONGEST_UNIT and not is_range:
             found.append((beside, n_numbers))
     units = [beside for beside, _ in found]
@@ -377,77 +385,5 @@ def _is_in_doubt(cells: Cells) -> bool:
             "," in text and by_point != by_comma for text, by_point, by_comma in found
         )
     # No program writes three decimals of some numbers and none of others.
-    has_point = np.any(numbers % 1.0 > 0.0) and _all_are(_IN_GROUPS, cells)
+    has_point = np.any(np.floor(numbers) < numbers) and _all_are(_IN_GROUPS, cells)
     return bool(has_point) and any("." not in text and len(text) > 2 for text in cells.texts)
-
-
-def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
-    """Warn of a column that numbers the rows, or is called a key and has another in each row."""
-    is_key = _KEY.fullmatch(cells.name.lower()) and len(cells.values) == len(cells.texts) > 1
-    if is_key or rise_by_one(numbers):
-        warn(
-            f"the column {cells.name!r} has another number in each row and is used as a feature; "
-            f"drop it if it is none ({option('--drop', [cells.name])})"
-        )
-
-
-def warn_of_missing_numbers(
-    column: str, numbers: NDArray[np.float64], n_others: int = _A_FEW
-) -> None:
-    """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
-    ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
-    if not np.isin(ends, _MISSING).any():
-        return
-    numbers, counts = np.unique(numbers, return_counts=True)
-    is_code = np.isin(numbers, _MISSING)
-    others = np.abs(numbers[~is_code & np.isfinite(numbers)])
-    if others.size < n_others:
-        return
-    is_far = np.abs(numbers) >= 2.0 * others.max()
-    is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)
-    odd = np.flatnonzero(is_code & (counts > 1) & (is_far | is_negative))
-    if odd.size:
-        told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in odd)
-        warn(
-            f"the column {column!r} has {told}, unlike its others; if that stands for missing "
-            "ones, leave such cells empty"
-        )
-
-
-def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
-    """Return whether the last number is the sum of the others, of which several are not zero."""
-    others = numbers[:-1]
-    if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:
-        return False
-    return bool(np.isclose(numbers[-1], np.nansum(others), rtol=1e-9))
-
-
-def warn_of_names(cells: Cells) -> None:
-    """Warn of a column of names that are codes of digits, or most of which are numbers."""
-    texts, rows = cells.texts, cells.counts
-    words = np.array([of is None for of in cells.amounts], dtype=bool)
-    others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
-    zeros = zeros_in_front(texts) if cells.as_text else None
-    stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    if zeros is not None and not words.any():
-        told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
-    elif stored and texts and cells.types == {str} and cells.units is not None:
-        told = f"numbers that are stored as text, {_some(texts)}"
-        advice = f"{option('--number', [cells.name])} reads numbers"
-    elif words.any() and 2 * rows[others].sum() < rows.sum():
-        # The first of them by row.
-        word = texts[int(np.argmax(words))]
-        told = (
-            f"something other than a number in {rows[words].sum()} of {len(cells.values)} rows, "
-            f"first {quoted(word)} in row {cells.row_of(word)}"
-        )
-        advice = (
-            "if numbers are meant, correct such cells or leave them empty, or drop the column "
-            f"({option('--drop', [cells.name])})"
-        )
-    else:
-        return
-    warn(
-        f"the column {cells.name!r} has {told}, and is read as names, each a feature of its own; "
-        f"{advice}"
-    )

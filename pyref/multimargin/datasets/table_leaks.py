@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, option
+from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.table_cells import factorized
 from multimargin.datasets.table_kinds import Kind
 from multimargin.notices import warn
@@ -17,6 +18,8 @@ _MANY_ROWS = 5
 _HEAD = 100
 # Rows per repetition from which repeated rows are reported.
 _MANY_REPEATED = 10
+# With fewer rows, a text may recur by chance.
+_MANY_TEXTS = 50
 
 
 def warn_of_leaks(X: Any, Y: NDArray[Any], names: Sequence[str], kinds: Mapping[str, Kind]) -> None:
@@ -51,6 +54,20 @@ def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:
             f"each row has one tag, and {n_again} of {len(X)} have the features of rows before; if "
             "the table has a row for each tag, one_tag_a_row (--one-tag-a-row) names the column "
             "whose value such rows share"
+        )
+
+
+def warn_of_repeated_texts(X: Any, Y: NDArray[Any], kinds: Mapping[str, str]) -> None:
+    """Warn of texts, most of them repeated, some with other labels than before."""
+    texts = X[[feature for feature, kind in kinds.items() if kind in ("text", "characters")]]
+    if not texts.shape[1] or len(X) < _MANY_TEXTS:
+        return
+    n_again = int(texts.duplicated().sum())
+    if 2 * n_again >= len(X) and texts.assign(**{"": row_hashes(Y)}).duplicated().sum() < n_again:
+        warn(
+            f"{n_again} of {len(X)} rows have the text of rows before, some with other labels; if "
+            "several people labelled each text, join their labels, or keep such rows together in "
+            "splits (--group)"
         )
 
 

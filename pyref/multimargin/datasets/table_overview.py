@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from multimargin.checks.names import option
+from multimargin.datasets.odd_columns import warn_of_missing_numbers
 from multimargin.datasets.table_cells import Cells, amounts_of, rise_by_one
 from multimargin.datasets.table_columns import indicator_of_columns, labels_at_the_end, options_for
 from multimargin.datasets.table_kinds import (
@@ -16,7 +17,6 @@ from multimargin.datasets.table_kinds import (
     decimal_mark,
     is_wordy,
     kind_of,
-    warn_of_missing_numbers,
 )
 from multimargin.datasets.table_tags import recurring_tags
 from multimargin.typing import Frame

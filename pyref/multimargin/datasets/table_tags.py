@@ -54,6 +54,8 @@ from multimargin.typing import Column, Frame
 _A_FEW = 3
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
 _MANY_CELLS = 2000
+# How names begin that say so, in several languages.
+_NO = re.compile(r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w")
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +242,7 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
     ):
         warn_of_texts_beside_lists(lists, name)
     warn_of_strange_names(found.names, name)
+    _warn_of_no_label(found, name)
     warn_of_strange_cells(texts, found.names, name)
     return found, separator
 
@@ -278,6 +281,18 @@ def _warn_of_parts_of_names(
                     f"side alone; if {together!r} is one name, another separator is needed"
                 )
                 return
+
+
+def _warn_of_no_label(found: Listing, column: str) -> None:
+    """Warn of a name that says no, and stands beside no other, where others do."""
+    sizes = np.diff(found.ends)
+    beside = np.bincount(found.numbers, np.repeat(sizes > 1, sizes), len(found.names))
+    names = [name for name, n in zip(found.names, beside, strict=True) if not n and _NO.match(name)]
+    if names and beside.any():
+        warn(
+            f"tags_column: the column {column!r} has {listed(names)}, beside no other name; if "
+            "that says that no label applies, leave such cells empty"
+        )
 
 
 def _are_plain(cells: Sequence[Any]) -> bool:

@@ -25,7 +25,11 @@ from multimargin.datasets.table_columns import (
 )
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import frame_of, read_frame, stacked, with_plain_names
-from multimargin.datasets.table_leaks import warn_of_leaks, warn_of_repeated_rows
+from multimargin.datasets.table_leaks import (
+    warn_of_leaks,
+    warn_of_repeated_rows,
+    warn_of_repeated_texts,
+)
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
 from multimargin.typing import Frame
 
@@ -201,6 +205,8 @@ def table_of(
         )
         X = _features(frame, columns, cells if rows is None else {})
         warn_of_leaks(X, Y, names, kinds)
+        if groups is None:
+            warn_of_repeated_texts(X, Y, columns.features)
         if columns.tags_column is not None and columns.one_tag_a_row is None:
             warn_of_repeated_rows(X, Y)
     return Table(X, Y, tuple(names), columns, name, {}, groups, unknown, n_rare)

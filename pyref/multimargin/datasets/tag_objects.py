@@ -6,6 +6,7 @@ from ast import literal_eval
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from numbers import Number
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._names import NamedTwice, unique_names
 from multimargin.datasets.listed_text import body_of_list, has_quotes, items_of
-from multimargin.datasets.table_cells import is_number
+from multimargin.datasets.table_cells import is_number, label_value
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
@@ -100,6 +101,7 @@ def of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listin
             f"tags_column: the column {name!r} has answers to several questions, "
             f"{listed(questions)}; the names of all are taken"
         )
+    _warn_of_marks(chain.from_iterable(objects), name)
     # Of no row, and named nevertheless.
     return Listing.of([*rows, others], codes)
 
@@ -112,6 +114,23 @@ def _objects_in(cell: Any) -> Iterator[Mapping[str, Any]]:
             yield from _objects_in(item.get("result"))
 
 
+def _warn_of_marks(objects: Iterable[Mapping[str, Any]], column: str) -> None:
+    """Warn of a key that is true of an object with a name, and false of another with the name."""
+    values: dict[str, dict[str, set[float | None]]] = {}
+    for one in objects:
+        if isinstance(name := _annotation(one), str):
+            for key in one.keys() - {*_SCORES, *_WITHDRAWN}:
+                of_names = values.setdefault(key, {})
+                of_names.setdefault(name, set()).add(label_value(as_written(one[key])))
+    for key, of_names in sorted(values.items()):
+        marks = set[float | None]().union(*of_names.values())
+        if marks <= {0.0, 1.0} and any(len(of) > 1 for of in of_names.values()):
+            warn(
+                f"tags_column: the column {column!r} has objects whose {key!r} is yes and no for "
+                "the same name; all names are taken: leave out those that do not apply"
+            )
+
+
 def _n_annotations(objects: Sequence[Mapping[str, Any]]) -> int:
     return sum(not {*_ONE_OF_SEVERAL}.isdisjoint(one) for one in objects)
 
@@ -120,7 +139,7 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
     """Return the names in a cell; names of an object whose number is below 0.5 are others."""
     if isinstance(cell, Mapping):
         marks = {key: value for key, value in cell.items() if not is_missing(value)}
-        key = next((key for key in _KEYS_OF_NAMES if key in marks), None)
+        key = _key_of_name(marks)
         if key in ("id", "value") or (key is not None and not _are_marks(marks.values())):
             return _names_in(marks[key], others)
         if not _are_marks(marks.values()):
@@ -156,7 +175,15 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
 
 def _annotation(item: Mapping[str, Any]) -> Any:
     """Return what an object in a list says, which is one of several: a label, not marks of all."""
-    return next((item[key] for key in _KEYS_OF_NAMES if key in item), item)
+    key = _key_of_name(item)
+    return item if key is None else item[key]
+
+
+def _key_of_name(one: Mapping[str, Any]) -> str | None:
+    """Return the key of the name in an object; a number beside a text is no name."""
+    key = next((key for key in _KEYS_OF_NAMES if key in one), None)
+    is_number_of_text = key == "id" and not isinstance(one["id"], str)
+    return None if is_number_of_text and any(isinstance(v, str) for v in one.values()) else key
 
 
 def _are_marks(values: Iterable[Any]) -> bool:

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from unicodedata import category
 
@@ -46,10 +45,6 @@ def joined(tags: Sequence[str], separator: str) -> str:
         for tag in tags
     ]
     return (", " if separator == "," else separator).join(written)
-
-
-def _pieces(text: str, separator: str) -> set[str]:
-    return {*pieces_of(text, separator)}
 
 
 def pieces_of(text: str, separator: str) -> list[str]:
@@ -96,8 +91,8 @@ def _evidence(cells: Collection[str], separator: str) -> _Evidence:
     having = [cell for cell in cells if separator in cell.strip(separator)]
     if not having:
         return _Evidence(0.0, len(cells), 0)
-    counts = Counter(piece for cell in cells for piece in _pieces(cell, separator))
-    pieces = [piece for cell in having for piece in _pieces(cell, separator)]
+    counts = Counter(piece for cell in cells for piece in {*pieces_of(cell, separator)})
+    pieces = [piece for cell in having for piece in {*pieces_of(cell, separator)}]
     # "C++" and "a//b" have nothing between two of them, "a ~ b" has no name between blanks.
     gaps = sum(
         not piece.strip() or _is_mark(piece)
@@ -119,12 +114,20 @@ def _candidates(cells: Collection[str]) -> dict[str, bool]:
     )
     often = [mark for mark, count in counts.items() if 2 * count > len(cells)]
     others = [m for m in often if category(m)[0] in "PS" and m not in _OF_NAMES]
-    # "#a #b", where each has the mark in front.
-    return SEPARATORS | {
-        mark: all(cell.startswith(mark) for cell in cells)
-        for mark in sorted(others)
-        if mark not in SEPARATORS
-    }
+    words = [cell.split() for cell in cells]
+    at_ends = {word for of in words for word in (*of[:1], *of[-1:])}
+    inside = Counter(word for of in words for word in {*of[1:-1]} - at_ends if word.isalpha())
+    # "a und b"; and "#a #b", where each has the mark in front.
+    between = {f" {word} ": False for word, n in inside.items() if n > max(len(cells) / 4, 1)}
+    return (
+        SEPARATORS
+        | between
+        | {
+            mark: all(cell.startswith(mark) for cell in cells)
+            for mark in sorted(others)
+            if mark not in SEPARATORS
+        }
+    )
 
 
 def list_tags(texts: Sequence[str], n_rows: int) -> bool:
@@ -132,9 +135,7 @@ def list_tags(texts: Sequence[str], n_rows: int) -> bool:
     cells = {text.strip() for text in texts[:_MANY_CELLS]}
     # Blanks stand between words, too.
     found = [_evidence(cells, separator) for separator in _candidates(cells) if separator != " "]
-    return any(
-        of.share >= _OFTEN_RECURRING and of.cells > 1 and 2 * of.n_tags < n_rows for of in found
-    )
+    return any(of.cells > 1 and _is_likely(of, False, n_rows) for of in found)
 
 
 def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
@@ -160,7 +161,12 @@ def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
         )
     ):
         return wanted
-    best = max(likely, key=lambda other: (found[other].share, -found[other].n_tags), default=None)
+    # Blanks stand in names, too.
+    best = max(
+        likely,
+        key=lambda other: (other != " ", found[other].share, -found[other].n_tags),
+        default=None,
+    )
     head = f"tags_column: no cell of {name!r} has the separator {wanted!r}"
     if best is not None and given is None:
         if has_wanted:
@@ -205,8 +211,7 @@ def warn_of_second_separator(
     """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
     for other, is_strong in {**SEPARATORS, "": False}.items():
-        pieces = partial(_pieces, separator=other) if other else set[str]
-        found = {name: pieces(name) for name in names if other in name}
+        found = {n: {*pieces_of(n, other)} if other else {*n} for n in names if other in n}
         # Names may have several words.
         if other == separator or (other in " " and not all(of <= known for of in found.values())):
             continue

@@ -20,7 +20,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u20
 _BLANK_ENDS = re.compile("^[\\s\u200c\u200d]+|[\\s\u200c\u200d]+$")
 # "1. red", "#red", and "and red" of "blue, and red".
 _IN_FRONT = re.compile(
-    r"^(?:\(?[0-9]{1,3}[.):]\s+|(?:and|or|not?|und|oder|et|ou|y|e)\s+|[^\w+]+)(?=\w)"
+    r"^(?:\[.?\]\s*|\(?[0-9]{1,3}[.):]\s+|(?:and|or|not?|und|oder|et|ou|y|e)\s+|[^\w+]+)(?=\w)"
 )
 _SHOWN = 4
 
@@ -65,7 +65,7 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
     alike: dict[str, list[str]] = {}
     for name in names:
         plain = _IN_FRONT.sub("", normalize("NFKC", name).casefold())
-        plain = re.sub(r"[\s_-]+|[.,:;!]+$", "", plain)
+        plain = re.sub(r"(?<=\w)[^\w+#-]+$|[\s_]+|-(?!$)", "", plain)
         if re.fullmatch(r"[0-9]+(?:\.0*)?", plain):
             # As in a column of whole numbers with missing values in one of several files.
             plain = re.sub(r"^0+(?=[0-9])|\.0*$", "", plain)
@@ -75,5 +75,5 @@ def warn_of_lookalikes(names: Iterable[str], what: str) -> None:
         more = f", and {len(found) - _SHOWN} others" if len(found) > _SHOWN else ""
         warn(
             f"{what} names that differ only by capital letters, blanks, marks, zeros or what is in "
-            f"front, each a label of its own: {'; '.join(found[:_SHOWN])}{more}"
+            f"front, each read as a name of its own: {'; '.join(found[:_SHOWN])}{more}"
         )

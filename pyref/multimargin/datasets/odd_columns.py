@@ -1,0 +1,127 @@
+"""Warnings of columns of features that likely hold something other than what they are read as."""
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.names import option, quoted
+from multimargin.datasets.listed_text import body_of_list, has_quotes
+from multimargin.datasets.table_cells import (
+    Cells,
+    example_of,
+    plain_words,
+    rise_by_one,
+    zeros_in_front,
+)
+from multimargin.datasets.tag_separators import list_tags
+from multimargin.notices import warn
+from multimargin.targets.given import is_blank
+from multimargin.targets.names import label_name, warn_of_lookalikes
+
+# Of fewer numbers, one is far from the others by chance.
+_A_FEW = 3
+# A number is the sum of fewer others by chance.
+_MANY_SUMMED = 5
+_KEY = re.compile(
+    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
+)
+_CODE = re.compile("(?:.*[_ .-])?(?:id|code|category|cluster|type)")
+# Codes of surveys and instruments for a missing number.
+_MISSING = [
+    *(-1, -9, -999.25, 1e20, 1e30),
+    *(sign * (10**k - 1) for sign in (-1, 1) for k in range(2, 7)),
+    # Of surveys: 88 and 97, say.
+    *(digit * (10**k // 9) for digit in (7, 8) for k in (2, 3, 4)),
+    *(10**k - below for below in (2, 3, 4) for k in (2, 3, 4)),
+    *(sign * 2**k - (sign > 0) for sign in (-1, 1) for k in (15, 31)),
+]
+
+
+def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
+    """Warn of a column that numbers the rows, or is called a key or a code."""
+    name = plain_words(cells.name)
+    is_key = _KEY.fullmatch(name) and len(cells.values) == len(cells.texts) > 1
+    if is_key or rise_by_one(numbers):
+        warn(
+            f"the column {cells.name!r} has another number in each row and is used as a feature; "
+            f"drop it if it is none ({option('--drop', [cells.name])})"
+        )
+    elif _CODE.fullmatch(name) and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
+        warn(
+            f"the column {cells.name!r} has codes by its name, and is read as quantities; "
+            f"{option('--nominal', [cells.name])} reads names"
+        )
+
+
+def warn_of_missing_numbers(
+    column: str, numbers: NDArray[np.float64], n_others: int = _A_FEW
+) -> None:
+    """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
+    ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
+    if not np.isin(ends, _MISSING).any():
+        return
+    numbers, counts = np.unique(numbers, return_counts=True)
+    is_code = np.isin(numbers, _MISSING)
+    others = np.abs(numbers[~is_code & np.isfinite(numbers)])
+    if others.size < n_others:
+        return
+    is_far = np.abs(numbers) >= 2.0 * others.max()
+    is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)
+    odd = np.flatnonzero(is_code & (counts > 1) & (is_far | is_negative))
+    if odd.size:
+        told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in odd)
+        warn(
+            f"the column {column!r} has {told}, unlike its others; if that stands for missing "
+            "ones, leave such cells empty"
+        )
+
+
+def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
+    """Return whether the last number is the sum of the others, of which several are not zero."""
+    others = numbers[:-1]
+    if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:
+        return False
+    total = np.nansum(others)
+    return bool(np.isfinite(total) and np.isclose(numbers[-1], total, rtol=1e-9))
+
+
+def warn_of_names(cells: Cells) -> None:
+    """Warn of a column of names that likely are more than names, or numbers."""
+    texts, rows, n_rows = cells.texts, cells.counts, len(cells.values)
+    warn_of_lookalikes(dict.fromkeys(map(label_name, texts)), f"the column {cells.name!r} has")
+    words = np.array([of is None for of in cells.amounts], dtype=bool)
+    others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
+    zeros = zeros_in_front(texts) if cells.as_text else None
+    stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
+    if list_tags(texts, n_rows) or any(has_quotes(body_of_list(t) or "") for t in texts):
+        told = f"several names in a cell, {example_of(texts)}"
+        advice = "pandas' Series.str.get_dummies makes a column of 0 and 1 for each"
+    elif (
+        2 * rows.sum() < n_rows and (rows == 1).all() and not is_blank(cells.values[:1].tolist()[0])
+    ):
+        # As merged cells are saved, which have their value in the first of them alone.
+        told = f"{len(texts)} different names and nothing in the rows between"
+        advice = "if each holds for the rows below it, fill these (pandas' ffill)"
+    elif zeros is not None and not words.any():
+        told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
+    elif stored and texts and cells.types == {str} and cells.units is not None:
+        told = f"numbers that are stored as text, {example_of(texts)}"
+        advice = f"{option('--number', [cells.name])} reads numbers"
+    elif words.any() and 2 * rows[others].sum() < rows.sum():
+        # The first of them by row.
+        word = texts[int(np.argmax(words))]
+        told = (
+            f"something other than a number in {rows[words].sum()} of {n_rows} rows, first "
+            f"{quoted(word)} in row {cells.row_of(word)}"
+        )
+        advice = (
+            "if numbers are meant, correct such cells or leave them empty, or drop the column "
+            f"({option('--drop', [cells.name])})"
+        )
+    else:
+        return
+    warn(
+        f"the column {cells.name!r} has {told}, and is read as names, each a feature of its own; "
+        f"{advice}"
+    )
