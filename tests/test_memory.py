@@ -5,11 +5,11 @@ be walked up in steps: each allocation is the first to fail at some of them.
 """
 
 import os
-import subprocess
 import sys
 
 import pytest
 
+from tests.support.forks import output_of
 from tests.support.subsets import fast_only
 
 pytest.importorskip("resource")
@@ -108,42 +108,27 @@ WORK = {
 }
 
 
-def run(program):
-    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    # Freed arrays go back to the system, so that the process has no memory but what it uses.
-    environment = {
-        **os.environ,
-        **threads,
-        "MALLOC_MMAP_THRESHOLD_": "131072",
-        "MALLOC_ARENA_MAX": "1",
-    }
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.parametrize("name", fast_only(WORK, ["LLSF, sparse", "LLSF, few rows"]))
-def test_no_memory_is_a_memory_error_at_every_limit(name):
+def test_no_memory_is_a_memory_error_at_every_limit(name, tmp_path):
     shape, work = WORK[name]
     steps = os.environ.get("MULTIMARGIN_MEMORY_STEPS", "(3, 9, 20, 45)")
     mega = f"[0, *{steps}, 2000]"
-    child = run(PROGRAM.format(shape=shape, work=work, mega=mega, shown=False))
-    assert child.returncode == 0, child.stdout + child.stderr
-    outcomes = [int(word) for word in child.stdout.splitlines()[-1].split()[1:]]
-    assert set(outcomes) <= {0, 1}, f"{outcomes}\n{child.stdout}\n{child.stderr[-2000:]}"
+    out = output_of(PROGRAM.format(shape=shape, work=work, mega=mega, shown=False), tmp_path)
+    outcomes = [int(word) for word in out.splitlines()[-1].split()[1:]]
+    assert set(outcomes) <= {0, 1}, f"{outcomes}\n{out[-2000:]}"
     assert outcomes[0] == 1
     assert outcomes[-1] == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
-def test_the_error_says_how_much_for_what_and_what_helps():
+def test_the_error_says_how_much_for_what_and_what_helps(tmp_path):
     work = "RankSVM(cache_size=100_000).fit(X, Y)"
     program = PROGRAM.format(shape=(60_000, 2, 3), work=work, mega="[1000]", shown=True)
-    child = run(program)
-    assert child.stdout.endswith("outcomes 1\n"), child.stdout + child.stderr
-    assert "cannot allocate 14.400 GB for the kernel matrix" in child.stdout
-    assert "a smaller cache_size" in child.stdout
+    out = output_of(program, tmp_path)
+    assert out.endswith("outcomes 1\n"), out
+    assert "cannot allocate 14.400 GB for the kernel matrix" in out
+    assert "a smaller cache_size" in out
 
 
 CACHE = """
@@ -168,7 +153,6 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_kept_kernel_rows_take_no_more_than_cache_size():
+def test_kept_kernel_rows_take_no_more_than_cache_size(tmp_path):
     """They grow row by row: an array that is copied as it grows takes twice as much."""
-    run = subprocess.run([sys.executable, "-c", CACHE], check=True, capture_output=True, text=True)
-    assert 30e6 < int(run.stdout) < 75e6
+    assert 30e6 < int(output_of(CACHE, tmp_path)) < 75e6

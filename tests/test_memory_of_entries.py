@@ -4,11 +4,11 @@ Arrays here are larger than the reserve of 64 MB that allocations of the solvers
 take, so that one that cannot fail ends the process.
 """
 
-import os
-import subprocess
 import sys
 
 import pytest
+
+from tests.support.forks import output_of
 
 pytest.importorskip("resource")
 
@@ -155,28 +155,22 @@ ENTRIES = {
 FEW = ("solve_mlrl", "solve_simplex", "solve_pairwise, sparse", "sparse_product")
 
 
-def outcomes(name, mega):
+def outcomes(name, mega, folder):
     shape, call = ENTRIES[name]
-    child = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(shape=shape, call=call, mega=mega)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "131072"},
-    )
-    assert child.returncode == 0, child.stderr
-    found = [int(word) for word in child.stdout.splitlines()[-1].split()[1:]]
-    assert set(found) <= {0, 1}, f"{found}\n{child.stdout}\n{child.stderr[-2000:]}"
+    out = output_of(PROGRAM.format(shape=shape, call=call, mega=mega), folder)
+    found = [int(word) for word in out.splitlines()[-1].split()[1:]]
+    assert set(found) <= {0, 1}, f"{found}\n{out[-2000:]}"
     return found
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.parametrize("name", FEW)
-def test_an_entry_raises_memory_error(name):
-    assert 1 in outcomes(name, [2, 100, 240, 380, 520])
+def test_an_entry_raises_memory_error(name, tmp_path):
+    assert 1 in outcomes(name, [2, 100, 240, 380, 520], tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.parametrize("name", ENTRIES)
-def test_an_entry_answers_or_raises_memory_error(name):
-    assert outcomes(name, [*range(30, 1000, 90), 8000])[-1] == 0
+def test_an_entry_answers_or_raises_memory_error(name, tmp_path):
+    assert outcomes(name, [*range(30, 1000, 90), 8000], tmp_path)[-1] == 0
