@@ -143,7 +143,7 @@ def test_transformers_of_the_caller_stay_unfitted_and_order_of_columns_does_not_
 
 def test_copies_files_and_graphs_answer_alike(tmp_path: Any) -> None:
     runtime = pytest.importorskip("onnxruntime")
-    X, y, found = fitted()
+    X, _, found = fitted()
     expected = found.predict_proba(X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).predict_proba(X), expected)
     save_model(found, tmp_path / "a.model")
