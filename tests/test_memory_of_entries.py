@@ -8,12 +8,11 @@ import sys
 
 import pytest
 
-from tests.support.forks import output_of
+from tests.support.forks import outcomes_of
 
-pytest.importorskip("resource")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 
 PROGRAM = """
-import os, resource
 import numpy as np
 from scipy import sparse
 from multimargin import _rust
@@ -40,28 +39,9 @@ llsf = dict(sums=(rows(q, d), np.ones(q)), beta=0.1, convex=True, lipschitz=1.0)
 llsf |= dict(max_epochs=1, **short)
 call = lambda: {call}
 
-def outcome(limit):
-    child = os.fork()
-    if child == 0:
-        code = 9
-        try:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-            call()
-            code = 0
-        except MemoryError:
-            code = 1
-        except BaseException as error:
-            print(type(error), error, flush=True)
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
 # The reserve is kept from the first call on.
 _rust.kernel_matrix(X[:2], None, name="rbf", threads=1, **kernel)
-first = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-outcomes = [outcome(first + mega * 10**6) for mega in {mega}]
-print("outcomes", *outcomes, flush=True)
+outcomes(call, {mega})
 """
 
 WIDE = (12_000, 20, 720)
@@ -157,20 +137,15 @@ FEW = ("solve_mlrl", "solve_simplex", "solve_pairwise, sparse", "sparse_product"
 
 def outcomes(name, mega, folder):
     shape, call = ENTRIES[name]
-    out = output_of(PROGRAM.format(shape=shape, call=call, mega=mega), folder)
-    found = [int(word) for word in out.splitlines()[-1].split()[1:]]
-    assert set(found) <= {0, 1}, f"{found}\n{out[-2000:]}"
-    return found
+    return outcomes_of(PROGRAM.format(shape=shape, call=call, mega=mega), folder)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.parametrize("name", FEW)
 def test_an_entry_raises_memory_error(name, tmp_path):
     assert 1 in outcomes(name, [2, 100, 240, 380, 520], tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.parametrize("name", ENTRIES)
 def test_an_entry_answers_or_raises_memory_error(name, tmp_path):
     assert outcomes(name, [*range(30, 1000, 90), 8000], tmp_path)[-1] == 0
