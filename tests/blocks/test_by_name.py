@@ -15,17 +15,11 @@ from multimargin.blocks import LabelDiscriminant, LabelForest, LabelNeighbours
 from multimargin.calibration import calibrated
 from multimargin.measures import micro_f1
 from multimargin.tuning import MultilabelStratifiedKFold
-from tests.support.problems import noisy_linear_problem
+from tests.estimators.test_label_ranker import problem
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
 QUICK = {"loss": "squared_hinge", "class_weight": None, "top_k": None, "random_state": 0}
-
-
-def problem(seed=0, n=150, d=6, q=5):
-    X, y = noisy_linear_problem(seed, n, d, q, cut=0.8)
-    y[y.sum(axis=1) == 0, seed % q] = 1
-    return X, y
 
 
 def text(seed=0):

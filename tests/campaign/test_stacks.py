@@ -20,11 +20,7 @@ def test_no_miss(seed):
     assert not misses
 
 
-def of_copies(self, threshold):
-    return np.repeat(np.arange(self.rows.size), 3)
-
-
-# What is damaged, how, and the models that it is a part of.
+# What is damaged, how, and whether it is a part of a model.
 DAMAGES = {
     "at_least_one is forgotten": (
         *(Head, "thresholds", lambda self, odds, X=None: np.zeros((1, 1))),
@@ -35,7 +31,7 @@ DAMAGES = {
         lambda model: isinstance(model, CalibratedClassifier),
     ),
     "copies of rows": (
-        *(HeldOut, "_learned_by", of_copies),
+        *(HeldOut, "_learned_by", lambda self, cut: np.repeat(np.arange(self.rows.size), 3)),
         lambda model: isinstance(model.threshold, RecallGuarantee | PrecisionGuarantee),
     ),
 }
@@ -43,7 +39,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damages_are_noticed(monkeypatch, damage):
-    kind, name, changed, has = DAMAGES[damage]
-    monkeypatch.setattr(kind, name, changed)
+    *changed, has = DAMAGES[damage]
+    monkeypatch.setattr(*changed)
     drawn = (draw(seed) for seed in range(60))
     assert any(misses_of(one)[1] for one in drawn if has(one.model))

@@ -248,6 +248,7 @@ def test_callbacks_leave_nothing_behind(client: Any, data: Any) -> None:
         (RankSVM(kernel="linear"), "X", "zeros", ValueError, "no label pair"),
         (RankSVM(kernel="linear"), "nan", "Y", ValueError, "NaN"),
         (RankSVM(kernel="linear"), "nowhere", None, FileNotFoundError, "nowhere"),
+        (RankSVM(kernel="linear"), "widths", "two", ValueError, "Part 1 has 50 .* part 0 has 60"),
     ],
 )
 def test_what_is_wrong_is_named(
@@ -265,6 +266,8 @@ def test_what_is_wrong_is_named(
         "zeros": parted(np.zeros_like(labels)),
         "nan": parted(missing),
         "unknown": parted(np.full(labels.shape, np.nan)),
+        "widths": [delayed(features[:16]), delayed(features[16:, :50])],
+        "two": [delayed(labels[:16]), delayed(labels[16:])],
         None: None,
     }
     with pytest.raises(error, match=message):
@@ -335,13 +338,6 @@ def test_one_number_for_all_is_learned_from_few_rows(
         multimargin.dask.fit(model, parted(X), parted(Y), client)
     assert rows[0] == len(X)
     assert 20 <= rows[1] < 20 + parted(X).npartitions < len(X)
-
-
-def test_parts_of_different_widths_are_named(client: Any, data: Any) -> None:
-    X, Y = data
-    blocks = [delayed(X[:16]), delayed(X[16:, :50])], [delayed(Y[:16]), delayed(Y[16:])]
-    with pytest.raises(ValueError, match="Part 1 has 50 features and 5 labels, part 0 has 60"):
-        multimargin.dask.fit(RankSVM(kernel="linear"), *blocks, client)
 
 
 def test_one_worker_has_the_rows_of_a_part(
