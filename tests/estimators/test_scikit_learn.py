@@ -29,8 +29,15 @@ pytestmark = pytest.mark.usefixtures("few_trees")
 OTHERS = {
     # The default tries twelve settings in each of the checks.
     "label-ranker": LabelRankerCV(
-        [10.0], loss="hinge", class_weight=None, top_k=None, threshold=0.5, cv=2, random_state=0
-    )
+        [10.0],
+        kernel="linear",
+        loss="hinge",
+        class_weight=None,
+        top_k=None,
+        threshold=0.5,
+        cv=2,
+        random_state=0,
+    )  # fmt: skip
 }
 MADE = [OTHERS.get(name, method.make()) for name, method in METHODS.items()]
 # One base class, whose checks are those of Rank-SVM.
