@@ -96,10 +96,7 @@ ENTRIES = {
     ),
     "pairs_near_margin": (WIDE, "_rust.pairs_near_margin(indicator, X, **flow)"),
     "mixed_rows": (WIDE, "_rust.mixed_rows(indicator, X, prices=np.zeros(q), **flow)"),
-    "best_bias_without_features": (
-        (2, 2, 3500),
-        "_rust.best_bias_without_features(rows(q, q))",
-    ),
+    "best_bias_without_features": ((2, 2, 3500), "_rust.best_bias_without_features(rows(q, q))"),
     "route_label_sums": ((2, 2, 3500), "_rust.route_label_sums(np.zeros(q), rows(q, q))"),
     "solve_label": (
         (3000, 2, 2),

@@ -40,14 +40,7 @@ def test_which_blocks_by_the_features():
     alone = LabelRankerCV([10.0], stack=None, **QUICK).fit(X, y)
     assert alone.blocks_ == ("ranker",)
     own = RandomForestClassifier(10, random_state=0)
-    named = LabelRankerCV(
-        [10.0],
-        stack=[
-            "linear",
-            own,
-        ],
-        **QUICK,
-    ).fit(X, y)
+    named = LabelRankerCV([10.0], stack=["linear", own], **QUICK).fit(X, y)
     assert named.blocks_ == ("ranker", "linear", "randomforestclassifier")
     assert 0.0 <= words.calibration_.gap_ < 1e-8
 
@@ -205,8 +198,7 @@ def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     X, y = problem(6, n=500)
     foretold = {LabelDiscriminant: 0.0, LabelForest: 1e9, LabelNeighbours: 0.0}
     monkeypatch.setattr(
-        "multimargin.blocks.stack.Stack._foretold",
-        lambda self, block: foretold[type(block)],
+        "multimargin.blocks.stack.Stack._foretold", lambda self, block: foretold[type(block)]
     )
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)
     with pytest.warns(UserWarning, match="stack leaves out forest for lack of time"):

@@ -14,13 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import normalize
 
-from multimargin import (
-    MLODM,
-    CalibratedClassifier,
-    LabelRankerCV,
-    RankLSVM,
-    RankSVM,
-)
+from multimargin import MLODM, CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
 from multimargin.blocks import LabelLogistic
 from multimargin.calibration import PooledCalibration, calibrated
 from multimargin.calibration.held_out import HeldOut
@@ -40,13 +34,7 @@ from tests.support.problems import noisy_linear_problem
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
-QUICK = {
-    "loss": "hinge",
-    "class_weight": None,
-    "top_k": None,
-    "stack": None,
-    "random_state": 0,
-}
+QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "stack": None, "random_state": 0}
 
 
 def problem(seed=0, n=150, d=6, q=5):

@@ -90,12 +90,7 @@ def test_a_list_of_all_labels_is_what_a_calibrated_classifier_learns(monkeypatch
     assert model.empty_label_
     seed = int(np.random.RandomState(0).randint(2**31 - 1))
     ranker = RankSVM(
-        C=1.0,
-        kernel="linear",
-        bias="penalized",
-        threshold=0.0,
-        tol=1e-2,
-        random_state=seed,
+        C=1.0, kernel="linear", bias="penalized", threshold=0.0, tol=1e-2, random_state=seed
     )
     alike = CalibratedClassifier(
         [("ranker", ranker), ("neighbours", LabelNeighbours(metric="cosine"))],
