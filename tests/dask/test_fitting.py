@@ -285,7 +285,7 @@ def test_a_saved_model_goes_on_in_other_parts(
     name: str, client: Any, data: Any, tmp_path: Path
 ) -> None:
     X, Y = data
-    model = clone(ESTIMATORS[name]).set_params(warm_start=True, C=30.0, tol=1e-2)
+    model = clone(ESTIMATORS[name]).set_params(warm_start=True, C=30.0)
     first = multimargin.dask.fit(model, parted(X), parted(Y), client)
     save_model(first, tmp_path / "saved.model")
     saved = load_model(tmp_path / "saved.model")
@@ -297,7 +297,7 @@ def test_a_saved_model_goes_on_in_other_parts(
         # It starts at the saved weights; problem 37 needs dual rows, which were not saved.
         assert again.n_iter_ <= rounds
         assert again.history_["primal"][0] == pytest.approx(objective_before, rel=1e-9)
-    assert again.objective_ == pytest.approx(objective_before, rel=1.1e-2)
+    assert again.objective_ == pytest.approx(objective_before, rel=1.1e-3)
     # Of another shape it starts anew.
     fewer = multimargin.dask.fit(saved, parted(X[:, :50], 24), parted(Y, 24), client)
     assert fewer.status_ == "converged"
