@@ -24,6 +24,7 @@ from multimargin.datasets import load, load_arff, load_npz, load_svmlight, load_
 from multimargin.datasets.table_columns import UndecidedColumns
 from multimargin.model_files import load_model, read_info
 from tests.support.files import signed
+from tests.support.subsets import first_fast
 
 X = np.array([[0.5, 0.0, 1.0], [0.0, -2.0, 0.0], [1.5, 0.0, 0.25], [0.0, 0.0, 3.0]])
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 1]])
@@ -158,14 +159,17 @@ def damaged_inside(content: bytes, member: int, *damage: Any) -> bytes:
 
 # A damaged model may warn of versions.
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("count", first_fast([60, 150], 1))
 @pytest.mark.parametrize("name", FORMATS)
-def test_damaged_files_are_refused(name: str, tmp_path: Path, one_gigabyte: None) -> None:
+def test_damaged_files_are_refused(
+    name: str, count: int, tmp_path: Path, one_gigabyte: None
+) -> None:
     write, read = FORMATS[name]
     file = write(tmp_path)
     read(file)
     sound = file.read_bytes()
 
-    @settings(max_examples=150, deadline=None, derandomize=True, database=None,
+    @settings(max_examples=count, deadline=None, derandomize=True, database=None,
               suppress_health_check=list(HealthCheck))  # fmt: skip
     @given(damage=PLACES, member=st.integers(0, 9))
     def check(damage: tuple[int, int, bytes], member: int) -> None:

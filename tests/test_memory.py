@@ -5,17 +5,17 @@ be walked up in steps: each allocation is the first to fail at some of them.
 """
 
 import os
-import subprocess
 import sys
 
 import pytest
 
+from tests.support.forks import outcomes_of, output_of
 from tests.support.subsets import fast_only
 
-pytest.importorskip("resource")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 
 PROGRAM = """
-import ctypes, os, resource, sys, warnings
+import ctypes, warnings
 import numpy as np
 from scipy import sparse
 from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
@@ -41,34 +41,7 @@ libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 for block in [libc.malloc(68_000) for _ in range(32)][::2]:
     libc.free(block)
 
-def pages():
-    return int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-
-def outcome(limit):
-    child = os.fork()
-    if child == 0:
-        code = 9
-        try:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            if limit is not None:
-                resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-            try:
-                work()
-                code = 0
-            except MemoryError as error:
-                code = 1
-                if {shown}:
-                    print(error, flush=True)
-        except BaseException as error:
-            print(type(error), error, flush=True)
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-first = pages()
-limits = [first + mega * 10**6 for mega in {mega}]
-outcomes = [outcome(limit) for limit in limits]
-print("outcomes", *outcomes, flush=True)
+outcomes(work, {mega}, {shown})
 """
 
 
@@ -108,42 +81,24 @@ WORK = {
 }
 
 
-def run(program):
-    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    # Freed arrays go back to the system, so that the process has no memory but what it uses.
-    environment = {
-        **os.environ,
-        **threads,
-        "MALLOC_MMAP_THRESHOLD_": "131072",
-        "MALLOC_ARENA_MAX": "1",
-    }
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.parametrize("name", fast_only(WORK, ["LLSF, sparse", "LLSF, few rows"]))
-def test_no_memory_is_a_memory_error_at_every_limit(name):
+def test_no_memory_is_a_memory_error_at_every_limit(name, tmp_path):
     shape, work = WORK[name]
     steps = os.environ.get("MULTIMARGIN_MEMORY_STEPS", "(3, 9, 20, 45)")
     mega = f"[0, *{steps}, 2000]"
-    child = run(PROGRAM.format(shape=shape, work=work, mega=mega, shown=False))
-    assert child.returncode == 0, child.stdout + child.stderr
-    outcomes = [int(word) for word in child.stdout.splitlines()[-1].split()[1:]]
-    assert set(outcomes) <= {0, 1}, f"{outcomes}\n{child.stdout}\n{child.stderr[-2000:]}"
+    program = PROGRAM.format(shape=shape, work=work, mega=mega, shown=False)
+    outcomes = outcomes_of(program, tmp_path)
     assert outcomes[0] == 1
     assert outcomes[-1] == 0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
-def test_the_error_says_how_much_for_what_and_what_helps():
+def test_the_error_says_how_much_for_what_and_what_helps(tmp_path):
     work = "RankSVM(cache_size=100_000).fit(X, Y)"
     program = PROGRAM.format(shape=(60_000, 2, 3), work=work, mega="[1000]", shown=True)
-    child = run(program)
-    assert child.stdout.endswith("outcomes 1\n"), child.stdout + child.stderr
-    assert "cannot allocate 14.400 GB for the kernel matrix" in child.stdout
-    assert "a smaller cache_size" in child.stdout
+    out = output_of(program, tmp_path)
+    assert out.endswith("\n1\n"), out
+    assert "cannot allocate 14.400 GB for the kernel matrix" in out
+    assert "a smaller cache_size" in out
 
 
 CACHE = """
@@ -167,8 +122,6 @@ print(peak() - before)
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_kept_kernel_rows_take_no_more_than_cache_size():
+def test_kept_kernel_rows_take_no_more_than_cache_size(tmp_path):
     """They grow row by row: an array that is copied as it grows takes twice as much."""
-    run = subprocess.run([sys.executable, "-c", CACHE], check=True, capture_output=True, text=True)
-    assert 30e6 < int(run.stdout) < 75e6
+    assert 30e6 < int(output_of(CACHE, tmp_path)) < 75e6

@@ -4,16 +4,15 @@ Arrays here are larger than the reserve of 64 MB that allocations of the solvers
 take, so that one that cannot fail ends the process.
 """
 
-import os
-import subprocess
 import sys
 
 import pytest
 
-pytest.importorskip("resource")
+from tests.support.forks import outcomes_of
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 
 PROGRAM = """
-import os, resource
 import numpy as np
 from scipy import sparse
 from multimargin import _rust
@@ -40,28 +39,9 @@ llsf = dict(sums=(rows(q, d), np.ones(q)), beta=0.1, convex=True, lipschitz=1.0)
 llsf |= dict(max_epochs=1, **short)
 call = lambda: {call}
 
-def outcome(limit):
-    child = os.fork()
-    if child == 0:
-        code = 9
-        try:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-            call()
-            code = 0
-        except MemoryError:
-            code = 1
-        except BaseException as error:
-            print(type(error), error, flush=True)
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
 # The reserve is kept from the first call on.
 _rust.kernel_matrix(X[:2], None, name="rbf", threads=1, **kernel)
-first = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-outcomes = [outcome(first + mega * 10**6) for mega in {mega}]
-print("outcomes", *outcomes, flush=True)
+outcomes(call, {mega})
 """
 
 WIDE = (12_000, 20, 720)
@@ -116,10 +96,7 @@ ENTRIES = {
     ),
     "pairs_near_margin": (WIDE, "_rust.pairs_near_margin(indicator, X, **flow)"),
     "mixed_rows": (WIDE, "_rust.mixed_rows(indicator, X, prices=np.zeros(q), **flow)"),
-    "best_bias_without_features": (
-        (2, 2, 3500),
-        "_rust.best_bias_without_features(rows(q, q))",
-    ),
+    "best_bias_without_features": ((2, 2, 3500), "_rust.best_bias_without_features(rows(q, q))"),
     "route_label_sums": ((2, 2, 3500), "_rust.route_label_sums(np.zeros(q), rows(q, q))"),
     "solve_label": (
         (3000, 2, 2),
@@ -155,28 +132,17 @@ ENTRIES = {
 FEW = ("solve_mlrl", "solve_simplex", "solve_pairwise, sparse", "sparse_product")
 
 
-def outcomes(name, mega):
+def outcomes(name, mega, folder):
     shape, call = ENTRIES[name]
-    child = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(shape=shape, call=call, mega=mega)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "131072"},
-    )
-    assert child.returncode == 0, child.stderr
-    found = [int(word) for word in child.stdout.splitlines()[-1].split()[1:]]
-    assert set(found) <= {0, 1}, f"{found}\n{child.stdout}\n{child.stderr[-2000:]}"
-    return found
+    return outcomes_of(PROGRAM.format(shape=shape, call=call, mega=mega), folder)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.parametrize("name", FEW)
-def test_an_entry_raises_memory_error(name):
-    assert 1 in outcomes(name, [2, 100, 240, 380, 520])
+def test_an_entry_raises_memory_error(name, tmp_path):
+    assert 1 in outcomes(name, [2, 100, 240, 380, 520], tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.parametrize("name", ENTRIES)
-def test_an_entry_answers_or_raises_memory_error(name):
-    assert outcomes(name, [*range(30, 1000, 90), 8000])[-1] == 0
+def test_an_entry_answers_or_raises_memory_error(name, tmp_path):
+    assert outcomes(name, [*range(30, 1000, 90), 8000], tmp_path)[-1] == 0

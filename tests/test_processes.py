@@ -1,11 +1,10 @@
 """Fits in processes of their own: after a fork, and by how much they add to the memory."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
+from tests.support.forks import output_of
 from tests.support.subsets import first_fast
 
 FORK = """
@@ -29,9 +28,8 @@ raise SystemExit(os.waitstatus_to_exitcode(status))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-def test_threads_work_after_a_fork():
-    done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+def test_threads_work_after_a_fork(tmp_path):
+    output_of(FORK, tmp_path)
 
 
 MEMORY = """
@@ -72,9 +70,7 @@ ARRAYS = {
 
 
 @pytest.mark.parametrize("kind", first_fast(ARRAYS, 1))
-def test_input_arrays_of_72_to_80_megabytes_are_not_copied(kind):
+def test_input_arrays_of_72_to_80_megabytes_are_not_copied(kind, tmp_path):
     X, kernel, columns = ARRAYS[kind]
     program = MEMORY.format(X=X, kernel=kernel, columns=columns)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 36
+    assert float(output_of(program, tmp_path)) < 36

@@ -15,17 +15,11 @@ from multimargin.blocks import LabelDiscriminant, LabelForest, LabelNeighbours
 from multimargin.calibration import calibrated
 from multimargin.measures import micro_f1
 from multimargin.tuning import MultilabelStratifiedKFold
-from tests.support.problems import noisy_linear_problem
+from tests.estimators.test_label_ranker import problem
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
 QUICK = {"loss": "squared_hinge", "class_weight": None, "top_k": None, "random_state": 0}
-
-
-def problem(seed=0, n=150, d=6, q=5):
-    X, y = noisy_linear_problem(seed, n, d, q, cut=0.8)
-    y[y.sum(axis=1) == 0, seed % q] = 1
-    return X, y
 
 
 def text(seed=0):
@@ -46,14 +40,7 @@ def test_which_blocks_by_the_features():
     alone = LabelRankerCV([10.0], stack=None, **QUICK).fit(X, y)
     assert alone.blocks_ == ("ranker",)
     own = RandomForestClassifier(10, random_state=0)
-    named = LabelRankerCV(
-        [10.0],
-        stack=[
-            "linear",
-            own,
-        ],
-        **QUICK,
-    ).fit(X, y)
+    named = LabelRankerCV([10.0], stack=["linear", own], **QUICK).fit(X, y)
     assert named.blocks_ == ("ranker", "linear", "randomforestclassifier")
     assert 0.0 <= words.calibration_.gap_ < 1e-8
 
@@ -211,8 +198,7 @@ def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     X, y = problem(6, n=500)
     foretold = {LabelDiscriminant: 0.0, LabelForest: 1e9, LabelNeighbours: 0.0}
     monkeypatch.setattr(
-        "multimargin.blocks.stack.Stack._foretold",
-        lambda self, block: foretold[type(block)],
+        "multimargin.blocks.stack.Stack._foretold", lambda self, block: foretold[type(block)]
     )
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)
     with pytest.warns(UserWarning, match="stack leaves out forest for lack of time"):

@@ -10,14 +10,20 @@ import pytest
 collect_ignore_glob = [] if find_spec("distributed") else ["test_*.py"]
 
 
-@pytest.fixture(scope="session")
+# Of the package: a cluster at rest looks at itself many times a second.
+@pytest.fixture(scope="package")
 def client() -> Iterator[Any]:
+    import dask
     import distributed
 
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    )
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+    quiet = {"worker.profile.enabled": False, "admin.tick.interval": "1s"}
+    with (
+        dask.config.set({f"distributed.{name}": value for name, value in quiet.items()}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield client
 
 

@@ -51,6 +51,8 @@ ESTIMATORS = {
     ),
     "pairs alike": RankSVM(kernel="linear", C=20.0, pair_weights="uniform"),
 }
+# Where any model will do.
+ROUGH = RankLSVM(kernel="linear", C=0.1, tol=0.1)
 
 
 def parted(matrix: Any, rows: int = 16) -> Any:
@@ -102,7 +104,7 @@ def test_weights_of_rows_and_unknown_labels(name: str, client: Any, data: Any) -
 
 def test_predictions_by_map_blocks(client: Any, data: Any) -> None:
     X, Y = data
-    model = multimargin.dask.fit(RankLSVM(kernel="linear", C=0.1), parted(X), parted(Y), client)
+    model = multimargin.dask.fit(clone(ROUGH), parted(X), parted(Y), client)
     blocks = parted(X)
     predicted = blocks.map_blocks(model.predict, dtype=int, chunks=(blocks.chunks[0], (5,)))
     np.testing.assert_array_equal(client.compute(predicted, sync=True), model.predict(X))
@@ -113,9 +115,9 @@ def test_weights_that_are_handed_over_once_change_no_bit(
     bias: str, client: Any, data: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Weights this small go with each task, unless they count as large."""
-    model = RankSVM(kernel="linear", bias=bias, C=10.0, tol=1e-9, max_iter=12, random_state=0)
+    model = RankSVM(kernel="linear", bias=bias, C=10.0, tol=1e-9, max_iter=6, random_state=0)
     blocks = [parted(array, 12) for array in data]
-    pace = r"max_iter.* At the pace of the last 6 it takes about \d+ more"
+    pace = r"max_iter.* At the pace of the last 3 it takes about \d+ more"
     with pytest.warns(UserWarning, match=pace):
         expected = multimargin.dask.fit(clone(model), *blocks, client)
     monkeypatch.setattr(calls, "_LARGE", 1000)
@@ -152,7 +154,7 @@ def test_neither_workers_nor_kinds_of_input_change_a_bit(
 ) -> None:
     X, Y = data
     X = np.where(np.abs(X) > 0.1, X, 0.0)
-    few = {"kernel": "linear", "max_iter": 4, "random_state": 3}
+    few = {"kernel": "linear", "max_iter": 3, "random_state": 3}
     penalized = RankSVM(bias="penalized", **few)
     of_all_pairs = RankSVM(pair_weights="uniform", C=9.0, **few)
     with_gaps = np.where(np.random.default_rng(2).random(Y.shape) < 0.2, np.nan, Y)
@@ -193,7 +195,7 @@ def test_data_frames_give_names(client: Any, data: Any) -> None:
     features = pd.DataFrame(X, columns=[f"x{k}" for k in range(60)])
     labels = pd.DataFrame(Y, columns=list("abcde"))
     model = multimargin.dask.fit(
-        RankLSVM(kernel="linear", C=0.1),
+        clone(ROUGH),
         dd.from_pandas(features, npartitions=3),
         dd.from_pandas(labels, npartitions=3),
         client,
@@ -220,7 +222,7 @@ def test_sparse_parts_in_files_of_another_kind(client: Any, data: Any, tmp_path:
 def test_callbacks_leave_nothing_behind(client: Any, data: Any) -> None:
     callback = pytest.importorskip("sklearn.callback")
     X, Y = data
-    estimator = RankLSVM(kernel="linear", C=0.1)
+    estimator = clone(ROUGH)
     estimator.set_callbacks(callback.ProgressBar())
     model = multimargin.dask.fit(estimator, parted(X), parted(Y), client)
     model.set_callbacks()
@@ -246,6 +248,7 @@ def test_callbacks_leave_nothing_behind(client: Any, data: Any) -> None:
         (RankSVM(kernel="linear"), "X", "zeros", ValueError, "no label pair"),
         (RankSVM(kernel="linear"), "nan", "Y", ValueError, "NaN"),
         (RankSVM(kernel="linear"), "nowhere", None, FileNotFoundError, "nowhere"),
+        (RankSVM(kernel="linear"), "widths", "two", ValueError, "Part 1 has 50 .* part 0 has 60"),
     ],
 )
 def test_what_is_wrong_is_named(
@@ -263,6 +266,8 @@ def test_what_is_wrong_is_named(
         "zeros": parted(np.zeros_like(labels)),
         "nan": parted(missing),
         "unknown": parted(np.full(labels.shape, np.nan)),
+        "widths": [delayed(features[:16]), delayed(features[16:, :50])],
+        "two": [delayed(labels[:16]), delayed(labels[16:])],
         None: None,
     }
     with pytest.raises(error, match=message):
@@ -307,7 +312,7 @@ class InterruptedThreshold(ScoresThreshold):
 
 def test_a_model_without_its_threshold_is_kept(client: Any, data: Any) -> None:
     X, Y = data
-    model = RankLSVM(kernel="linear", C=0.1, threshold=InterruptedThreshold())
+    model = clone(ROUGH).set_params(threshold=InterruptedThreshold())
     with pytest.raises(KeyboardInterrupt):
         multimargin.dask.fit(model, parted(X), parted(Y), client)
     assert model.status_ == "interrupted"
@@ -329,17 +334,10 @@ def test_one_number_for_all_is_learned_from_few_rows(
     rows: list[int] = []
     for most in (base.MOST_PAIRS, 20 * Y.shape[1]):
         monkeypatch.setattr(base, "MOST_PAIRS", most)
-        model = RankLSVM(kernel="linear", C=0.1, threshold=CountingThreshold())
+        model = clone(ROUGH).set_params(threshold=CountingThreshold())
         multimargin.dask.fit(model, parted(X), parted(Y), client)
     assert rows[0] == len(X)
     assert 20 <= rows[1] < 20 + parted(X).npartitions < len(X)
-
-
-def test_parts_of_different_widths_are_named(client: Any, data: Any) -> None:
-    X, Y = data
-    blocks = [delayed(X[:16]), delayed(X[16:, :50])], [delayed(Y[:16]), delayed(Y[16:])]
-    with pytest.raises(ValueError, match="Part 1 has 50 features and 5 labels, part 0 has 60"):
-        multimargin.dask.fit(RankSVM(kernel="linear"), *blocks, client)
 
 
 def test_one_worker_has_the_rows_of_a_part(
@@ -354,7 +352,7 @@ def test_one_worker_has_the_rows_of_a_part(
 
     found: list[bool] = []
     seen = at_rounds(monkeypatch, {3: look})
-    model = RankSVM(kernel="linear", tol=1e-9, max_iter=4)
+    model = RankSVM(kernel="linear", tol=1e-9, max_iter=3)
     with pytest.warns(UserWarning, match="max_iter"):
         multimargin.dask.fit(model, *(parted(M, 6) for M in data), client)
     assert found == [True]

@@ -87,10 +87,10 @@ def test_dual_rows_that_nobody_needs_go_at_once(
         found.append(len(set().union(*held)))
 
     found: list[int] = []
-    seen = at_rounds(monkeypatch, dict.fromkeys(range(2, 30), look))
+    seen = at_rounds(monkeypatch, dict.fromkeys(range(2, 12), look))
     gc.disable()
     try:
-        model = RankSVM(kernel="linear", bias="none", tol=1e-9, max_iter=25)
+        model = RankSVM(kernel="linear", bias="none", tol=1e-9, max_iter=12)
         with pytest.warns(ConvergenceWarning):
             multimargin.dask.fit(model, *parted(data), client)
     finally:

@@ -57,8 +57,9 @@ REQUIRED = {
     for name in ("ThresholdedClassifier", "CalibratedClassifier")
 }
 QUICK = {"max_iter": 3, "cv": 2, "Cs": [1.0]}
-# One setting to try in place of eight, with a kernel that has a gamma.
+# One setting to try in place of eight, with a kernel that has a gamma, and one block with seeds.
 QUICK_RANKER = {"loss": "squared_hinge", "kernel": "rbf", "class_weight": None, "top_k": None}
+QUICK_RANKER |= {"stack": ["forest"]}
 # Options are checked by the method that they are of.
 OF_METHOD = {
     multimargin.estimators.FrankWolfeOptions: multimargin.RankCVM,

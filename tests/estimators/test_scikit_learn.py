@@ -26,12 +26,9 @@ from multimargin.tuning import LazySearchCV
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
-OTHERS = {
-    # The default tries twelve settings in each of the checks.
-    "label-ranker": LabelRankerCV(
-        [10.0], loss="hinge", class_weight=None, top_k=None, threshold=0.5, random_state=0
-    )
-}
+# The default tries twelve settings in each of the checks.
+OTHERS = {"label-ranker": LabelRankerCV([10.0], threshold=0.5, cv=2, random_state=0)}
+OTHERS["label-ranker"].set_params(kernel="linear", loss="hinge", class_weight=None, top_k=None)
 MADE = [OTHERS.get(name, method.make()) for name, method in METHODS.items()]
 # One base class, whose checks are those of Rank-SVM.
 FAMILY = [model for model in MADE if isinstance(model, RankLSVM | RankCVM | MLODM | RankSVMz)]

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,13 @@ def views() -> list[Any]:
 
 def model(**options: Any) -> LabelRankerCV:
     return LabelRankerCV([1.0], **{**QUICK, "views": views(), **options})
+
+
+@cache
+def fitted() -> tuple[pd.DataFrame, Any, LabelRankerCV]:
+    """Return the tables, and the model of them that tests only look at."""
+    X, y = tables()
+    return X, y, model().fit(X, y)
 
 
 def quietly(estimator: Any, *data: Any, **options: Any) -> Any:
@@ -92,8 +100,7 @@ def test_a_view_of_all_columns_is_the_same_model_as_none() -> None:
 
 @pytest.mark.parametrize("columns", [[1, 2, 3], slice(1, 4), lambda X: [1, 2, 3]])
 def test_columns_by_places_of_an_array(columns: Any) -> None:
-    X, y = tables()
-    named = model().fit(X, y)
+    X, y, named = fitted()
     found = model(
         views=[("words", TfidfVectorizer(), 0), ("numbers", StandardScaler(), columns)]
     ).fit(X.to_numpy(dtype=object), y)
@@ -136,8 +143,7 @@ def test_transformers_of_the_caller_stay_unfitted_and_order_of_columns_does_not_
 
 def test_copies_files_and_graphs_answer_alike(tmp_path: Any) -> None:
     runtime = pytest.importorskip("onnxruntime")
-    X, y = tables()
-    found = model().fit(X, y)
+    X, _, found = fitted()
     expected = found.predict_proba(X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).predict_proba(X), expected)
     save_model(found, tmp_path / "a.model")
@@ -165,11 +171,10 @@ def test_several_views_are_predicted_by_names() -> None:
     assert set(np.concatenate(predict_names(found, X))) <= {f"tag {k}" for k in range(4)}
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_the_number_of_jobs_changes_no_bit(jobs: int) -> None:
-    X, y = tables()
-    expected = model().fit(X, y).predict_proba(X)
-    np.testing.assert_array_equal(model(n_jobs=jobs).fit(X, y).predict_proba(X), expected)
+def test_the_number_of_jobs_changes_no_bit() -> None:
+    X, y, expected = fitted()
+    found = model(n_jobs=3).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(found, expected.predict_proba(X))
 
 
 class Strange(TransformerMixin, BaseEstimator):  # type: ignore[misc]
