@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
@@ -81,15 +81,25 @@ def text() -> Data:
     return _parts(_words(texts, 5), y, 20_000)
 
 
+def _tagged() -> tuple[list[str], Any]:
+    rows = programs()
+    counts = Counter(tag for row in rows for tag in row["tags"])
+    names = [tag for tag, _ in counts.most_common(41) if tag != "role::program"]
+    return _drawn(rows, "tags", names, 3_100)
+
+
 def vectors() -> Data:
     """2,200 descriptions as vectors, 40 tags."""
     from multimargin.embeddings import StaticEmbedding
 
-    rows = programs()
-    counts = Counter(tag for row in rows for tag in row["tags"])
-    names = [tag for tag, _ in counts.most_common(41) if tag != "role::program"]
-    texts, y = _drawn(rows, "tags", names, 3_100)
+    texts, y = _tagged()
     return _parts(StaticEmbedding().fit_transform(texts).astype(float), y, 2_200)
+
+
+def hashed() -> Data:
+    """2,200 descriptions as words that are hashed to 2^20 columns, 40 tags."""
+    texts, y = _tagged()
+    return _parts(HashingVectorizer(alternate_sign=False).fit_transform(texts), y, 2_200)
 
 
 def rare() -> Data:
@@ -128,7 +138,7 @@ def thousands() -> Data:
 
 CASES: dict[str, Callable[[], Data]] = {
     one.__name__: one
-    for one in (text, vectors, rare, many_rare, many_texts, many_columns, thousands)
+    for one in (text, vectors, hashed, rare, many_rare, many_texts, many_columns, thousands)
 }
 
 
