@@ -108,6 +108,43 @@ def test_models_do_not_depend_on_the_units_of_the_columns() -> None:
 
 
 @pytest.mark.usefixtures("few_trees")
+@pytest.mark.filterwarnings("ignore:The best C")
+@pytest.mark.parametrize("columns", [5, 600])
+def test_models_do_not_depend_on_the_unit_of_all_columns(columns: int, tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(0)
+    features = 20.0 * random.normal(size=(80, columns))
+    y = (features[:, :5] @ random.normal(size=(5, 4)) > 5.0).astype(int)
+    options = {"kernel": "linear", "loss": "squared_hinge", "random_state": 0}
+    model = LabelRankerCV(3, **options).fit(features, y)
+    expected = model.predict_proba(features)
+    assert model.scaled_
+    prepared = model.best_estimator_[0].transform(features)
+    np.testing.assert_allclose(prepared.var(axis=0).sum(), 1.0)
+    for unit in (2.0**-60, 2.0**9):
+        far = unit * features
+        other = LabelRankerCV(3, **options).fit(far, y)
+        np.testing.assert_array_equal(other.predict_proba(far), expected)
+    export(model, tmp_path / "a.onnx")
+    session = runtime.InferenceSession(tmp_path / "a.onnx")
+    (probabilities,) = session.run(["probabilities"], {"X": features})
+    np.testing.assert_allclose(probabilities, expected, atol=1e-6)
+    # Columns near one unit stay as they are, as do those with values of C, or of gamma.
+    near = features / np.sqrt(features.var(axis=0).sum())
+    assert not LabelRankerCV(3, **options).fit(near, y).scaled_
+    for given in ({"Cs": [1.0]}, {"gamma": 0.5}, {"scaling": False}, {"kernel": "poly"}):
+        assert not LabelRankerCV(**{"Cs": 1} | options | given).fit(features, y).scaled_
+
+
+def test_units_of_extreme_columns() -> None:
+    least, largest = 5e-324, 1e150
+    for X in (np.zeros((3, 2)), np.full((3, 2), 7.0), np.array([[0.0, 1.0], [largest, 1.0]])):
+        assert np.isfinite(Views(unit_variance=True).fit_transform(X)).all()
+    X = np.array([[least, least], [0.0, least]])
+    assert np.isfinite(Views(unit_variance=True).fit_transform(X)).all()
+
+
+@pytest.mark.usefixtures("few_trees")
 def test_rows_of_no_weight_have_no_part_in_ranges() -> None:
     features, y = problem()
     far = np.vstack([features * SCALES, np.full(5, 1e145)])

@@ -9,8 +9,14 @@ from multimargin.typing import Features, Matrix, Name, Vector, is_sparse
 # Ratio of the largest numbers of two columns from which their scales count as different.
 _OTHER_SCALE = 100.0
 
+# Root of the least variance of all columns together with which C means much the same as with 1.
+_LEAST_DEVIATION = np.sqrt(0.1)
+
 Ranges = tuple[Vector, Vector]
-"""The lowest number of each column, and the inverse of half its range; 0 for constant columns."""
+"""The lowest number of each column, and the inverse of half its range; 0 for constant columns.
+
+Where columns keep their zero, 0 and twice a factor.
+"""
 
 
 def largest_of_columns(X: Features) -> Vector:
@@ -71,6 +77,21 @@ def ranges_of(X: Matrix) -> Ranges:
         inverse = np.where(half > 0, 1.0 / half, 0.0)
     inverse[~np.isfinite(inverse)] = 0.0
     return low, inverse
+
+
+def of_unit_variance(X: Matrix, ranges: Ranges | None) -> Ranges | None:
+    """Return ranges with which the variance of all columns together is 1.
+
+    They are those given, or None for columns as they are, if it is between 0.1 and 10 with these.
+    """
+    rows = X if ranges is None else within_ranges(X, ranges)
+    largest = float(largest_of_columns(rows).max(initial=0.0)) or 1.0
+    low, inverse = (np.zeros(X.shape[1]), np.full(X.shape[1], 2.0)) if ranges is None else ranges
+    deviation = largest * np.sqrt((rows / largest).var(axis=0).sum())
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        inverse = inverse / deviation
+    is_near = _LEAST_DEVIATION <= deviation <= 1.0 / _LEAST_DEVIATION
+    return ranges if is_near or not np.isfinite(inverse).all() else (low, inverse)
 
 
 def within_ranges(X: Matrix, ranges: Ranges) -> Matrix:

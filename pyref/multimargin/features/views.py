@@ -20,6 +20,7 @@ from multimargin.features.scales import (
     Ranges,
     ends_of_scale,
     largest_of_columns,
+    of_unit_variance,
     ranges_of,
     within_ranges,
 )
@@ -52,6 +53,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         If True, the columns of dense views are scaled to [0, 1], and constant ones to 0; "auto"
         does so if the largest numbers of one column are more than a hundred times those of another
         and the rows do not get unit length.
+    unit_variance : bool, default=False
+        If True, dense views whose rows do not get unit length are then divided by one number if the
+        variances of the columns sum to less than 0.1 or more than 10, to 1.
     dense : {"auto"} or bool, default="auto"
         If False, all views become CSR matrices, if True dense ones; "auto" as above.
 
@@ -66,8 +70,8 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     unit_length_ : list of bool
         True for views whose rows have unit length.
     ranges_ : list of (ndarray, ndarray) or None
-        Of views whose columns are scaled, the lowest number of each column and the inverse of half
-        its range.
+        Of views whose columns are scaled, what is subtracted from each column, and twice what it
+        is multiplied by then.
     stops_ : list of int
         Numbers of the columns at which the views end.
     n_features_in_ : int
@@ -82,11 +86,13 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         *,
         unit_length: bool | str = "auto",
         scaling: bool | str = "auto",
+        unit_variance: bool = False,
         dense: bool | str = "auto",
     ) -> None:
         self.views = views
         self.unit_length = unit_length
         self.scaling = scaling
+        self.unit_variance = unit_variance
         self.dense = dense
 
     def fit(self, X: MatrixLike, y: LabelsLike | None = None) -> Self:
@@ -151,7 +157,8 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         if is_sparse(part) or (unit if by_scale else not self.scaling):
             return None
         is_alike = by_scale and ends_of_scale(largest_of_columns(part)) is None
-        return None if is_alike else ranges_of(part)
+        ranges = None if is_alike else ranges_of(part)
+        return of_unit_variance(part, ranges) if self.unit_variance and not unit else ranges
 
     def transform(self, X: MatrixLike) -> Features:
         """Return the features of all views in the form that was chosen, side by side.

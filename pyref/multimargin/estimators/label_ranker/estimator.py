@@ -38,10 +38,11 @@ from multimargin.estimators.label_ranker.shortlists import (
 from multimargin.estimators.label_ranker.task import (
     Task,
     chosen_folds,
+    views_of,
     warn_of_rare_labels,
     with_empty,
 )
-from multimargin.features.views import Views, copy_names, named_views
+from multimargin.features.views import copy_names, named_views
 from multimargin.kernels import KERNELS, KernelFunction
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.notices import warn
@@ -125,9 +126,10 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     unit_length : {"auto"} or bool, default="auto"
         If True, rows are divided by their Euclidean norm first; "auto" does so for sparse features.
     scaling : {"auto"} or bool, default="auto"
-        If True, the columns of dense features are scaled to [0, 1] first, by their lowest and
-        highest number in the training rows; "auto" does so if the largest numbers of one column are
-        more than a hundred times those of another.
+        If True, the columns of dense features are scaled to [0, 1] first. "auto" does so if the
+        largest numbers of one column are more than a hundred times those of another, and divides
+        all by one number if the variances of columns sum to less than 0.1 or more than 10, unless
+        `Cs` or `gamma` has numbers: what C means does not depend on units.
     views : list of (str, transformer, columns), default=None
         Several views of the rows, such as words and their embeddings: the name of each, a
         transformer or "passthrough", and its columns, as for `sklearn.compose.ColumnTransformer`.
@@ -189,7 +191,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     unit_length_ : bool
         True if rows are divided by their norm.
     scaled_ : bool
-        True if columns are scaled.
+        True if columns are scaled, or all are divided by a number.
     empty_label_ : bool
         True if the ranker, the stack and the calibration have a further, last label: that of rows
         without labels.
@@ -362,8 +364,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         if shortlisted:
             check_for_shortlists(self, targets)
         check_threshold(self, targets, weights)
-        dense = False if shortlisted else "auto"
-        views = Views(self.views, unit_length=self.unit_length, scaling=self.scaling, dense=dense)
+        views = views_of(self, dense=False if shortlisted else "auto")
         parts = views.fit_parts(X, checked_by=self)
         learned = with_empty(targets, calibration=self.calibration)
         seed = seed_of(self.random_state)

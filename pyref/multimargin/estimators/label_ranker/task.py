@@ -37,6 +37,22 @@ _FEWEST_EMPTY = 0.01
 _MANY_EMPTY = 0.05
 
 
+def views_of(model: Any, *, dense: bool | str) -> Views:
+    """Return what prepares the features of a fit.
+
+    Units matter where C, gamma or other parameters of a kernel are given.
+    """
+    own = isinstance(model.Cs, Integral) and (model.gamma is None or isinstance(model.gamma, str))
+    own = own and model.kernel in ("auto", "linear", "rbf")
+    return Views(
+        model.views,
+        unit_length=model.unit_length,
+        scaling=model.scaling,
+        unit_variance=own and isinstance(model.scaling, str),
+        dense=dense,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """Rows, their labels and the folds."""
