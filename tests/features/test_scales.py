@@ -136,6 +136,34 @@ def test_models_do_not_depend_on_the_unit_of_all_columns(columns: int, tmp_path:
         assert not LabelRankerCV(**{"Cs": 1} | options | given).fit(features, y).scaled_
 
 
+@pytest.mark.usefixtures("few_trees")
+def test_amounts_beside_sparse_columns_of_ones_do_not_fill_the_rows(tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(0)
+    ones = sparse.csr_array(np.eye(600)[random.integers(0, 600, 300)])
+    amounts = random.random(size=(300, 2))
+    y = np.column_stack([ones[:, k::3].sum(axis=1) + amounts[:, 0] > 1.2 for k in range(3)])
+
+    def fitted(unit: float) -> tuple[Any, Any]:
+        X = sparse.hstack([ones, sparse.csr_array(unit * amounts)], format="csr")
+        return LabelRankerCV(1, random_state=0).fit(X, y.astype(int)), X
+
+    model, X = fitted(2.0**10)
+    assert model.scaled_
+    assert not fitted(1.0)[0].scaled_
+    rows = abs(model.best_estimator_[0].transform(X)).toarray()
+    assert rows[:, :600].max(axis=1).min() > 0.3
+    expected = model.predict_proba(X)
+    for unit in (2.0**20, 2.0**70):
+        other, far = fitted(unit)
+        np.testing.assert_array_equal(other.predict_proba(far), expected)
+    export(model, tmp_path / "a.onnx")
+    session = runtime.InferenceSession(tmp_path / "a.onnx")
+    (probabilities,) = session.run(["probabilities"], {"X": X.toarray()})
+    np.testing.assert_allclose(probabilities, expected, atol=1e-6)
+    assert Views().fit(sparse.csr_matrix((3, 600))).ranges_ == [None]
+
+
 def test_units_of_extreme_columns() -> None:
     least, largest = 5e-324, 1e150
     for X in (np.zeros((3, 2)), np.full((3, 2), 7.0), np.array([[0.0, 1.0], [largest, 1.0]])):

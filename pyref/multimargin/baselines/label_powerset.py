@@ -70,7 +70,11 @@ class LabelPowerset(BaselineClassifier):
         check_classifier(self.estimator)
 
     def _fit(self, X: Features, targets: Targets) -> None:
-        self.label_sets_, codes = np.unique(targets.indicator, axis=0, return_inverse=True)
+        indicator = np.ascontiguousarray(targets.indicator)
+        # As texts: where Ctrl-C comes while NumPy compares rows, it raises another error instead.
+        rows = indicator.view(f"S{indicator.shape[1]}").ravel()
+        _, first, codes = np.unique(rows, return_index=True, return_inverse=True)
+        self.label_sets_ = indicator[first]
         self.estimator_ = None
         if len(self.label_sets_) > 1:
             self.estimator_ = fitted(classifier_or_default(self.estimator), X, codes.ravel())

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import sparse
 
 from multimargin.typing import Features, Matrix, Name, Vector, is_sparse
 
 # Ratio of the largest numbers of two columns from which their scales count as different.
 _OTHER_SCALE = 100.0
 
+# Times the mean entry of the median column.
+_FAR_LARGER = 10.0
 # Root of the least variance of all columns together with which C means much the same as with 1.
 _LEAST_DEVIATION = np.sqrt(0.1)
 
@@ -94,9 +97,26 @@ def of_unit_variance(X: Matrix, ranges: Ranges | None) -> Ranges | None:
     return ranges if is_near or not np.isfinite(inverse).all() else (low, inverse)
 
 
-def within_ranges(X: Matrix, ranges: Ranges) -> Matrix:
+def of_most_columns(X: sparse.csr_array) -> Ranges | None:
+    """Return what brings columns of far larger entries than most to those of the median column.
+
+    Beside one-hot columns, amounts would be all of the length of a row. None if there are none.
+    """
+    counts, sums = np.ravel(X.count_nonzero(axis=0)), np.ravel(abs(X).sum(axis=0))
+    sizes = np.divide(sums, counts, out=np.zeros(counts.size), where=counts > 0)
+    median = float(np.median(sizes[counts > 0])) if counts.any() else 0.0
+    beyond = sizes > _FAR_LARGER * median
+    if not beyond.any():
+        return None
+    factors = np.divide(median, sizes, out=np.ones_like(sizes), where=beyond)
+    return np.zeros(sizes.size), 2.0 * factors
+
+
+def within_ranges(X: Features, ranges: Ranges) -> Features:
     """Return columns scaled so that their ranges become [0, 1], and constant columns 0."""
     low, inverse = ranges
+    if is_sparse(X):
+        return X @ sparse.diags_array(0.5 * inverse)
     rows = 0.5 * X - 0.5 * low
     rows *= inverse
     return rows

@@ -20,6 +20,7 @@ from multimargin.features.scales import (
     Ranges,
     ends_of_scale,
     largest_of_columns,
+    of_most_columns,
     of_unit_variance,
     ranges_of,
     within_ranges,
@@ -52,7 +53,8 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
     scaling : {"auto"} or bool, default="auto"
         If True, the columns of dense views are scaled to [0, 1], and constant ones to 0; "auto"
         does so if the largest numbers of one column are more than a hundred times those of another
-        and the rows do not get unit length.
+        and the rows do not get unit length. Before sparse rows do, "auto" brings columns whose mean
+        entry is more than ten times that of the median column to that one.
     unit_variance : bool, default=False
         If True, dense views whose rows do not get unit length are then divided by one number if the
         variances of the columns sum to less than 0.1 or more than 10, to 1.
@@ -154,7 +156,9 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
     def _ranges_of(self, part: Features, *, unit: bool) -> Ranges | None:
         by_scale = isinstance(self.scaling, str)
-        if is_sparse(part) or (unit if by_scale else not self.scaling):
+        if is_sparse(part):
+            return of_most_columns(part) if by_scale and unit else None
+        if unit if by_scale else not self.scaling:
             return None
         is_alike = by_scale and ends_of_scale(largest_of_columns(part)) is None
         ranges = None if is_alike else ranges_of(part)

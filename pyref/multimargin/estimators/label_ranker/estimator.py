@@ -126,10 +126,10 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     unit_length : {"auto"} or bool, default="auto"
         If True, rows are divided by their Euclidean norm first; "auto" does so for sparse features.
     scaling : {"auto"} or bool, default="auto"
-        If True, the columns of dense features are scaled to [0, 1] first. "auto" does so if the
-        largest numbers of one column are more than a hundred times those of another, and divides
-        all by one number if the variances of columns sum to less than 0.1 or more than 10, unless
-        `Cs` or `gamma` has numbers: what C means does not depend on units.
+        If True, dense columns are scaled to [0, 1] first. "auto" does so if the largest numbers of
+        one are over 100 times those of another, then divides all by a number if their variances
+        sum to less than 0.1 or over 10 and neither `Cs` nor `gamma` has numbers. Sparse columns
+        whose mean entry is over 10 times that of the median column are brought to that one.
     views : list of (str, transformer, columns), default=None
         Several views of the rows, such as words and their embeddings: the name of each, a
         transformer or "passthrough", and its columns, as for `sklearn.compose.ColumnTransformer`.
@@ -158,9 +158,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         "stack", a `CalibratedClassifier` of the ranker and the classifiers stacked with it, or a
         `multimargin.calibration.ShortlistClassifier`.
     ranker_ : RankSVM, RankLSVM or MLODM
-        The chosen ranker, fitted on all rows (of unit length, if `unit_length_`, with
-        scaled columns, if `scaled_`); with `views`, that of the view whose ranker is best by
-        itself, as are `best_params_`, `kernel_`, `unit_length_`, `scaled_` and the certificate.
+        The chosen ranker, fitted on all rows (scaled, of unit length if `unit_length_`); with
+        `views`, that of the view whose ranker is best by itself, as are `best_params_` and so on.
     rankers_ : dict of str to estimator
         The ranker of each view; "" is the name of `X` itself.
     blocks_ : tuple of str
@@ -191,7 +190,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     unit_length_ : bool
         True if rows are divided by their norm.
     scaled_ : bool
-        True if columns are scaled, or all are divided by a number.
+        True if columns are scaled.
     empty_label_ : bool
         True if the ranker, the stack and the calibration have a further, last label: that of rows
         without labels.
