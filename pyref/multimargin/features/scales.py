@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from multimargin.typing import Features, Matrix, Name, Vector, is_sparse
 
@@ -14,6 +15,8 @@ _OTHER_SCALE = 100.0
 _FAR_LARGER = 10.0
 # Root of the least variance of all columns together with which C means much the same as with 1.
 _LEAST_DEVIATION = np.sqrt(0.1)
+# Entries that are centred at a time.
+_ENTRIES = 2**20
 
 Ranges = tuple[Vector, Vector]
 """The lowest number of each column, and the inverse of half its range; 0 for constant columns.
@@ -87,11 +90,15 @@ def of_unit_variance(X: Matrix, ranges: Ranges | None) -> Ranges | None:
 
     They are those given, or None for columns as they are, if it is between 0.1 and 10 with these.
     """
-    rows = X if ranges is None else within_ranges(X, ranges)
-    largest = float(largest_of_columns(rows).max(initial=0.0)) or 1.0
     low, inverse = (np.zeros(X.shape[1]), np.full(X.shape[1], 2.0)) if ranges is None else ranges
-    deviation = largest * np.sqrt((rows / largest).var(axis=0).sum())
+    # Squares of numbers beyond 1 might overflow.
+    largest = 1.0 if ranges is not None else float(largest_of_columns(X).max()) or 1.0
+    mean = X.mean(axis=0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        unit = 0.5 * inverse / largest
+        batches = gen_batches(len(X), max(_ENTRIES // X.shape[1], 1))
+        squares = sum(float(np.sum(((X[rows] - mean) * unit) ** 2)) for rows in batches)
+        deviation = largest * np.sqrt(squares / len(X))
         inverse = inverse / deviation
     is_near = _LEAST_DEVIATION <= deviation <= 1.0 / _LEAST_DEVIATION
     return ranges if is_near or not np.isfinite(inverse).all() else (low, inverse)
