@@ -50,6 +50,6 @@ def signed(model: bytes) -> bytes:
     """Give what was made of a model file the digest that one written so would have."""
     magic, line, content = model.split(b"\n", 2)
     header = json.loads(line)
-    del header["sha256"]
+    header.pop("sha256", None)
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode() + content).hexdigest()
     return b"\n".join([magic, json.dumps({**header, "sha256": digest}).encode(), content])
