@@ -45,6 +45,7 @@ def content(name: str, n: int) -> bytes:
     X[:, 2] = rng.choice([-MARK, MARK], n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The best C")
         model = linear_model(name).fit(X, Y)
     wrapped = [getattr(model, key, None) for key in ("estimator_", "best_estimator_")]
     steps = [step for _, step in getattr(model, "steps", [])]
