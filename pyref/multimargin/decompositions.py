@@ -36,6 +36,9 @@ _SMALL = 200
 # Seconds between two checks of a thread, the longest that Ctrl-C has to wait.
 _LOOK = 0.05
 
+# LIBLINEAR's dual loops draw random numbers from one generator for all threads.
+_DUAL_LOOP = RLock()
+
 
 def aside(work: Callable[..., _Result], matrix: Any, *arguments: Any, **options: Any) -> _Result:
     """Return the result of a function of a matrix that releases Python's lock, called in a thread.
@@ -72,10 +75,6 @@ def aside(work: Callable[..., _Result], matrix: Any, *arguments: Any, **options:
     if errors:
         raise errors[0]
     return results[0]
-
-
-# LIBLINEAR's dual loops draw random numbers from one generator for all threads.
-_DUAL_LOOP = RLock()
 
 
 def one_at_a_time(fit: Callable[..., _Result]) -> Callable[..., _Result]:

@@ -77,7 +77,7 @@ class LabelPowerset(BaselineClassifier):
         self.label_sets_ = indicator[first]
         self.estimator_ = None
         if len(self.label_sets_) > 1:
-            self.estimator_ = fitted(classifier_or_default(self.estimator), X, codes.ravel())
+            self.estimator_ = fitted(classifier_or_default(self.estimator), X, codes)
 
     def _label_scores(self, X: Features) -> Matrix:
         values = self._values(X)

@@ -12,7 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.blas import with_one_blas_thread
-from multimargin.features.occurring import LinearWeights, occurring_columns
+from multimargin.features.occurring import LinearWeights, occurring_columns, of_columns
 from multimargin.targets.indicator import UNKNOWN, check_indicator, known_labels
 from multimargin.typing import Features, LabelsLike, Matrix, MatrixLike, Vector, is_sparse
 
@@ -103,7 +103,7 @@ class LinearBlock(LinearWeights, OddsBlock):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        X, weights = self._own_columns(X), self._weights
+        X, weights = of_columns(X, self._columns), self._weights
         assert weights is not None
         columns = occurring_columns(X)
         if columns is not None:
@@ -121,11 +121,6 @@ def without_traces(X: MatrixLike) -> Features:
         return X
     kept = np.where(traces, 0.0, values)
     return type(X)((kept, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else kept
-
-
-def times_columns(X: Features, factors: Vector) -> Features:
-    """Return features with each column multiplied by a number."""
-    return X @ sparse.diags_array(factors) if is_sparse(X) else X * factors
 
 
 def with_shares(y: LabelsLike, weights: Matrix | None) -> Features:

@@ -10,17 +10,13 @@ from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.blocks.base import (
-    LabelBlock,
-    times_columns,
-    with_shares,
-)
+from multimargin.blocks.base import LabelBlock, with_shares
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
-from multimargin.features.occurring import occurring_columns
-from multimargin.features.scales import largest_of_columns
+from multimargin.features.occurring import occurring_columns, of_columns
+from multimargin.features.scales import largest_of_columns, times_columns
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
 
@@ -135,7 +131,7 @@ class LabelForest(LabelBlock):
             # Trees take indices of 32 bits alone.
             X = canonical(X)
         self.columns_ = occurring_columns(X)
-        X = self._own_columns(X)
+        X = of_columns(X, self.columns_)
         self.scale_ = _scale_of(X)
         X = self._in_single(X)
         seed = seed_of(self.random_state)
@@ -216,17 +212,14 @@ class LabelForest(LabelBlock):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-        n, d = X.shape[0], X.shape[1] if self.columns_ is None else self.columns_.size
+        X = of_columns(X, self.columns_)
+        n, d = X.shape
         found = np.empty((n, self.classes_.size))
         step = max(_ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
         for rows in gen_batches(n, step):
-            own = self._own_columns(X[rows])
-            dense = own.toarray() if sparse.issparse(own) else own
+            dense = X[rows].toarray() if sparse.issparse(X) else X[rows]
             found[rows] = self._mean_shares(self._leaves(self._in_single(dense)))
         return found
-
-    def _own_columns(self, X: Any) -> Any:
-        return X if self.columns_ is None else X[:, self.columns_]
 
     def _in_single(self, X: Any) -> Any:
         """Return scaled features in single precision; those beyond it are infinite."""

@@ -11,15 +11,14 @@ from sklearn.utils.validation import validate_data
 
 from multimargin.blocks.base import (
     LinearBlock,
-    times_columns,
     without_traces,
 )
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
-from multimargin.features.occurring import occurring_columns
-from multimargin.features.scales import largest_of_columns
+from multimargin.features.occurring import occurring_columns, of_columns
+from multimargin.features.scales import largest_of_columns, times_columns
 from multimargin.targets.indicator import known_labels
 from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
@@ -109,9 +108,7 @@ class LabelLogistic(LinearBlock):
         weights = check_sample_weight(sample_weight, len(relevant))
         weights, X, relevant, known = of_rows_that_count(weights, X, relevant, known)
         columns = occurring_columns(X)
-        if columns is not None:
-            X = X[:, columns]
-        X, scale = _scaled(without_traces(X))
+        X, scale = _scaled(without_traces(of_columns(X, columns)))
         q = relevant.shape[1]
         coef = np.zeros((q, X.shape[1]), dtype=np.float32)
         self.intercept_ = np.zeros(q)

@@ -27,6 +27,7 @@ _TYPE = re.compile(
 _ROWS_PER_COMMENT = 4
 # Of fewer rows, all may have the same words.
 _A_FEW = 3
+# Rows that are looked at below words.
 _HEAD = 50
 
 

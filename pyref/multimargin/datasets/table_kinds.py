@@ -215,8 +215,9 @@ def _codes(cells: Cells) -> Kind | None:
     first = [text for text in cells.first if not is_nothing(text)]
     if len(set(first)) < 2:
         return None
+    words = plain_words(cells.name)
     for name, pattern, what, asked, of_column in _CODES:
-        if not re.search(of_column, plain_words(cells.name)):
+        if not re.search(of_column, words):
             continue
         # Most columns need the first rows alone.
         texts = chain(first, (text for text in cells.texts if not is_nothing(text)))

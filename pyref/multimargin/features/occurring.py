@@ -20,6 +20,11 @@ def occurring_columns(X: Features) -> NDArray[np.intp] | None:
     return columns if 0 < 2 * columns.size < X.shape[1] else None
 
 
+def of_columns(X: Features, columns: NDArray[np.intp] | None) -> Any:
+    """Return some columns, all if None."""
+    return X if columns is None else X[:, columns]
+
+
 class LinearWeights(BaseEstimator):  # type: ignore[misc]
     """Base of estimators with weights of features: those that do not occur have none in memory."""
 
@@ -41,6 +46,3 @@ class LinearWeights(BaseEstimator):  # type: ignore[misc]
     @coef_.setter
     def coef_(self, weights: Matrix) -> None:
         self._weights, self._columns = weights.T, None
-
-    def _own_columns(self, X: Features) -> Any:
-        return X if self._columns is None else X[:, self._columns]

@@ -31,6 +31,11 @@ def largest_of_columns(X: Features) -> Vector:
     return np.ravel(largest.toarray() if is_sparse(X) else largest)
 
 
+def times_columns(X: Features, factors: Vector) -> Features:
+    """Return features with each column multiplied by a number."""
+    return X @ sparse.diags_array(factors) if is_sparse(X) else X * factors
+
+
 def ends_of_scale(largest: Vector) -> tuple[int, int] | None:
     """Return the columns of the smallest and the largest numbers, None if their scales are alike.
 
@@ -85,14 +90,15 @@ def ranges_of(X: Matrix) -> Ranges:
     return low, inverse
 
 
-def of_unit_variance(X: Matrix, ranges: Ranges | None) -> Ranges | None:
+def of_unit_variance(X: Matrix, ranges: Ranges | None, largest: float) -> Ranges | None:
     """Return ranges with which the variance of all columns together is 1.
 
     They are those given, or None for columns as they are, if it is between 0.1 and 10 with these.
+    `largest` is the largest magnitude in X.
     """
     low, inverse = (np.zeros(X.shape[1]), np.full(X.shape[1], 2.0)) if ranges is None else ranges
     # Squares of numbers beyond 1 might overflow.
-    largest = 1.0 if ranges is not None else float(largest_of_columns(X).max()) or 1.0
+    largest = 1.0 if ranges is not None else largest or 1.0
     mean = X.mean(axis=0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         unit = 0.5 * inverse / largest
@@ -123,7 +129,7 @@ def within_ranges(X: Features, ranges: Ranges) -> Features:
     """Return columns scaled so that their ranges become [0, 1], and constant columns 0."""
     low, inverse = ranges
     if is_sparse(X):
-        return X @ sparse.diags_array(0.5 * inverse)
+        return times_columns(X, 0.5 * inverse)
     rows = 0.5 * X - 0.5 * low
     rows *= inverse
     return rows

@@ -56,8 +56,8 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         and the rows do not get unit length. Before sparse rows do, "auto" brings columns whose mean
         entry is more than ten times that of the median column to that one.
     unit_variance : bool, default=False
-        If True, dense views whose rows do not get unit length are then divided by one number if the
-        variances of the columns sum to less than 0.1 or more than 10, to 1.
+        If True, `scaling="auto"` then divides dense views whose rows do not get unit length by one
+        number if the variances of the columns sum to less than 0.1 or more than 10, to 1.
     dense : {"auto"} or bool, default="auto"
         If False, all views become CSR matrices, if True dense ones; "auto" as above.
 
@@ -158,11 +158,15 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         by_scale = isinstance(self.scaling, str)
         if is_sparse(part):
             return of_most_columns(part) if by_scale and unit else None
-        if unit if by_scale else not self.scaling:
+        if not by_scale:
+            return ranges_of(part) if self.scaling else None
+        if unit:
             return None
-        is_alike = by_scale and ends_of_scale(largest_of_columns(part)) is None
-        ranges = None if is_alike else ranges_of(part)
-        return of_unit_variance(part, ranges) if self.unit_variance and not unit else ranges
+        largest = largest_of_columns(part)
+        ranges = None if ends_of_scale(largest) is None else ranges_of(part)
+        if not self.unit_variance:
+            return ranges
+        return of_unit_variance(part, ranges, float(largest.max()))
 
     def transform(self, X: MatrixLike) -> Features:
         """Return the features of all views in the form that was chosen, side by side.

@@ -31,7 +31,7 @@ from multimargin.estimators.fitting.time_limit import (
     deadline_of,
     time_limit_message,
 )
-from multimargin.features.occurring import LinearWeights, occurring_columns
+from multimargin.features.occurring import LinearWeights, occurring_columns, of_columns
 from multimargin.features.scales import told_scales
 from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
 from multimargin.notices import warn
@@ -197,8 +197,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LinearWeights, LabelScorin
             self.support_vectors_ = X[self.support_]
         if weights is None and kernel.function is None and kernel.name == "linear":
             columns = occurring_columns(X)
-            rows = self.support_vectors_ if columns is None else self.support_vectors_[:, columns]
-            weights = product(rows.T, self.dual_coef_)
+            weights = product(of_columns(self.support_vectors_, columns).T, self.dual_coef_)
         self._weights, self._columns = weights, columns
 
     def _forget_rows(self) -> None:
@@ -207,7 +206,8 @@ class KernelExpansionClassifier(CallbackSupportMixin, LinearWeights, LabelScorin
 
     def _label_scores(self, X: Features) -> Matrix:
         if self._weights is not None:
-            scores = product(self._own_columns(X), self._weights, thread_count(self.n_jobs))
+            own = of_columns(X, self._columns)
+            scores = product(own, self._weights, thread_count(self.n_jobs))
         elif self.kernel == "precomputed":
             scores = product(X[:, self.support_], self.dual_coef_, thread_count(self.n_jobs))
         elif self.support_.size == 0:

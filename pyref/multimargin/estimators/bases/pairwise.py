@@ -33,7 +33,7 @@ from multimargin.estimators.pairwise.pair_weights import (
     weights_of_pairs,
 )
 from multimargin.estimators.pairwise.problem import Fit, Model, Problem
-from multimargin.features.occurring import occurring_columns
+from multimargin.features.occurring import occurring_columns, of_columns
 from multimargin.kernels import Kernel
 from multimargin.targets.empty_rows import share_of_empty_rows, warn_of_empty_rows
 from multimargin.targets.indicator import check_pairs, with_nan
@@ -196,13 +196,11 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if start is not None:
             start *= _shrunk(indicator, self.class_weight_, _each_label(label_weights, start))
             start *= _shrunk_at_the_top(indicator, self._fit_top, top)
-        X, columns = training.features, None
-        if training.of_features.name == "linear":
-            columns = occurring_columns(X)
-            X = X if columns is None else X[:, columns]
+        is_linear = training.of_features.name == "linear"
+        columns = occurring_columns(training.features) if is_linear else None
         return Problem(
             model=model,
-            X=X,
+            X=of_columns(training.features, columns),
             columns=columns,
             features=data.X,
             indicator=indicator,

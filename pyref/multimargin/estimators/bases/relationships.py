@@ -18,7 +18,7 @@ from multimargin.estimators.fitting.progress import Progress, with_callbacks
 from multimargin.estimators.fitting.protocol import kept_fit
 from multimargin.estimators.fitting.report import Report, history_of
 from multimargin.estimators.fitting.time_limit import seconds_until
-from multimargin.features.occurring import occurring_columns
+from multimargin.features.occurring import occurring_columns, of_columns
 from multimargin.kernels import Kernel
 from multimargin.notices import warn
 from multimargin.targets.indicator import UNKNOWN, known_both
@@ -247,11 +247,9 @@ class RelationshipClassifier(KernelExpansionClassifier):
         task: Labelled,
     ) -> RelationshipFit:
         columns = occurring_columns(X) if kernel.name == "linear" else None
-        if columns is not None:
-            X = X[:, columns]
         solution = _rust.solve_mlrl(
             indicator,
-            kernel.features(X),
+            kernel.features(of_columns(X, columns)),
             lam=task.lam,
             kernel_name=kernel.name,
             **kernel.parameters,

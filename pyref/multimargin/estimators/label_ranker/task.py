@@ -42,13 +42,12 @@ def views_of(model: Any, *, dense: bool | str) -> Views:
 
     Units matter where C, gamma or other parameters of a kernel are given.
     """
-    own = isinstance(model.Cs, Integral) and (model.gamma is None or isinstance(model.gamma, str))
-    own = own and model.kernel in ("auto", "linear", "rbf")
+    chosen = isinstance(model.Cs, Integral) and isinstance(model.gamma, str | None)
     return Views(
         model.views,
         unit_length=model.unit_length,
         scaling=model.scaling,
-        unit_variance=own and isinstance(model.scaling, str),
+        unit_variance=chosen and model.kernel in ("auto", "linear", "rbf"),
         dense=dense,
     )
 
