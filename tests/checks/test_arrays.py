@@ -1,8 +1,10 @@
 """What the checks of arrays refuse, wherever arrays come in."""
 
+import warnings
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -12,12 +14,13 @@ from multimargin import (
     MLODM,
     MLRL,
     CalibratedClassifier,
+    LabelRankerCV,
     RankCVM,
     RankHLapSVM,
     RankSVM,
     ThresholdedClassifier,
 )
-from multimargin.checks.arrays import check_readable
+from multimargin.checks.arrays import check_readable, warn_of_other_order
 from multimargin.checks.scores import check_scores
 from multimargin.checks.storage import canonical
 from multimargin.datasets import MultilabelData
@@ -27,6 +30,7 @@ from multimargin.measures.label_scores import scores_of
 from multimargin.methods import BASELINES, METHODS
 from multimargin.targets.indicator import check_indicator
 from multimargin.thresholds import FeaturesThreshold
+from multimargin.tuning import MultilabelStratifiedKFold, stratified_train_test_split
 from tests.support.cases import case
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
@@ -265,3 +269,71 @@ def test_what_lies_behind_the_last_row_is_no_entry():
     longer.data, longer.indices = np.ones(5), np.zeros(5, dtype=int)
     assert canonical(longer).data.size == 2
     assert longer.data.size == 5
+
+
+@pytest.fixture(scope="module")
+def frames():
+    """Features and labels, whose rows have names."""
+    names = [f"row {number}" for number in range(len(X))]
+    return pd.DataFrame(X, index=names), pd.DataFrame(Y, index=names)
+
+
+PAIRS = [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+OTHER_ORDER = "y has another index than X, in row 0 'row 29' where X has 'row 0'; rows are matched"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_of_y_in_another_order_are_told(method, frames):
+    X, y = frames
+    estimator = METHODS[method].make()
+    with pytest.warns(UserWarning, match=OTHER_ORDER):
+        estimator.fit(X, y[::-1])
+    with pytest.warns(UserWarning, match=OTHER_ORDER):
+        estimator.score(X, y[::-1])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        CalibratedClassifier(LLSF()).fit,
+        ThresholdedClassifier(LLSF()).fit,
+        stratified_train_test_split,
+        lambda X, y: next(MultilabelStratifiedKFold().split(X, y)),
+    ],
+)
+def test_rows_of_y_in_another_order_are_told_beside_fits(call, frames):
+    X, y = frames
+    with pytest.warns(UserWarning, match=OTHER_ORDER):
+        call(X, y[::-1])
+
+
+def test_weights_and_groups_in_another_order_are_told(frames):
+    X, y = frames
+    weights, groups = (pd.Series(np.arange(1, 31), index=X.index[::-1]) for _ in range(2))
+    with pytest.warns(UserWarning, match="sample_weight has another index than X"):
+        RankSVM().fit(X, y, sample_weight=weights)
+    with pytest.warns(UserWarning, match="groups has another index than X"):
+        LabelRankerCV([1.0], kernel="linear").fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("index", "other", "told"),
+    [
+        (range(4), [3, 2, 1, 0], True),
+        # Of a part of the rows: made anew, or not.
+        ([5, 2, 1, 7], range(4), False),
+        ([5, 2, 1, 7], [2, 1, 5, 9], True),
+        ([5, 2, 1, 7], [15, 12, 11, 7], False),
+        (["a", "a", "b", "c"], ["c", "b", "a", "a"], False),
+        (range(4), [0.0, 1.0, 2.0, 3.0], False),
+        (pd.date_range("2024", periods=4), pd.date_range("2024", periods=4)[::-1], True),
+        (pd.MultiIndex.from_tuples(PAIRS), pd.MultiIndex.from_tuples(PAIRS[::-1]), True),
+        (pd.CategoricalIndex([*"abcd"]), pd.CategoricalIndex([*"dcba"]), True),
+    ],
+)
+def test_indices_of_the_same_rows(index, other, told):
+    X, y = pd.DataFrame(np.zeros((4, 1)), index=index), pd.Series(np.zeros(4), index=other)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warn_of_other_order(X, y=y)
+    assert bool(found) == told

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.calibration.head import Head
 from multimargin.calibration.on_folds import RESPONSES, OnFolds, block_of, weights_for
 from multimargin.calibration.pairs import Listed
-from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
 from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.default_score import ExactMatch
@@ -210,6 +210,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
                 "estimator is a list; expected one classifier: only CalibratedClassifier stacks."
             )
         check_choice("response_method", self.response_method, ("auto", *RESPONSES))
+        warn_of_other_order(X, y=y, sample_weight=sample_weight, groups=groups)
         targets = read_targets(y, unknown="take")
         if not targets.multilabel:
             raise ValueError(

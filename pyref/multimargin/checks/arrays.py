@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
+from multimargin.checks.names import quoted
 from multimargin.checks.no_numbers import check_no_others
 from multimargin.checks.storage import canonical, check_storage
+from multimargin.notices import warn
 from multimargin.scikit_learn import num_samples
 from multimargin.typing import Features, LabelsLike, MatrixLike, is_sparse
 
@@ -53,6 +56,34 @@ def check_as_many_rows(y: LabelsLike, X: MatrixLike, name: str = "y") -> None:
         expected = num_samples(X)
     if (found := num_samples(y)) != expected:
         raise ValueError(f"{name} has {found} rows; expected {expected}, as many as X.")
+
+
+def warn_of_other_order(X: MatrixLike, **others: object) -> None:
+    """Warn where the index of an argument puts the rows of X in another order."""
+    index: Any = getattr(X, "index", None)
+    for name, other in others.items():
+        found: Any = getattr(other, "index", None)
+        # Lists have a method of that name.
+        if not (hasattr(index, "equals") and hasattr(found, "equals")):
+            continue
+        if len(index) != len(found) or index.equals(found) or not _same_rows(index, found):
+            continue
+        pairs = enumerate(zip(found, index, strict=True))
+        if (row := next((row for row, (one, own) in pairs if one != own), None)) is not None:
+            there, here = quoted(str(found[row])), quoted(str(index[row]))
+            warn(
+                f"{name} has another index than X, in row {row} {there} where X has {here}; rows "
+                f"are matched by place. To match them by index pass {name}.loc[X.index]; if the "
+                f"places are right, {name}.set_axis(X.index)."
+            )
+
+
+def _same_rows(index: Any, other: Any) -> bool:
+    """Return whether two indices seem to be of the same rows: one from 0 on may be of any rows."""
+    if not (index.is_unique and other.is_unique):
+        return False
+    anew = any(np.array_equal(one, np.arange(len(one))) for one in (index, other))
+    return bool(other.isin(index).mean() >= (1.0 if anew else 0.5))
 
 
 def check_readable(X: MatrixLike, name: str = "X") -> None:

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
 from multimargin.checks.weights import check_sample_weight
 from multimargin.targets.reading import Labels, read_targets
 from multimargin.typing import LabelsLike, MatrixLike
@@ -33,6 +33,7 @@ class ExactMatch(ClassifierMixin):  # type: ignore[misc]
             Between 0 and 1.
         """
         check_is_fitted(self)
+        warn_of_other_order(X, y=y, sample_weight=sample_weight)
         targets = read_targets(y, labels=Labels.of(self))
         predicted = self.predict(X)
         check_as_many_rows(targets.indicator, predicted)

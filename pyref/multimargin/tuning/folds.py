@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 
+from multimargin.checks.arrays import warn_of_other_order
 from multimargin.checks.names import quoted
 from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
@@ -108,6 +109,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             raise ValueError("y is None; expected the labels to stratify by.")
         given = recognise(y)
         check_consistent_length(X, y)
+        warn_of_other_order(X, y=y)
         rows = np.zeros((given.rows, 1))
         if given.kind == "classes" or given.is_column:
             classes = np.ravel(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_consistent_length, check_random_state, indexable
 
+from multimargin.checks.arrays import warn_of_other_order
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import read_targets
@@ -65,6 +66,7 @@ def stratified_train_test_split(
     (1866, 469)
     """
     X, y, *arrays = indexable(X, y, *arrays)
+    warn_of_other_order(X, y=y)
     train, test = held_out_rows(
         read_targets(y, unknown="take").indicator == 1, test_size, groups, random_state
     )

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
 from multimargin.checks.parameters import (
     check_cache_size,
     check_choice,
@@ -122,6 +122,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LinearWeights, LabelScorin
         deadline = deadline_of(self.max_time)
         if y is None:
             validate_data(self, X, y)
+        warn_of_other_order(X, y=y, sample_weight=sample_weight)
         X = self._checked_features(X, reset=True)
         targets, labelled = self._read_targets(y)
         check_as_many_rows(labelled, X)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.estimators.fitting.certificate import without_rounding
 from multimargin.estimators.fitting.report import Report
@@ -130,6 +130,7 @@ class LabelScoringClassifier(ExactMatch, TakesFeatures):
         """Return features, targets and weights as a fit takes them, of the rows that count."""
         if y is None:
             validate_data(self, X, y)
+        warn_of_other_order(X, y=y, sample_weight=sample_weight)
         X = self._checked_features(X, reset=True)
         targets = read_targets(y)
         check_as_many_rows(targets.indicator, X)

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.calibration.bend import Calibration
-from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
 from multimargin.checks.parameters import (
     check_auto,
     check_choice,
@@ -356,6 +356,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     def _task(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None, groups: Any) -> Task:
         """Check the arguments, prepare the features, and choose the folds."""
+        warn_of_other_order(X, y=y, sample_weight=sample_weight, groups=groups)
         given = counted(*self._checked(X, y, sample_weight), groups, self.cv)
         X, targets, weights, groups = given.X, given.targets, given.sample_weight, given.groups
         check_pairs(targets.indicator)
@@ -495,6 +496,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             Larger is better. With shortlists, precision at 5 among the listed labels.
         """
         check_is_fitted(self)
+        warn_of_other_order(X, y=y, sample_weight=sample_weight)
         rows, stack = self._rows(X), self.best_estimator_[-1]
         labels = Labels.of(self)
         targets = read_targets(y, unknown="take", labels=labels, keep_sparse=self.shortlisted_)
