@@ -1,5 +1,6 @@
 """Classifiers that are stacked with a label ranker, by name, on top of scikit-learn's."""
 
+from multimargin.blocks.boosting import LabelBoosting
 from multimargin.blocks.by_name import BLOCKS, blocks_of
 from multimargin.blocks.discriminant import LabelDiscriminant
 from multimargin.blocks.forest import LabelForest
@@ -8,6 +9,7 @@ from multimargin.blocks.neighbours import LabelNeighbours
 
 __all__ = [
     "BLOCKS",
+    "LabelBoosting",
     "LabelDiscriminant",
     "LabelForest",
     "LabelLogistic",

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from multimargin.blocks.boosting import LabelBoosting
 from multimargin.blocks.discriminant import LabelDiscriminant
 from multimargin.blocks.forest import LabelForest
 from multimargin.blocks.logistic import LabelLogistic
@@ -18,6 +19,12 @@ from multimargin.typing import Features
 MOST_FEATURES = 500
 # Trees of a forest for few columns, for few columns and many labels, and for many columns.
 _TREES, _TREES_OF_LABELS, _TREES_OF_MANY = 100, 50, 32
+# Boosted trees and their learning rate, twice and half as much where more are worth their time.
+_BOOSTED, _RATE = 200, 0.1
+# Numbers of rows that each of them is grown on, and of rows to a leaf.
+_FEWEST_DRAWN, _MOST_DRAWN, _ROWS_TO_LEAF = 2500, 20_000, 80
+# Number of rows from which boosted trees are as good alone as beside a forest and neighbours.
+_ENOUGH_FOR_BOOSTING = 1000
 # Of the labels, on which trees of many columns or labels grow, and how many labels are many.
 _PROJECTIONS, _MANY_LABELS = 8, 24
 # Maximum number of pairs of a row and a label for a forest, whose leaves hold all labels.
@@ -107,7 +114,8 @@ def _names(stack: str, data: Data) -> tuple[str, ...]:
         # Where most rows have no label, logistic regressions compare them with others
         few = data.X.shape[0] * data.n_labels <= _MOST_PAIRS
         linear = "linear" if data.mostly_empty and few else "discriminant"
-        return linear, "forest", "neighbours"
+        alone = stack == "auto" and data.X.shape[0] >= _ENOUGH_FOR_BOOSTING
+        return linear, "boosting", *(() if alone else ("forest", "neighbours"))
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 
@@ -151,11 +159,29 @@ def _forest(data: Data) -> Any:
     return LabelForest(trees, min_samples_leaf=leaf, random_state=data.seed, **options)
 
 
+def _boosting(data: Data) -> Any:
+    n, q = data.X.shape[0], data.n_labels
+    seen = min(n, max(_MOST_PAIRS * 2 // q, 1))
+    drawn = max(min(seen // 2, max(seen // 8, _FEWEST_DRAWN), _MOST_DRAWN), 1)
+    more = 1 + data.full
+    return LabelBoosting(
+        _BOOSTED * more,
+        learning_rate=_RATE / more,
+        max_leaf_nodes=min(max(drawn // _ROWS_TO_LEAF, 32), 256),
+        min_samples_leaf=20 if drawn >= 1000 else 10,
+        max_rows=seen,
+        max_samples=drawn,
+        n_projections=_PROJECTIONS if q >= _MANY_LABELS else None,
+        random_state=data.seed,
+    )
+
+
 BLOCKS: dict[str, Callable[[Data], Any]] = {
     "linear": lambda data: LabelLogistic(),
     "balanced": lambda data: LabelLogistic(class_weight="balanced"),
     "discriminant": lambda data: LabelDiscriminant(),
     "neighbours": _neighbours,
     "forest": _forest,
+    "boosting": _boosting,
 }
 """The blocks by name."""

@@ -8,32 +8,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils import gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from multimargin.blocks.base import LabelBlock, with_shares
+from multimargin.blocks.base import with_shares
+from multimargin.blocks.trees import ENTRIES, Indices, LabelTrees
 from multimargin.checks.parameters import check_integer, seed_of
-from multimargin.checks.storage import canonical
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.decompositions import aside
-from multimargin.features.occurring import occurring_columns, of_columns
-from multimargin.features.scales import largest_of_columns, times_columns
-from multimargin.typing import Features, LabelsLike, MatrixLike, Vector, is_sparse
+from multimargin.typing import Features, LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
 
-Indices = NDArray[np.int32]
-_FLOATS = (np.float64, np.float32)
-# Columns whose largest magnitude is at most the first or above the second are scaled: trees use
-# single precision, and treat numbers that differ by less than 1e-7 as equal.
-_SMALL, _LARGE = 2.0**-10, 2.0**100
-# The largest exponent of a scale
-_MOST_DOUBLED = 1000
-# Entries that are held dense at a time: features of rows, or shares of the leaves they reach.
-_ENTRIES = 2**22
 # Numbers of targets from which a tree is long for Ctrl-C, and a thread short.
 _MANY_TARGETS = 2**16
 
 
-class LabelForest(LabelBlock):
+class LabelForest(LabelTrees):
     """Extra trees whose leaves have the shares of all labels.
 
     scikit-learn's `ExtraTreesRegressor` grows the trees, on the indicator of the labels, or on few
@@ -123,17 +112,11 @@ class LabelForest(LabelBlock):
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; None gives each row the weight 1.
         """
-        X = validate_data(self, X, accept_sparse="csc", dtype=_FLOATS)
+        X = self._features_of_fit(X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = with_shares(y, weights)
         weights, X, indicator = of_rows_that_count(weights, X, indicator)
-        if is_sparse(X):
-            # Trees take indices of 32 bits alone.
-            X = canonical(X)
-        self.columns_ = occurring_columns(X)
-        X = of_columns(X, self.columns_)
-        self.scale_ = _scale_of(X)
-        X = self._in_single(X)
+        X = self._for_trees(X)
         seed = seed_of(self.random_state)
         targets = indicator
         if self.n_projections is not None:
@@ -157,27 +140,7 @@ class LabelForest(LabelBlock):
 
     def _keep(self, trees: list[Any], X: Any, indicator: Any, weights: Any) -> None:
         """Copy the trees into arrays, and count the labels of their leaves."""
-        sizes = [tree.node_count for tree in trees]
-        roots = np.cumsum(sizes) - sizes
-        self.depth_ = max(tree.max_depth for tree in trees)
-
-        def joined(name: str) -> NDArray[Any]:
-            return np.concatenate([getattr(tree, name) for tree in trees])
-
-        leaf = joined("children_left") < 0
-        # Nodes and leaves are numbered separately.
-        places = np.cumsum(leaf, dtype=np.int32)
-        number = np.where(leaf, -places, np.cumsum(~leaf, dtype=np.int32) - 1)
-        self.roots_ = number[roots]
-        root = np.repeat(roots, sizes)[~leaf]
-        self.left_ = number[root + joined("children_left")[~leaf]]
-        self.right_ = number[root + joined("children_right")[~leaf]]
-        self.feature_ = joined("feature")[~leaf].astype(np.min_scalar_type(-self.n_features_in_))
-        # Numbers in single precision are at most a threshold if they are at most its next lower.
-        threshold = joined("threshold")[~leaf]
-        rounded = threshold.astype(np.float32)
-        lower = np.nextafter(rounded, np.float32(-np.inf))
-        self.threshold_ = np.where(rounded > threshold, lower, rounded)
+        self._keep_nodes(trees)
         X = X.tocsr() if sparse.issparse(X) else X
         n = len(indicator)
         counted = np.ones(n) if weights is None else weights
@@ -211,22 +174,13 @@ class LabelForest(LabelBlock):
             Between 0 and 1.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-        X = of_columns(X, self.columns_)
+        X = self._features_of_rows(X)
         n, d = X.shape
         found = np.empty((n, self.classes_.size))
-        step = max(_ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
+        step = max(ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
         for rows in gen_batches(n, step):
-            dense = X[rows].toarray() if sparse.issparse(X) else X[rows]
-            found[rows] = self._mean_shares(self._leaves(self._in_single(dense)))
+            found[rows] = self._mean_shares(self._leaves(X[rows]))
         return found
-
-    def _in_single(self, X: Any) -> Any:
-        """Return scaled features in single precision; those beyond it are infinite."""
-        if self.scale_ is not None:
-            X = times_columns(X, self.scale_)
-        with np.errstate(over="ignore"):
-            return X.astype(np.float32, copy=False)
 
     def leaf_shares(self) -> NDArray[np.float16]:
         """Return the share of each label in each leaf, of shape (n_leaves, q)."""
@@ -249,20 +203,6 @@ class LabelForest(LabelBlock):
         means: NDArray[np.float64] = sums.reshape(n, q) / trees
         return means
 
-    def _leaves(self, X: NDArray[np.float32]) -> Indices:
-        """Return the places among the leaves that rows reach in all trees, (m, n_estimators)."""
-        n, trees = len(X), len(self.roots_)
-        node = np.tile(self.roots_, n)
-        going = np.flatnonzero(node >= 0)
-        rows = going // trees
-        for _ in range(self.depth_):
-            at = node[going]
-            to_left = X[rows, self.feature_[at]] <= self.threshold_[at]
-            node[going] = np.where(to_left, self.left_[at], self.right_[at])
-            inner = node[going] >= 0
-            going, rows = going[inner], rows[inner]
-        return (-1 - node).reshape(n, trees)
-
     def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """Predict labels that more than half of the leaves' rows have.
 
@@ -277,13 +217,3 @@ class LabelForest(LabelBlock):
             0 and 1.
         """
         return np.asarray(self.predict_proba(X) > 0.5, dtype=np.intp)
-
-
-def _scale_of(X: Features) -> Vector | None:
-    """Return powers of 2 that bring the columns of very small or large numbers near 1, if any."""
-    largest = largest_of_columns(X).astype(np.float64)
-    beyond = (largest > 0.0) & ((largest <= _SMALL) | (largest > _LARGE))
-    if not beyond.any():
-        return None
-    exponents = np.clip(np.frexp(largest)[1], -_MOST_DOUBLED, _MOST_DOUBLED)
-    return np.where(beyond, np.ldexp(1.0, -exponents), 1.0)

@@ -7,7 +7,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelDiscriminant,
+    LabelForest,
+    LabelLogistic,
+    LabelNeighbours,
+)
 from multimargin.blocks.base import LinearBlock
 from multimargin.blocks.neighbours import (
     COIN,
@@ -19,6 +25,7 @@ from multimargin.blocks.neighbours import (
     TIES_OF_COSINES,
     TIES_OF_SQUARES,
 )
+from multimargin.blocks.trees import LabelTrees
 from multimargin.calibration.on_folds import LEAST
 from multimargin.onnx.graph import DOUBLE, INT64, Graph, Node, Rows
 
@@ -37,8 +44,8 @@ def _log_odds(graph: Graph, p: Node) -> Node:
     return graph.add("Log", graph.add("Div", p, irrelevant))
 
 
-def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
-    """Append a forest: trees that return the number of a leaf, and the shares of leaves."""
+def _leaf_numbers(graph: Graph, forest: LabelTrees, X: Rows) -> Node:
+    """Append trees that return the numbers of the leaves that rows reach (m, n_estimators)."""
     trees = np.arange(forest.roots_.size)
     roots = forest.roots_.astype(np.int64)
     # Nodes and leaves before each tree, which has one leaf more than nodes.
@@ -80,10 +87,23 @@ def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
         # Numbers of leaves: exact in single precision.
         target_weights=np.arange(float(of_leaf.size)).tolist(),
     )
-    place = graph.add("Cast", number, to=INT64)
+    return graph.add("Cast", number, to=INT64)
+
+
+def _forest(graph: Graph, forest: LabelForest, X: Rows) -> Node:
+    """Append a forest, whose leaves have the shares of labels."""
+    place = _leaf_numbers(graph, forest, X)
     shares = graph.add("Gather", forest.leaf_shares(), place, axis=0)
     p = graph.add("ReduceMean", graph.add("Cast", shares, to=DOUBLE), axes=[1], keepdims=0)
     return _log_odds(graph, graph.add("Clip", p, np.float64(LEAST), np.float64(1.0 - LEAST)))
+
+
+def _boosting(graph: Graph, boosting: LabelBoosting, X: Rows) -> Node:
+    """Append boosted trees, whose leaves have terms of the odds."""
+    terms = graph.add("Gather", boosting.values_, _leaf_numbers(graph, boosting, X), axis=0)
+    one = np.array([1], dtype=np.int64)
+    total = graph.add("ReduceSum", graph.add("Cast", terms, to=DOUBLE), one, keepdims=0)
+    return graph.add("Add", total, boosting.intercept_)
 
 
 def _neighbours(graph: Graph, model: LabelNeighbours, X: Rows) -> Node:
@@ -159,6 +179,7 @@ def _linear(graph: Graph, model: LinearBlock, X: Rows) -> Node:
 
 KNOWN: dict[type, Callable[[Graph, Any, Rows], Node]] = {
     LabelForest: _forest,
+    LabelBoosting: _boosting,
     LabelNeighbours: _neighbours,
     LabelLogistic: _linear,
     LabelDiscriminant: _linear,
