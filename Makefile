@@ -7,6 +7,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name 'C
 N ?= 1000
 SEED ?= 0
 BASE ?= origin/main
+# Bytecode, by all cores; pip would write it by one, and is told not to.
+COMPILED = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 
 # numpy 2.0 has no wheel for Python 3.13 and later.
 OLDEST_PYTHON ?= python3.11
@@ -20,11 +22,11 @@ demo: $(VENV)/.package
 	$(BIN)/python examples/start/tags_for_software.py demo.png
 
 # What catches a fault; with the tests marked slow it is test-all.
-test: $(VENV)/.package $(VENV)/.dev
+test: $(VENV)/.package $(VENV)/.test
 	cargo test --release --workspace
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-all: $(VENV)/.package $(VENV)/.dev
+test-all: $(VENV)/.package $(VENV)/.test
 	cargo test --release --workspace
 	$(BIN)/python -m pytest -n auto
 
@@ -124,11 +126,18 @@ $(VENV)/.created:
 
 $(VENV)/.package: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
 	@echo "Compiling the solvers and installing what the package needs: two to four minutes, once."
-	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras exact,cli,plots,stats,dask
+	env -u CONDA_PREFIX PIP_COMPILE=0 VIRTUAL_ENV=$(abspath $(VENV)) \
+		$(BIN)/maturin develop --release --extras exact,cli,plots,stats,dask
+	$(COMPILED)
 	touch $@
 
 # After the package, lest both install at the same time.
-$(VENV)/.dev: $(VENV)/.created pyproject.toml | $(VENV)/.package
+$(VENV)/.test: $(VENV)/.created pyproject.toml | $(VENV)/.package
+	PIP_COMPILE=0 $(BIN)/python -m pip install --quiet --group testing
+	$(COMPILED)
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --group contributing
 	touch $@
 

@@ -37,7 +37,7 @@ class Damage(NamedTuple):
 
 LAPLACIAN = "rank-hlapsvm --set lam=1"
 REFERENCE = [
-    Damage("rank_svm", "pairs", "Y[i] == 0", "Y[i] != 1"),
+    Damage("rank_svm", "pairs", "Y == 0", "Y != 1"),
     Damage("rank_svm", "upper_bounds", "/ np.bincount(i)[i]", "/ (1 + np.bincount(i)[i])"),
     Damage("beyond", "tops", "* k_i)", ")"),
     Damage("beyond", "upper_bounds", "S.T @ c_S", "S.T @ c_S / 2"),

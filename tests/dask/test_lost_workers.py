@@ -190,7 +190,8 @@ def test_a_client_that_has_lost_its_scheduler(
     assert model.dual_objective_ <= exact * (1 + 1e-6) <= model.objective_ * (1 + 2e-6)
     assert (model.dual_gap_ < 0.1) == (bias == "none")
     save_model(model, tmp_path / "saved.model")
-    again = multimargin.dask.fit(load_model(tmp_path / "saved.model"), *blocks(data, 24), client)
+    saved = load_model(tmp_path / "saved.model").set_params(tol=1e-2)
+    again = multimargin.dask.fit(saved, *blocks(data, 24), client)
     assert again.status_ == "converged"
     assert again.history_["primal"][0] == pytest.approx(model.objective_, rel=1e-9)
 

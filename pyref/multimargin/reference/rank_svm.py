@@ -57,13 +57,9 @@ def check_labels(Y: Labels) -> None:
 def pairs(Y: Labels) -> tuple[Labels, Labels, Labels]:
     """List i, m and n of all pairs, (m, n) in L_i x its complement, by instance, (16)."""
     check_labels(Y)
-    listed = [
-        (i, m, n) for i in range(len(Y)) for m in np.flatnonzero(Y[i] == 1)
-        for n in np.flatnonzero(Y[i] == 0)
-    ]  # fmt: skip
-    if not listed:
+    i, m, n = np.nonzero((Y == 1)[:, :, None] & (Y == 0)[:, None, :])
+    if not len(i):
         raise ValueError("Y has no row with a 1 and a 0; expected one, as there are no pairs")
-    i, m, n = np.array(listed, dtype=np.intp).T
     return i, m, n
 
 
