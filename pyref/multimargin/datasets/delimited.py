@@ -8,7 +8,6 @@ import csv
 import io
 import re
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from multimargin.datasets._reading import not_utf8, opened_text, reading
 from multimargin.datasets.odd_rows import plain_name, refuse_rule
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
-from multimargin.notices import warn
+from multimargin.notices import silenced, warn
 from multimargin.targets.given import column_of
 from multimargin.targets.names import label_name
 
@@ -107,8 +106,7 @@ def read_delimited(
 @_cells_of_any_length()
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
-    with warnings.catch_warnings(), reading(path, "path"):
-        warnings.simplefilter("ignore")
+    with silenced(UserWarning), reading(path, "path"):
         dialect, _ = _dialect_of(path, ending)
     return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 

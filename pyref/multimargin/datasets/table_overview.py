@@ -1,6 +1,5 @@
 """Likely contents of the columns of a table, before its labels are named."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from multimargin.datasets.table_kinds import (
     kind_of,
 )
 from multimargin.datasets.table_tags import recurring_tags
+from multimargin.notices import silenced
 from multimargin.typing import Frame
 
 Counts = tuple[tuple[str, int], ...]
@@ -57,8 +57,7 @@ def overview(frame: Frame, name: str, *, as_text: bool) -> TableOverview:
     cells = [Cells(column, frame[column], as_text) for column in frame.columns]
     mark = "."
     # In doubt, which a fit asks about, it is a point.
-    with warnings.catch_warnings(), suppress(ValueError):
-        warnings.simplefilter("ignore")
+    with silenced(UserWarning), suppress(ValueError):
         mark = decimal_mark(cells, None)
     found = [_column(one.with_mark(mark)) for one in cells]
     columns = tuple(column for column, _ in found)

@@ -1,7 +1,6 @@
 """Columns of a table whose cells list the labels of a row."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +43,7 @@ from multimargin.datasets.tag_separators import (
     warn_of_second_separator,
     warn_of_texts_beside_lists,
 )
-from multimargin.notices import warn
+from multimargin.notices import silenced, warn
 from multimargin.targets.given import column_of, is_blank
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, warn_of_lookalikes
@@ -206,8 +205,7 @@ def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     if not (is_listing or in_quotes or list_tags(cells.texts, len(column))):
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with silenced(UserWarning):
             listing, separator = _listing_of(column, None)
     except ValueError:
         return None
