@@ -241,6 +241,21 @@ def test_marks_of_parts_of_the_data_are_asked_about(name, marks):
     assert kind_of(Cells("is_trained", pd.Series(marks * 4), as_text=True)).name == "number"
 
 
+@pytest.mark.parametrize("name", ["sample_weight", "Instance Weight", "survey_weights"])
+def test_weights_of_rows_are_asked_about(name):
+    cells = pd.Series([0.5, 1.0, 2.5, 1.0])
+    assert kind_of(Cells(name, cells)).ask == "--drop"
+    assert kind_of(Cells(name, cells.astype(str), as_text=True)).ask == "--drop"
+    for other in ("weight", "birth_weight", "weight_sample"):
+        assert kind_of(Cells(other, cells)).name == "number"
+
+
+@pytest.mark.parametrize("mark", ['"', "''", "\u3003", "do.", " Ditto "])
+def test_marks_for_the_cell_above_are_told(mark):
+    told = f"has {mark!r} in row 1, a mark for the cell above, and is read as names"
+    assert told in read(["north", mark, "south", mark, mark, "west"])[1]
+
+
 @pytest.mark.parametrize("written", ["0000-00-00", "2023-02-29", "31.06.2024", "31 Jun 2024"])
 def test_dates_that_no_calendar_has_are_asked_about(written):
     kind = kind_of(Cells("d", pd.Series(["2024-01-31", written] * 4, dtype=object), as_text=True))
@@ -277,14 +292,22 @@ def test_names_of_a_feature_that_look_the_same_are_one():
     assert set(table.X["place"]) == {"bar", "caf\u00e9"}
 
 
-@pytest.mark.parametrize("name", ["user_id", "categoryId", "Country Code", "type"])
+@pytest.mark.parametrize(
+    "name", ["user_id", "categoryId", "Country Code", "type", "Sex", "index", "level_0"]
+)
 def test_codes_that_recur_are_told_by_the_name_of_their_column(name):
     frame = {name: [3, 7, 9, 3, 7, 9], "x": [0, 1] * 3, "y": [0, 1, 1] * 2}
     with pytest.warns(UserWarning, match=f"{name!r} has codes by its name, and is read as quan"):
         table_of(pd.DataFrame(frame), TableColumns(labels="x,y"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for others in ({"video": [3, 7, 9, 3, 7, 9]}, {name: [0.5, 7, 9, 3, 7, 9]}):
+        # Of two, a model knows as much as of names.
+        for others in (
+            {"video": [3, 7, 9, 3, 7, 9]},
+            {name: [0.5, 7, 9, 3, 7, 9]},
+            {name: [1, 2] * 3},
+            {"bodyIndex": [3, 7, 9, 3, 7, 9]},
+        ):
             rest = {"x": frame["x"], "y": frame["y"]}
             table_of(pd.DataFrame(others | rest), TableColumns(labels="x,y"))
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import option, quoted
 from multimargin.datasets.listed_text import body_of_list, has_quotes
+from multimargin.datasets.strange_tags import DITTO
 from multimargin.datasets.table_cells import (
     Cells,
     example_of,
@@ -24,9 +25,13 @@ _A_FEW = 3
 # A number is the sum of fewer others by chance.
 _MANY_SUMMED = 5
 _KEY = re.compile(
-    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
+    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile"
+    "|level_[0-9])"
 )
-_CODE = re.compile("(?:.*[_ .-])?(?:id|code|category|cluster|type)")
+_CODE = re.compile(
+    "(?:.*[_ .-])?(?:id|code|category|cluster|type|sex|gender|race|ethnicity|nationality|religion"
+    "|marital_status|occupation)|index|level_[0-9]"
+)
 # Codes of surveys and instruments for a missing number.
 _MISSING = [
     *(-1, -9, -999.25, 1e20, 1e30),
@@ -93,6 +98,7 @@ def warn_of_names(cells: Cells) -> None:
     words = np.array([of is None for of in cells.amounts], dtype=bool)
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
     zeros = zeros_in_front(texts) if cells.as_text else None
+    ditto = next(filter(DITTO.search, texts), None)
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
     if list_tags(texts, n_rows) or any(has_quotes(body_of_list(t) or "") for t in texts):
         told = f"several names in a cell, {example_of(texts)}"
@@ -103,6 +109,9 @@ def warn_of_names(cells: Cells) -> None:
         # As merged cells are saved, which have their value in the first of them alone.
         told = f"{len(texts)} different names and nothing in the rows between"
         advice = "if each holds for the rows below it, fill these (pandas' ffill)"
+    elif ditto is not None:
+        told = f"{quoted(ditto)} in row {cells.row_of(ditto)}, a mark for the cell above"
+        advice = "if it is one, write what is meant (pandas' ffill)"
     elif zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
     elif stored and texts and cells.types == {str} and cells.units is not None:

@@ -69,6 +69,10 @@ _CODES = (
         *("parts of the data by the column's name", "--drop"),
         "(?:^|[^a-z])(?:k?folds?|splits?|partition|i[sn]_(?:train|test|validation))(?:[^a-z]|$)",
     ),
+    (
+        *("weights of rows", ".+", "weights of rows by the column's name", "--drop"),
+        "(?:^|[^a-z])(?:sample|instance|row|case|survey|frequency)[_ ]?weights?(?:[^a-z]|$)",
+    ),
     ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
     # Programs write the sign of an exponent.

@@ -204,7 +204,7 @@ def table_of(
             kinds=kinds,
         )
         X = _features(frame, columns, cells if rows is None else {})
-        warn_of_leaks(X, Y, names, kinds)
+        warn_of_leaks(X, Y, names, kinds, uses["tags_column"])
         if groups is None:
             warn_of_repeated_texts(X, Y, columns.features)
         if columns.tags_column is not None and columns.one_tag_a_row is None:
