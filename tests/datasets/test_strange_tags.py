@@ -20,6 +20,7 @@ from multimargin.datasets.table_tags import indicator_of_tags
         (["a:12,b:3", "a:2,b:140"], "a number after each, a score say"),
         (["'red, dark','b'", "'b'"], "quotes, which are read literally"),
         (['"red","b"', '"b"'], "quotes, which are read literally"),
+        (["+red,-b", "+b", "-c"], "a mark in front, a part of the name"),
         (["__label__red,__label__b", "__label__b"], "a mark in front, a part of the name"),
         (["a: true,b: false", "a: false,b: true"], "yes or no after each"),
         (["a:yes,b:no", "b:yes"], "yes or no after each"),

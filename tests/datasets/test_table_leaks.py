@@ -53,6 +53,14 @@ def test_columns_named_like_scores_of_labels_are_told(form):
     assert told({**OF_LABELS, "score": SIZES, "weight": SIZES}, **BY_LABELS) == []
 
 
+def test_lists_of_scores_beside_tags_are_told():
+    """As a classifier of Hugging Face's pipelines writes them, beside all labels in each row."""
+    scores = [f"[{size}, 0.5]" for size in SIZES]
+    (message,) = told({"tags": TAGS, "scores": scores}, **BY_TAGS)
+    assert message.startswith("the features have columns named like scores of tags, 'scores'")
+    assert told({"tags": TAGS, "vector": scores}, **BY_TAGS) == []
+
+
 @pytest.mark.parametrize("form", ["score{}", "tag{}_conf", "Prob. {}"])
 def test_columns_of_scores_beside_several_of_tags_are_told(form):
     columns = {f"tag{k}": [NAMES[(row + k) % 3] for row in range(40)] for k in (1, 2)}

@@ -719,6 +719,13 @@ def test_points_between_thousands_are_read_as_in_the_fitted_rows():
         assert_array_equal(found, new["price"].astype(float))
 
 
+@pytest.mark.parametrize("pair", [("Red", "red"), ("sci-fi", "SciFi"), ("a", "not a")])
+def test_columns_of_labels_that_look_alike_are_told(pair):
+    frame = pd.DataFrame({"n": [0.5, 1.5], pair[0]: [0, 1], pair[1]: [1, 0]})
+    with pytest.warns(UserWarning, match="labels has names that differ only by"):
+        table_of(frame, TableColumns(labels=list(pair)))
+
+
 def test_blanks_of_a_label_without_0_beside_others_are_told():
     frame = pd.DataFrame({"n": [1, 2, 3], "a": ["x", "", "x"], "b": ["1", "0", ""]})
     with pytest.warns(UserWarning, match="labels: no 0 is in 'a', unlike other labels"):

@@ -37,7 +37,7 @@ _STRANGE_IF_ALL = {
     "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
     "digits 0 and 1 alone, as the rows of an indicator have": r"^[01](?:\W*[01])+$",
     "addresses, a part of the name": r"https?://",
-    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
+    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|[+-](?=\w)|__label__)",
 }
 # Patterns that are not part of names if all cells have them, but not all names.
 _AROUND_CELLS = {"begins": r"^\w+\s?:\s+", "ends": r"(?<!\.)\.$"}

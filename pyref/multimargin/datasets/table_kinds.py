@@ -336,7 +336,9 @@ def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
 
 
 def _is_numeral(text: str) -> bool:
-    """Return whether Python reads a text as a number: 0x1F, 1_000, digits of other scripts."""
+    """Return whether Python takes a text for a number: 0x1F, 1_000, ½, digits of other scripts."""
+    if text.strip().isnumeric():
+        return True
     for read in (float, lambda text: int(text, 0)):
         with suppress(ValueError):
             return bool(np.isfinite(read(text)))

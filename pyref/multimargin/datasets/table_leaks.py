@@ -1,7 +1,7 @@
 """Warnings of features that leak labels, and of repeated rows."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ _HEAD = 100
 _MANY_REPEATED = 10
 # What the name of a column of scores has beside that of a label.
 _OF_SCORES = re.compile(
-    "(?:scores?|conf(?:idence)?|prob(?:ability|a)?|pred(?:icted|iction)?|logit|weight)",
+    "(?:scores?|conf(?:idences?)?|prob(?:abilit(?:y|ies)|as?|s)?|pred(?:icted|ictions?)?|logits?"
+    "|weights?)",
     re.IGNORECASE,
 )
 # With fewer rows, a text may recur by chance.
@@ -41,7 +42,7 @@ def warn_of_leaks(
     named = [name for name in names if name in kinds]
     numbers = {re.sub("[^0-9]", "", name) for name in tags} if len(tags) > 1 else set()
     known = {*names, *tags, *numbers} - {""}
-    scores = [name for name in kinds if _without_score(name) in known - {name}]
+    scores = [name for name, kind in kinds.items() if _has_scores(name, kind, known)]
     same = [
         column
         for column, kind in kinds.items()
@@ -61,8 +62,10 @@ def warn_of_leaks(
         )
 
 
-def _without_score(name: str) -> str:
-    return _OF_SCORES.sub("", name).strip(" _-.:")
+def _has_scores(name: str, kind: Kind, known: Set[str]) -> bool:
+    """Return whether a column is named like the scores of a known name, or of all."""
+    rest = _OF_SCORES.sub("", name).strip(" _-.:")
+    return rest in known - {name} or (rest == "" and kind.name == "vector")
 
 
 def warn_of_repeated_rows(X: Any, Y: NDArray[Any]) -> None:

@@ -31,6 +31,7 @@ from multimargin.datasets.table_leaks import (
     warn_of_repeated_texts,
 )
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
+from multimargin.targets.names import warn_of_lookalikes
 from multimargin.typing import Frame
 
 
@@ -184,6 +185,7 @@ def table_of(
         counts = np.count_nonzero((Y if rows is None else Y[rows]) == 1, axis=0)
         kept = frequent(counts.tolist(), min_count)
         names, Y = [uses["labels"][k] for k in kept], Y[:, kept]
+        warn_of_lookalikes(names, "labels has")
         n_rare = counts.size - len(kept)
     if columns.kinds:
         X = features_of(frame, columns, name)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._names import NamedTwice, unique_names
 from multimargin.datasets.listed_text import body_of_list, has_quotes, items_of
-from multimargin.datasets.table_cells import is_number, label_value
+from multimargin.datasets.table_cells import amount, is_number, label_value
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
@@ -31,6 +31,10 @@ _KEYS_OF_NAMES = (
     *("name", "display_name", "displayName", "classname", "category", "title", "term", "tag", "id"),
 )
 _SCORES = ("score", "confidence", "probability", "count", "weight")
+# Other keys, or parts of them, that may say whether a name applies.
+_SAYS_SO = re.compile(
+    "(?i)score|conf|prob|certain|likel|relev|appl|select|check|present|activ|assign|accept|^p$"
+)
 # What annotation tools write of answers that count for nothing, and of each of several.
 _WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
 _ONE_OF_SEVERAL = ("result", "user_id")
@@ -115,20 +119,29 @@ def _objects_in(cell: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _warn_of_marks(objects: Iterable[Mapping[str, Any]], column: str) -> None:
-    """Warn of a key that is true of an object with a name, and false of another with the name."""
+    """Warn of a key that says no of some names, or has a low score.
+
+    By its name it may say so, or as it is true of an object with a name, and false of another.
+    """
     values: dict[str, dict[str, set[float | None]]] = {}
     for one in objects:
         if isinstance(name := _annotation(one), str):
             for key in one.keys() - {*_SCORES, *_WITHDRAWN}:
                 of_names = values.setdefault(key, {})
-                of_names.setdefault(name, set()).add(label_value(as_written(one[key])))
+                of_names.setdefault(name, set()).add(_mark(as_written(one[key])))
     for key, of_names in sorted(values.items()):
         marks = set[float | None]().union(*of_names.values())
-        if marks <= {0.0, 1.0} and any(len(of) > 1 for of in of_names.values()):
+        both = marks <= {0.0, 1.0} and any(len(of) > 1 for of in of_names.values())
+        if both or (_SAYS_SO.search(key) and any(of is not None and of < 0.5 for of in marks)):
             warn(
-                f"tags_column: the column {column!r} has objects whose {key!r} is yes and no for "
-                "the same name; all names are taken: leave out those that do not apply"
+                f"tags_column: the column {column!r} has objects whose {key!r} is no, or below "
+                "0.5, for some names; all names are taken: leave out those that do not apply"
             )
+
+
+def _mark(text: str) -> float | None:
+    number, _ = amount(text) or (None, None)
+    return number if (value := label_value(text)) is None else value
 
 
 def _n_annotations(objects: Sequence[Mapping[str, Any]]) -> int:
