@@ -250,6 +250,14 @@ def test_weights_of_rows_are_asked_about(name):
         assert kind_of(Cells(other, cells)).name == "number"
 
 
+def test_versions_of_two_numbers_are_asked_about():
+    cells = pd.Series(["1.9", "1.10", "1.2"], dtype=object)
+    for name in ("version", "App Version", "release"):
+        assert kind_of(Cells(name, cells, as_text=True)).ask == "--nominal"
+    assert kind_of(Cells("conversion", cells, as_text=True)).name == "number"
+    assert kind_of(Cells("version", pd.Series([1, 2, 3]))).name == "number"
+
+
 @pytest.mark.parametrize("mark", ['"', "''", "\u3003", "do.", " Ditto "])
 def test_marks_for_the_cell_above_are_told(mark):
     told = f"has {mark!r} in row 1, a mark for the cell above, and is read as names"
@@ -293,7 +301,7 @@ def test_names_of_a_feature_that_look_the_same_are_one():
 
 
 @pytest.mark.parametrize(
-    "name", ["user_id", "categoryId", "Country Code", "type", "Sex", "index", "level_0"]
+    "name", ["user_id", "categoryId", "Country Code", "type", "Sex", "index", "level_0", "phone"]
 )
 def test_codes_that_recur_are_told_by_the_name_of_their_column(name):
     frame = {name: [3, 7, 9, 3, 7, 9], "x": [0, 1] * 3, "y": [0, 1, 1] * 2}
@@ -306,7 +314,6 @@ def test_codes_that_recur_are_told_by_the_name_of_their_column(name):
             {"video": [3, 7, 9, 3, 7, 9]},
             {name: [0.5, 7, 9, 3, 7, 9]},
             {name: [1, 2] * 3},
-            {"bodyIndex": [3, 7, 9, 3, 7, 9]},
         ):
             rest = {"x": frame["x"], "y": frame["y"]}
             table_of(pd.DataFrame(others | rest), TableColumns(labels="x,y"))

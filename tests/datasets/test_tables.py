@@ -320,6 +320,9 @@ def test_a_column_that_numbers_the_rows_is_told():
     with pytest.warns(UserWarning, match=told) as warned:
         MultilabelData.from_frame(frame, labels="a,b")
     assert len(warned) == 1
+    shuffled = frame.assign(row=np.random.default_rng(0).permutation(n))
+    with pytest.warns(UserWarning, match=told):
+        MultilabelData.from_frame(shuffled, labels="a,b")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MultilabelData.from_frame(frame, labels="a,b", number="row")
@@ -753,3 +756,18 @@ def test_texts_without_a_word_of_the_fitted_rows_are_told():
         encoder.transform(table.X.assign(t=""))
     with pytest.warns(UserWarning, match="'t' has no word of the fitted rows in 6 of 12 rows"):
         encoder.transform(table.X.assign(t=["neu", "alt", "", "sea"] * 3))
+
+
+@pytest.mark.parametrize(
+    ("role", "told"),
+    [
+        ("nominal", "'t' has names that the fitted rows do not have in 2 of 2 rows"),
+        ("text", "'t' has no word of the fitted rows in 2 of 2 rows"),
+    ],
+)
+def test_names_that_are_new_in_the_test_part_are_told_however_short_it_is(tmp_path, role, told):
+    train, test = tmp_path / "t-train.csv", tmp_path / "t-test.csv"
+    train.write_text("t,a,b\n" + "red,0,1\nsea,1,0\n" * 5)
+    test.write_text("t,a,b\nRosso,0,1\nMare,1,0\n")
+    with pytest.warns(UserWarning, match=told):
+        load_table(train, test=test, labels="a,b", **{role: "t"})

@@ -10,9 +10,9 @@ from multimargin.datasets.listed_text import body_of_list, has_quotes
 from multimargin.datasets.strange_tags import DITTO
 from multimargin.datasets.table_cells import (
     Cells,
+    are_row_numbers,
     example_of,
     plain_words,
-    rise_by_one,
     zeros_in_front,
 )
 from multimargin.datasets.tag_separators import list_tags
@@ -24,13 +24,10 @@ from multimargin.targets.names import label_name, warn_of_lookalikes
 _A_FEW = 3
 # A number is the sum of fewer others by chance.
 _MANY_SUMMED = 5
-_KEY = re.compile(
-    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile"
-    "|level_[0-9])"
-)
 _CODE = re.compile(
-    "(?:.*[_ .-])?(?:id|code|category|cluster|type|sex|gender|race|ethnicity|nationality|religion"
-    "|marital_status|occupation)|index|level_[0-9]"
+    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|barcode|doi|sku|ssn|phone|tel|mobile"
+    "|code|category|cluster|type|fips|naics|sex|gender|race|ethnicity|nationality|religion"
+    "|marital_status|occupation|level_[0-9])"
 )
 # Codes of surveys and instruments for a missing number.
 _MISSING = [
@@ -45,14 +42,13 @@ _MISSING = [
 
 def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
     """Warn of a column that numbers the rows, or is called a key or a code."""
-    name = plain_words(cells.name)
-    is_key = _KEY.fullmatch(name) and len(cells.values) == len(cells.texts) > 1
-    if is_key or rise_by_one(numbers):
+    is_code = _CODE.fullmatch(plain_words(cells.name))
+    if (is_code and len(cells.values) == len(cells.texts) > 1) or are_row_numbers(numbers):
         warn(
             f"the column {cells.name!r} has another number in each row and is used as a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"
         )
-    elif _CODE.fullmatch(name) and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
+    elif is_code and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
         warn(
             f"the column {cells.name!r} has codes by its name, and is read as quantities; "
             f"{option('--nominal', [cells.name])} reads names"

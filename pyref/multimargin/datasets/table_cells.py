@@ -63,7 +63,7 @@ _NO_NUMBER = {
 _DASHES = {"-", "--", "–", "—", ".", ".."}
 # Number of rows from which a column is judged.
 _HEAD = 50
-# Fewer numbers rise from row to row by chance.
+# Fewer numbers are all different, without a gap, by chance.
 _MANY_STEPS = 10
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
@@ -347,9 +347,10 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
     return cells.mapped(numbers.__getitem__) if plain is None else plain, "".join(units)
 
 
-def rise_by_one(numbers: NDArray[np.float64]) -> bool:
-    """Return whether numbers rise by one from row to row."""
-    return numbers.size >= _MANY_STEPS and bool((numbers[1:] == numbers[:-1] + 1.0).all())
+def are_row_numbers(numbers: NDArray[np.float64]) -> bool:
+    """Return whether numbers are all different, without a gap, in any order."""
+    is_long = numbers.size >= _MANY_STEPS and np.ptp(numbers) == numbers.size - 1
+    return bool(is_long and (np.diff(np.sort(numbers)) == 1.0).all())
 
 
 def zeros_in_front(texts: Sequence[str]) -> str | None:

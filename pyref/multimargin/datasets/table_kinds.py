@@ -73,6 +73,11 @@ _CODES = (
         *("weights of rows", ".+", "weights of rows by the column's name", "--drop"),
         "(?:^|[^a-z])(?:sample|instance|row|case|survey|frequency)[_ ]?weights?(?:[^a-z]|$)",
     ),
+    (
+        # Of which 1.10 follows 1.9.
+        *("versions", r"[0-9]+\.[0-9]+", "versions by the column's name", "--nominal"),
+        "(?:^|[^a-z])(?:version|release)(?:[^a-z]|$)",
+    ),
     ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
     # Programs write the sign of an exponent.

@@ -9,7 +9,7 @@ import numpy as np
 
 from multimargin.checks.names import option
 from multimargin.datasets.odd_columns import warn_of_missing_numbers
-from multimargin.datasets.table_cells import Cells, amounts_of, rise_by_one
+from multimargin.datasets.table_cells import Cells, amounts_of, are_row_numbers
 from multimargin.datasets.table_columns import indicator_of_columns, labels_at_the_end, options_for
 from multimargin.datasets.table_kinds import (
     Kind,
@@ -98,8 +98,8 @@ def _column(cells: Cells) -> tuple[ColumnOverview, Kind]:
         warn_of_missing_numbers(cells.name, numbers)
         if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
             kind = Kind("0 and 1", kind.reason)
-        elif rise_by_one(numbers):
-            kind = Kind("row numbers", "they rise by one", ask="--drop")
+        elif are_row_numbers(numbers):
+            kind = Kind("row numbers", "each once, without a gap", ask="--drop")
     elif kind.name in ("nominal", "keys", "text", "lists", "objects", "versions"):
         if recurring := recurring_tags(cells.values):
             tags, separator = recurring

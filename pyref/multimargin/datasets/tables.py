@@ -84,8 +84,11 @@ class Table:
         encoder = make_encoder(self.kinds, scaling="none", impute=False, n_rows=self.n_samples)
         train = self.splits.get("train", np.arange(self.n_samples))
         encoder.fit(self.X.iloc[train])
+        X = encoder.transform(self.X)
+        for rows in self.splits.values():
+            encoder.warn_of_new(self.X.iloc[rows], X[rows])
         return {
-            "X": encoder.transform(self.X),
+            "X": X,
             "Y": self.Y,
             "feature_names": encoder.get_feature_names_out().tolist(),
             "label_names": self.label_names,
