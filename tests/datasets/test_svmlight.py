@@ -121,3 +121,10 @@ def test_written_files_are_read_back(tmp_path, zero_based, labels_zero_based):
     np.testing.assert_allclose(found.X.toarray(), X, rtol=1e-15)
     assert_array_equal(found.Y, Y)
     assert found.feature_names[0] == ("0" if zero_based else "1")
+
+
+def test_groups_that_are_left_out_are_told(tmp_path):
+    (tmp_path / "x.svm").write_text("0,1 qid:1 1:2.5\n1 qid:2 2:1\n")
+    with pytest.warns(UserWarning, match="qid, which says that rows belong together, is left out"):
+        data = load_svmlight(tmp_path / "x.svm")
+    assert data.X.toarray().tolist() == [[2.5, 0], [0, 1]]

@@ -177,10 +177,16 @@ def frame_of(columns: Mapping[Any, NDArray[np.generic]], index: ArrayLike | None
 def with_plain_names(frame: Frame, what: str) -> Frame:
     """Return a frame whose columns have names without blanks around them, and nothing invisible.
 
-    One without a name that holds nothing, or numbers the rows, is left out.
+    One without a name that holds nothing is left out, and so is an index: the first column, or one
+    that pandas has named.
     """
     names = [column_name(column) for column in frame.columns]
-    kept = [k for k, name in enumerate(names) if name or not _says_nothing(frame.iloc[:, k])]
+    kept = [
+        place
+        for place, (name, given) in enumerate(zip(names, frame.columns, strict=True))
+        if name
+        or not _says_nothing(frame.iloc[:, place], may_count=not place or str(given).strip() != "")
+    ]
     if len(kept) < len(names):
         frame = frame.iloc[:, kept]
     found = [names[place] or f"column{place + 1}" for place in kept]
@@ -197,11 +203,12 @@ def with_plain_names(frame: Frame, what: str) -> Frame:
     return frame
 
 
-def _says_nothing(column: Any) -> bool:
-    """Return whether cells are blank, or number the rows from any number, as an index does."""
+def _says_nothing(column: Any, *, may_count: bool) -> bool:
+    """Return whether cells are blank or, if they may, number the rows, as an index does."""
     texts = [as_written(cell) for cell in column.tolist() if not is_missing(cell)]
     numbers = [int(text) for text in texts if re.fullmatch("[0-9]{1,15}", text)]
-    return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
+    counts = may_count and len(numbers) == len(column) == len(set(numbers))
+    return counts or not any(map(str.strip, texts))
 
 
 def _read_workbook(file: Path, pandas: Any) -> Any:
