@@ -15,9 +15,8 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy import sparse
 
-from multimargin.checks.names import places_of, quoted
+from multimargin.checks.names import first_repeated, places_of, quoted
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import Attribute
 from multimargin.datasets._reading import opened_text, reading, uncompressed
 from multimargin.datasets.table_columns import named_columns

@@ -158,15 +158,10 @@ def _head(path: Path) -> tuple[list[str], str | None]:
 def _rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:
     """Return the first rows of some lines, without blank ones."""
     rows: list[list[str]] = []
-    try:
-        for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
-            if row:
-                rows.append(row)
-            if len(rows) == HEAD_ROWS:
-                break
-    except csv.Error:
-        # A quote that is not closed.
-        pass
+    # A quote may not be closed: those above it.
+    with suppress(csv.Error):
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+        rows.extend(islice(filter(None, reader), HEAD_ROWS))
     return rows
 
 

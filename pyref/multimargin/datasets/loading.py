@@ -11,7 +11,6 @@ from multimargin.datasets._reading import check_label_cells, reading, uncompress
 from multimargin.datasets.arff import load_arff
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.extreme import load_extreme
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.sources import (
@@ -24,7 +23,7 @@ from multimargin.datasets.sources import (
     own_name,
     parts_of,
 )
-from multimargin.datasets.svmlight import load_svmlight
+from multimargin.datasets.svmlight import load_extreme, load_svmlight
 from multimargin.datasets.table_columns import ColumnRoles, Columns, columns_of
 from multimargin.datasets.tables import naming_parts, read_table
 

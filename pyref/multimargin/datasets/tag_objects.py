@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import listed, quoted
-from multimargin.datasets._names import NamedTwice, unique_names
+from multimargin.checks.names import NamedTwice, listed, quoted, unique_names
 from multimargin.datasets.listed_text import body_of_list, has_quotes, items_of
 from multimargin.datasets.table_cells import amount, is_number, label_value
 from multimargin.datasets.table_kinds import LISTING
