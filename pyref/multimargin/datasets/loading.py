@@ -169,8 +169,8 @@ def _load_parts(
     """Load a data set from its files by part, in the format of the first."""
     file, test = parts["train"], parts.get("test")
     kind = kind_of(file)
-    # Of an ARFF file, texts may be left out, or are to be read.
-    if is_table(file) and (kind != ".arff" or _OF_TABLES & {*options}):
+    # An ARFF file is read as a table where its texts or tags are asked for.
+    if _OF_TABLES & {*options} if kind == ".arff" else is_table(file):
         if isinstance(labels, os.PathLike) and kind != ".arff":
             raise TypeError(f"labels is the path {labels}; expected columns of the table {file}")
         return load_table(file, labels=labels, test=test, name=name, **options)

@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import option, quoted
-from multimargin.datasets.listed_text import body_of_list, has_quotes
 from multimargin.datasets.strange_tags import DITTO
 from multimargin.datasets.table_cells import (
+    WITH_ZEROS,
     Cells,
     are_row_numbers,
     example_of,
     plain_words,
-    zeros_in_front,
 )
+from multimargin.datasets.tag_objects import body_of_list, has_quotes
 from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank
@@ -93,7 +93,7 @@ def warn_of_names(cells: Cells) -> None:
     warn_of_lookalikes(dict.fromkeys(map(label_name, texts)), f"the column {cells.name!r} has")
     words = np.array([of is None for of in cells.amounts], dtype=bool)
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
-    zeros = zeros_in_front(texts) if cells.as_text else None
+    zeros = next(filter(WITH_ZEROS.fullmatch, texts), None) if cells.as_text else None
     ditto = next(filter(DITTO.search, texts), None)
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
     if list_tags(texts, n_rows) or any(has_quotes(body_of_list(t) or "") for t in texts):

@@ -129,10 +129,8 @@ def uses_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, list[str
     uses["group"] = chosen_columns(frame, columns.group, "group")
     if columns.group is not None and uses["group"] != [columns.group.strip()]:
         raise ValueError(f"group is {columns.group!r}; expected the name of one column")
-    both = [column for column in uses["tags_column"] if column in dropped]
-    if both:
-        raise ValueError(f"drop has {both[0]!r}, which is given as tags_column")
-    for (use, of), (other, of_other) in combinations(uses.items(), 2):
+    tags = ("tags_column", uses["tags_column"])
+    for (use, of), (other, of_other) in [*combinations(uses.items(), 2), (tags, ("drop", dropped))]:
         both = [column for column in of if column in of_other]
         if both:
             raise ValueError(

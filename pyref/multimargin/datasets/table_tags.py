@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
-from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
 from multimargin.datasets.strange_tags import warn_of_strange_cells, warn_of_strange_names
 from multimargin.datasets.table_cells import (
     Cells,
@@ -20,14 +19,18 @@ from multimargin.datasets.table_cells import (
     from_cell,
     is_nothing,
     is_number,
-    label_value,
     lists_of_rows,
     numbered_keys,
+    score_of,
 )
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.datasets.tag_objects import (
     INDICATOR,
+    NOTHING,
+    body_of_list,
+    has_quotes,
+    items_of,
     items_of_cell,
     of_lists,
     parsed,
@@ -51,7 +54,6 @@ from multimargin.typing import Column, Frame
 
 # Number of cells in which names may be adjacent by chance.
 _A_FEW = 3
-_NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
 _MANY_CELLS = 2000
 # How names begin that say so, in several languages.
 _NO = re.compile(r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w")
@@ -171,9 +173,9 @@ def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
 def _refuse_marks(cells: Cells, dropped: Sequence[str]) -> None:
     """Raise ValueError for a column that may say which of the tags of a row apply."""
     texts = cells.texts
-    scores = [float(text) for text in texts if is_number(text) and _NUMBER.fullmatch(text.strip())]
-    is_score = len(scores) == len(texts) and all(0.0 <= score <= 1.0 for score in scores)
-    if cells.name not in dropped and texts and (is_score or None not in map(label_value, texts)):
+    scores = [score_of(text) for text in texts]
+    are_marks = all(of is not None and not abs(of) > 1.0 for of in scores)
+    if cells.name not in dropped and texts and are_marks:
         raise ValueError(
             f"one_tag_a_row: the column {cells.name!r} has {listed(texts[:2])} for tags of one "
             "row, and may say which of them apply; expected a row for each tag that applies: leave "
