@@ -14,7 +14,7 @@ from multimargin.datasets.table_cells import (
     example_of,
     plain_words,
 )
-from multimargin.datasets.tag_objects import body_of_list, has_quotes
+from multimargin.datasets.tag_objects import is_quoted_list
 from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank
@@ -96,7 +96,7 @@ def warn_of_names(cells: Cells) -> None:
     zeros = next(filter(WITH_ZEROS.fullmatch, texts), None) if cells.as_text else None
     ditto = next(filter(DITTO.search, texts), None)
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    if list_tags(texts, n_rows) or any(has_quotes(body_of_list(t) or "") for t in texts):
+    if list_tags(texts, n_rows) or any(map(is_quoted_list, texts)):
         told = f"several names in a cell, {example_of(texts)}"
         advice = "pandas' Series.str.get_dummies makes a column of 0 and 1 for each"
     elif (

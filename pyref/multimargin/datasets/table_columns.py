@@ -21,13 +21,7 @@ from multimargin.datasets.odd_columns import (
 )
 from multimargin.datasets.table_cells import Cells, amounts_of, label_value
 from multimargin.datasets.table_dates import date_parts
-from multimargin.datasets.table_kinds import (
-    WORD,
-    Kind,
-    decimal_mark,
-    kind_of,
-    vector_of,
-)
+from multimargin.datasets.table_kinds import WORD, Kind, decimal_mark, kind_of, vector_of
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written, label_name

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import listed, quoted
+from multimargin.checks.names import listed
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.strange_tags import warn_of_strange_cells, warn_of_strange_names
 from multimargin.datasets.table_cells import (
@@ -27,11 +27,9 @@ from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.datasets.tag_objects import (
     INDICATOR,
-    NOTHING,
-    body_of_list,
-    has_quotes,
-    items_of,
+    is_quoted_list,
     items_of_cell,
+    lists_in,
     of_lists,
     parsed,
     refuse_indicator,
@@ -203,7 +201,7 @@ def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     """
     cells = Cells(str(column.name), column)
     is_listing = any(issubclass(type_, LISTING) for type_ in cells.types)
-    in_quotes = any(has_quotes(body_of_list(text) or "") for text in cells.texts[:_MANY_CELLS])
+    in_quotes = any(map(is_quoted_list, cells.texts[:_MANY_CELLS]))
     if not (is_listing or in_quotes or list_tags(cells.texts, len(column))):
         return None
     try:
@@ -226,7 +224,7 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
         lists = [items_of_cell(cell) for cell in cells]
     else:
         texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
-        lists = [] if is_plain else _lists_in(texts, separator, codes, name)
+        lists = [] if is_plain else lists_in(texts, separator, codes, name)
     if lists:
         found, separator = of_lists(codes, lists, name), None
     else:
@@ -302,39 +300,3 @@ def _are_plain(cells: Sequence[Any]) -> bool:
     except TypeError:
         return False
     return not any(mark in written for mark in ("[", "(", "{", "'", QUOTE))
-
-
-def _lists_in(
-    texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
-) -> list[list[str]]:
-    """Return the names in the brackets of each text; none if the column holds no lists."""
-    bodies = list(map(body_of_list, texts))
-    filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
-    inside = {k for k in filled if bodies[k] is not None}
-    in_quotes = [k for k in filled if has_quotes(bodies[k] or "")]
-    if not inside or (not in_quotes and (len(inside) < len(filled) or separator is not None)):
-        return []
-    others = [k for k in filled if k not in inside]
-    if others:
-        raise ValueError(
-            f"tags_column: the column {name!r} has {quoted(texts[others[0]])} in row "
-            f"{int(np.argmax(codes == others[0]))}, and lists such as "
-            f"{quoted(texts[in_quotes[0]])} in others; expected lists in all rows or in none"
-        )
-    rows: list[list[str]] = []
-    for k, text in enumerate(texts):
-        try:
-            rows.append(items_of((bodies[k] if k in inside else None) or ""))
-        except ValueError as error:
-            raise ValueError(
-                f"tags_column: the column {name!r} has {quoted(text)} in row "
-                f"{int(np.argmax(codes == k))}, which is not a list of names: {error}; expected a "
-                'list such as ["red", "blue"]'
-            ) from error
-    bare = [k for k in filled if bodies[k]]
-    if not in_quotes and bare:
-        warn(
-            f"tags_column: the column {name!r} has texts in brackets, such as "
-            f"{quoted(texts[bare[0]])}, which are read as lists of names separated by commas"
-        )
-    return rows

@@ -82,13 +82,49 @@ def parsed(cell: Any) -> Any:
 def items_of_cell(cell: Any) -> Any:
     """Return the items of a list in a text without objects; another cell as it is."""
     body = body_of_list(cell) if type(cell) is str else None
-    if body is None or (body and not has_quotes(body)):
+    if body is None or (body and not is_quoted_list(cell)):
         return cell
     try:
         return items_of(body)
     except ValueError:
         # Where it stands is told with others that are not lists.
         return cell
+
+
+def lists_in(
+    texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
+) -> list[list[str]]:
+    """Return the names in the brackets of each text; none if the column holds no lists."""
+    bodies = list(map(body_of_list, texts))
+    filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
+    inside = {k for k in filled if bodies[k] is not None}
+    in_quotes = [k for k in filled if is_quoted_list(texts[k])]
+    if not inside or (not in_quotes and (len(inside) < len(filled) or separator is not None)):
+        return []
+    others = [k for k in filled if k not in inside]
+    if others:
+        raise ValueError(
+            f"tags_column: the column {name!r} has {quoted(texts[others[0]])} in row "
+            f"{int(np.argmax(codes == others[0]))}, and lists such as "
+            f"{quoted(texts[in_quotes[0]])} in others; expected lists in all rows or in none"
+        )
+    rows: list[list[str]] = []
+    for k, text in enumerate(texts):
+        try:
+            rows.append(items_of((bodies[k] if k in inside else None) or ""))
+        except ValueError as error:
+            raise ValueError(
+                f"tags_column: the column {name!r} has {quoted(text)} in row "
+                f"{int(np.argmax(codes == k))}, which is not a list of names: {error}; expected a "
+                'list such as ["red", "blue"]'
+            ) from error
+    bare = [k for k in filled if bodies[k]]
+    if not in_quotes and bare:
+        warn(
+            f"tags_column: the column {name!r} has texts in brackets, such as "
+            f"{quoted(texts[bare[0]])}, which are read as lists of names separated by commas"
+        )
+    return rows
 
 
 def of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
@@ -240,9 +276,9 @@ def body_of_list(text: str) -> str | None:
     return text if wrapped else None
 
 
-def has_quotes(body: str) -> bool:
-    """Return whether the first item between brackets is in quotes, as names in a list are."""
-    return body.startswith(("'", '"', "u'", 'u"', "np.", "numpy."))
+def is_quoted_list(text: str) -> bool:
+    """Return whether a text is a list whose first item is in quotes, as names in a list are."""
+    return (body_of_list(text) or "").startswith(("'", '"', "u'", 'u"', "np.", "numpy."))
 
 
 def items_of(body: str) -> list[str]:
