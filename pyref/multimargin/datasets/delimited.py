@@ -136,10 +136,6 @@ def column_name(name: object) -> str:
     return _MADE_UP.sub("", label_name(str(name)))
 
 
-def _alike(cell: str, name: str) -> bool:
-    return plain_name(cell) == plain_name(name)
-
-
 def _head(path: Path) -> tuple[list[str], str | None]:
     """Return the first lines of a file, with line ends, and the delimiter."""
     with _opened(path) as stream:
@@ -231,7 +227,8 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row is data: it has numbers, or cells, where the others do."""
-    rows = [row for row in rows if len(row) == len(first) and not all(map(_alike, row, first))]
+    names = [*map(plain_name, first)]
+    rows = [row for row in rows if len(row) == len(first) and [*map(plain_name, row)] != names]
     # A word above numbers is a name.
     if any(
         not is_number(cell) and all(is_number(row[place]) for row in rows)

@@ -186,7 +186,6 @@ class Lines:
 
     def __init__(self, stream: Iterable[bytes], *, first: int = 1, rows: int | None = None) -> None:
         self.number = first - 1  # Of the line that was read last, counted from 1
-        self.has_groups = False  # Whether a line has "qid:"
         self._stream = stream
         # How many lines are rows, also blank ones; None where blank ones are none
         self._rows = rows
@@ -199,15 +198,18 @@ class Lines:
         """Leave the stream to whoever opened it."""
 
     def __iter__(self) -> Iterator[bytes]:
+        has_groups = False
         for number, line in enumerate(self._stream, start=self.number + 1):
             self.number = number
-            self.has_groups = self.has_groups or b" qid:" in line
+            has_groups = has_groups or b" qid:" in line
             line = _joined(line) if b"," in line else line
             if self._rows is not None and self._rows > 0:
                 self._rows -= 1
                 # A stored zero, so that the line is a row.
                 line = line if line.strip() else b"0:0\n"
             yield line
+        if has_groups:
+            warn("qid, which says that rows belong together, is left out; fit takes such as groups")
 
 
 def _joined(line: bytes) -> bytes:
@@ -222,19 +224,14 @@ def _joined(line: bytes) -> bytes:
     return joined + b" " + index + colon + values + mark + comment
 
 
-def read_lines(lines: Lines, n_features: int | None = None) -> tuple[Any, Any]:
+def read_lines(lines: Lines, n_features: int | None = None) -> sparse.csr_array:
     """Read lines with scikit-learn, as features and label sets; errors name the line."""
     try:
-        X, labels = load_svmlight_file(
-            lines, n_features=n_features, multilabel=True, zero_based=True
-        )
+        return load_svmlight_file(lines, n_features=n_features, multilabel=True, zero_based=True)
     except ValueError as error:
         raise ValueError(
             f"line {lines.number}: expected lines such as '1,5,7 3:0.5 12:1': {error}"
         ) from error
-    if lines.has_groups:
-        warn("qid, which says that rows belong together, is left out; fit takes such as groups")
-    return X, labels
 
 
 def _numbering(

@@ -40,8 +40,7 @@ def warn_of_leaks(
     `tags` are the columns of the tags, of which each may have one of scores.
     """
     named = [name for name in names if name in kinds]
-    numbers = {re.sub("[^0-9]", "", name) for name in tags} if len(tags) > 1 else set()
-    known = {*names, *tags, *numbers} - {""}
+    known = {*names, *tags, *(re.sub("[^0-9]", "", t) for t in tags if len(tags) > 1)} - {""}
     scores = [name for name, kind in kinds.items() if _has_scores(name, kind, known)]
     same = [
         column
