@@ -39,6 +39,8 @@ from multimargin.datasets.table_tags import indicator_of_tags
         (["caf\ufffd,b", "b"], "characters of another encoding"),
         (["a,b,etc.", "b"], "a word for more names"),
         (["a,b,...", "b"], "a word for more names"),
+        (["a,b", "All of the above", "b"], "a word for more names"),
+        (["a x2,b", "b x3"], "how often, a part of the name"),
         (["a,b,+2 more", "b"], "a word for more names"),
         (["Counter({'a': 2, 'b': 1})", "Counter({'b': 2})"], "brackets that are not closed"),
         (['a:1:{i:0;b:3:"red";}', 'a:1:{i:0;s:1:"b";}'], "brackets that are not closed"),

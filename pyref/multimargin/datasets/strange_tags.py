@@ -27,8 +27,9 @@ _STRANGE = {
     ),
     "a mark for the cell above, which is read as a name": DITTO.pattern,
     "a word for more names, which is read as a name": (
-        r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?))$"
+        r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?)|all of (?:the above|these))$"
     ),
+    "how often, a part of the name": r"\s[x×]\s?[0-9]+$",
 }
 # Patterns that are strange if all names have them.
 _STRANGE_IF_ALL = {

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import listed
+from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.strange_tags import warn_of_strange_cells, warn_of_strange_names
 from multimargin.datasets.table_cells import (
@@ -226,7 +226,14 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
         texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
         lists = [] if is_plain else lists_in(texts, separator, codes, name)
     if lists:
-        found, separator = of_lists(codes, lists, name), None
+        found = of_lists(codes, lists, name)
+        whole = [one for one in found.names if separator is not None and separator in one]
+        if whole:
+            warn(
+                f"tags_column: the column {name!r} has lists, whose names are taken whole, such as "
+                f"{quoted(whole[0])}, though separator is {separator!r}"
+            )
+        separator = None
     else:
         separator = separator_of(texts, separator, name)
         found = _of_texts(texts, separator, codes, is_plain=is_plain)
