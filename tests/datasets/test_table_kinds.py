@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from multimargin.datasets.odd_columns import warn_of_names
 from multimargin.datasets.table_cells import Cells
 from multimargin.datasets.table_columns import TableColumns
-from multimargin.datasets.table_kinds import kind_of
+from multimargin.datasets.table_kinds import kind_of, vector_of
 from multimargin.datasets.tables import features_of, table_of
 
 AS_WRITTEN = st.sampled_from(["{}", "{}.0", "${}", "{} €"])
@@ -94,6 +94,28 @@ def test_each_row_is_read_alone_as_among_others(name, as_text):
     for row in range(5):
         alone = features_of(frame[row : row + 1], table.columns, "new")
         pd.testing.assert_frame_equal(alone, table.X[row : row + 1])
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "[{}, {}]",
+        "[{} {}]",
+        "({}, {})",
+        "{{{},{}}}",
+        "array([{}, {}], dtype=float32)",
+        "tensor([{}, {}])",
+    ],
+)
+def test_lists_of_numbers_are_read_as_programs_write_them(form):
+    cells = pd.Series([form.format(k + 0.5, -k) for k in range(4)], dtype=object)
+    column = Cells("n", cells, as_text=True)
+    assert kind_of(column).features("n") == ["n[0]", "n[1]"]
+    assert vector_of(cells[3]).tolist() == [3.5, -3]
+    # Amounts that are owed, and bins.
+    for other in ("({}.5)", "({}, 10]"):
+        texts = pd.Series([other.format(k) for k in range(4)], dtype=object)
+        assert kind_of(Cells("n", texts, as_text=True)).name != "vector"
 
 
 def test_a_column_of_signs_has_no_code():

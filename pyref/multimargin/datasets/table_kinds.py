@@ -54,7 +54,11 @@ LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
 # As whole numbers are written with points between thousands.
 _IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}|0)")
-_NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
+# "[1 2]", "array([1, 2], dtype=int8)", "(1, 2)"; a number alone in round ones is an amount owed.
+_VECTOR = re.compile(
+    r"\s*([\w.]+\()?\s*(?:\[([-+.0-9eE,\s]*)\]|[({]([-+.0-9eE\s]*,[-+.0-9eE,\s]*)[)}])"
+    r"(?(1)(?:,[^()]*)?\))\s*"
+)
 
 
 # Numbers that are likely not quantities: their nature, pattern, the proposed option, and which
@@ -146,7 +150,7 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
         is_text and _all_are(_OBJECT, cells)
     ):
         return _asked("objects", "objects", cells.texts, "--drop")
-    if is_text and _all_are(_NUMBERS_IN_BRACKETS, cells):
+    if is_text and _all_are(_VECTOR, cells):
         filled: list[Any] = cells.texts
     elif any(issubclass(type_, LISTING) for type_ in cells.types):
         filled = cells.filled()
@@ -172,9 +176,12 @@ def _all_are(pattern: re.Pattern[str], cells: Cells) -> bool:
 def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
     """Return the numbers of a list, or of its text; raise an error where it has others."""
     if isinstance(cell, str):
-        if not _NUMBERS_IN_BRACKETS.fullmatch(cell):
+        found = _VECTOR.fullmatch(cell)
+        if found is None:
             raise ValueError(f"no list of numbers: {cell!r}")
-        cell = [float(number) for number in re.findall(r"[^][,\s]+", cell)]
+        cell = [
+            float(number) for number in re.split(r"[,\s]+", found[2] or found[3] or "") if number
+        ]
     items = list(cell)
     if not all(
         (isinstance(item, Number) and not isinstance(item, np.timedelta64)) or is_missing(item)
