@@ -54,13 +54,13 @@ splits={'train': 1198, 'test': 599})
     """
     digits = load_digits()
     Y = np.column_stack([np.isin(digits.target, relevant) for relevant in _ATTRIBUTES.values()])
-    rows = np.arange(len(digits.target))
-    train_size = 2 * len(rows) // 3
+    n = len(digits.target)
+    train, test = np.split(np.arange(n), [2 * n // 3])
     return MultilabelData(
         X=digits.data / 16.0,
         Y=Y.astype(np.uint8),
         feature_names=digits.feature_names,
         label_names=tuple(_ATTRIBUTES),
         name="digit attributes",
-        splits={"train": rows[:train_size], "test": rows[train_size:]},
+        splits={"train": train, "test": test},
     )

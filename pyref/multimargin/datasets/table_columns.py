@@ -142,10 +142,12 @@ def chosen_columns(
     if wanted is None:
         if argument != "labels":
             return []
+        count = len(labels_at_the_end(frame))
+        guess = f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
         raise ValueError(
             "labels is not given, expected names of columns (NAME,NAME,...), a pattern such as "
             "'tag:*', or last:N; or tags_column, the column that lists the tags of each row. The "
-            f"columns are {listed(columns)}{_guess(frame)}"
+            f"columns are {listed(columns)}{guess}"
         )
     return named_columns(columns, wanted, argument)
 
@@ -441,12 +443,6 @@ def as_text_column(values: "Column") -> list[str]:
         value if type(value) is str else "" if is_missing(value) else as_written(value)
         for value in values.tolist()
     ]
-
-
-def _guess(frame: Any) -> str:
-    """Name the columns at the end that look like labels."""
-    count = len(labels_at_the_end(frame))
-    return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
 
 
 def labels_at_the_end(frame: "Frame") -> list[str]:
