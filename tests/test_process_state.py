@@ -2,10 +2,12 @@
 
 import gc
 import locale
+import re
 import signal
 import sys
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from joblib import parallel_config
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController, threadpool_info
 
+import multimargin
 from multimargin import (
     LLSF,
     MLRL,
@@ -25,7 +28,7 @@ from multimargin import (
     predict_names,
 )
 from multimargin.blas import one_blas_thread
-from multimargin.notices import silenced, warn
+from multimargin.notices import filters_put_back, silenced, warn
 from multimargin.tuning import LazySearchCV
 from tests.support.problems import noisy_linear_problem
 
@@ -111,6 +114,46 @@ def test_the_last_thread_lifts_the_limit():
         leave.set()
         thread.join()
         assert threads_of_blas() == before
+
+
+def test_the_last_thread_puts_the_filters_back():
+    before, inside, leave = list(warnings.filters), threading.Event(), threading.Event()
+
+    def stay():
+        with filters_put_back():
+            warnings.simplefilter("ignore", FutureWarning)
+            inside.set()
+            leave.wait()
+
+    thread = threading.Thread(target=stay)
+    with filters_put_back():
+        thread.start()
+        inside.wait()
+    # To be put back while the other thread is at work would be a race.
+    assert list(warnings.filters) != before
+    leave.set()
+    thread.join()
+    assert list(warnings.filters) == before
+
+
+# Where the filters of the process may be changed, and why.
+CHANGING_FILTERS = {
+    "notices.py": "puts back what threads of scikit-learn leave",
+    "cli/run.py": "the command has the process to itself",
+    "compare/experiment/evaluate.py": "in the main thread alone",
+    "reference/interior_point.py": "CVXPY warns of what its status says, too",
+}
+
+
+def test_warnings_are_not_silenced_for_other_threads():
+    package = Path(multimargin.__file__).parent
+    changing = re.compile(r"warnings\.(?:catch_warnings|filters\b|showwarning)")
+    found = {
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if changing.search(file.read_text(encoding="utf-8"))
+    }
+    assert found == {*CHANGING_FILTERS}
 
 
 def test_what_is_silenced_is_so_in_its_thread_alone():

@@ -3,8 +3,9 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
+from threading import RLock
 from typing import ParamSpec, TypeVar
 
 # Packages whose frames are skipped to find the caller's line.
@@ -42,6 +43,31 @@ def silenced(*categories: type[Warning]) -> Iterator[None]:
         yield
     finally:
         _SILENCED.reset(token)
+
+
+class _Filters:
+    """The warning filters of the process, while threads that may change them are at work."""
+
+    lock, n_inside, before = RLock(), 0, ExitStack()
+
+
+@contextmanager
+def filters_put_back() -> Iterator[None]:
+    """Put the warning filters back, which threads of scikit-learn may leave changed.
+
+    The last of several threads in this context puts back what the first of them found.
+    """
+    with _Filters.lock:
+        if not _Filters.n_inside:
+            _Filters.before.enter_context(warnings.catch_warnings())
+        _Filters.n_inside += 1
+    try:
+        yield
+    finally:
+        with _Filters.lock:
+            _Filters.n_inside -= 1
+            if not _Filters.n_inside:
+                _Filters.before.close()
 
 
 _P = ParamSpec("_P")

@@ -166,3 +166,12 @@ def test_a_pipe_is_not_waited_for(tmp_path, ending):
         load(tmp_path)
     np.savez(tmp_path / "y.npz", X=X, Y=Y)
     assert load(tmp_path).n_samples == 3
+
+
+def test_tags_of_a_nominal_attribute_are_read_as_a_table(tmp_path):
+    file = tmp_path / "t.arff"
+    file.write_text(
+        "@relation t\n@attribute x numeric\n@attribute t {a,b,'a,b'}\n@data\n1,'a,b'\n2,b\n"
+    )
+    data = load(file, tags_column="t")
+    assert (data.label_names, data.Y.tolist()) == (("a", "b"), [[1, 1], [0, 1]])

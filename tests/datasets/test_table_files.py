@@ -696,3 +696,10 @@ def test_cells_may_be_in_an_object_of_the_row(tmp_path, key):
 def test_an_index_that_was_written_is_no_column(tmp_path, name):
     (tmp_path / "t.csv").write_text(f"{name},a,x\n7,1.5,0\n3,2.5,1\n5,2.5,1\n")
     assert list(read_frame(tmp_path / "t.csv").columns) == ["a", "x"]
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_numbers_without_a_name_between_others_are_a_column(tmp_path, name):
+    (tmp_path / "t.csv").write_text(f"a,{name},x\n7,15,0\n3,25,1\n5,20,1\n")
+    with pytest.warns(UserWarning, match="columns without a name, which are called 'column2'"):
+        assert read_frame(tmp_path / "t.csv")["column2"].tolist() == ["15", "25", "20"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from multimargin.datasets.odd_columns import warn_of_names
 from multimargin.datasets.table_cells import Cells
 from multimargin.datasets.table_columns import TableColumns
-from multimargin.datasets.table_kinds import kind_of
+from multimargin.datasets.table_kinds import kind_of, vector_of
 from multimargin.datasets.tables import features_of, table_of
 
 AS_WRITTEN = st.sampled_from(["{}", "{}.0", "${}", "{} €"])
@@ -94,6 +94,28 @@ def test_each_row_is_read_alone_as_among_others(name, as_text):
     for row in range(5):
         alone = features_of(frame[row : row + 1], table.columns, "new")
         pd.testing.assert_frame_equal(alone, table.X[row : row + 1])
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "[{}, {}]",
+        "[{} {}]",
+        "({}, {})",
+        "{{{},{}}}",
+        "array([{}, {}], dtype=float32)",
+        "tensor([{}, {}])",
+    ],
+)
+def test_lists_of_numbers_are_read_as_programs_write_them(form):
+    cells = pd.Series([form.format(k + 0.5, -k) for k in range(4)], dtype=object)
+    column = Cells("n", cells, as_text=True)
+    assert kind_of(column).features("n") == ["n[0]", "n[1]"]
+    assert vector_of(cells[3]).tolist() == [3.5, -3]
+    # Amounts that are owed, and bins.
+    for other in ("({}.5)", "({}, 10]"):
+        texts = pd.Series([other.format(k) for k in range(4)], dtype=object)
+        assert kind_of(Cells("n", texts, as_text=True)).name != "vector"
 
 
 def test_a_column_of_signs_has_no_code():
@@ -241,6 +263,29 @@ def test_marks_of_parts_of_the_data_are_asked_about(name, marks):
     assert kind_of(Cells("is_trained", pd.Series(marks * 4), as_text=True)).name == "number"
 
 
+@pytest.mark.parametrize("name", ["sample_weight", "Instance Weight", "survey_weights"])
+def test_weights_of_rows_are_asked_about(name):
+    cells = pd.Series([0.5, 1.0, 2.5, 1.0])
+    assert kind_of(Cells(name, cells)).ask == "--drop"
+    assert kind_of(Cells(name, cells.astype(str), as_text=True)).ask == "--drop"
+    for other in ("weight", "birth_weight", "weight_sample"):
+        assert kind_of(Cells(other, cells)).name == "number"
+
+
+def test_versions_of_two_numbers_are_asked_about():
+    cells = pd.Series(["1.9", "1.10", "1.2"], dtype=object)
+    for name in ("version", "App Version", "release"):
+        assert kind_of(Cells(name, cells, as_text=True)).ask == "--nominal"
+    assert kind_of(Cells("conversion", cells, as_text=True)).name == "number"
+    assert kind_of(Cells("version", pd.Series([1, 2, 3]))).name == "number"
+
+
+@pytest.mark.parametrize("mark", ['"', "''", "\u3003", "do.", " Ditto "])
+def test_marks_for_the_cell_above_are_told(mark):
+    told = f"has {mark!r} in row 1, a mark for the cell above, and is read as names"
+    assert told in read(["north", mark, "south", mark, mark, "west"])[1]
+
+
 @pytest.mark.parametrize("written", ["0000-00-00", "2023-02-29", "31.06.2024", "31 Jun 2024"])
 def test_dates_that_no_calendar_has_are_asked_about(written):
     kind = kind_of(Cells("d", pd.Series(["2024-01-31", written] * 4, dtype=object), as_text=True))
@@ -277,14 +322,21 @@ def test_names_of_a_feature_that_look_the_same_are_one():
     assert set(table.X["place"]) == {"bar", "caf\u00e9"}
 
 
-@pytest.mark.parametrize("name", ["user_id", "categoryId", "Country Code", "type"])
+@pytest.mark.parametrize(
+    "name", ["user_id", "categoryId", "Country Code", "type", "Sex", "index", "level_0", "phone"]
+)
 def test_codes_that_recur_are_told_by_the_name_of_their_column(name):
     frame = {name: [3, 7, 9, 3, 7, 9], "x": [0, 1] * 3, "y": [0, 1, 1] * 2}
     with pytest.warns(UserWarning, match=f"{name!r} has codes by its name, and is read as quan"):
         table_of(pd.DataFrame(frame), TableColumns(labels="x,y"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for others in ({"video": [3, 7, 9, 3, 7, 9]}, {name: [0.5, 7, 9, 3, 7, 9]}):
+        # Of two, a model knows as much as of names.
+        for others in (
+            {"video": [3, 7, 9, 3, 7, 9]},
+            {name: [0.5, 7, 9, 3, 7, 9]},
+            {name: [1, 2] * 3},
+        ):
             rest = {"x": frame["x"], "y": frame["y"]}
             table_of(pd.DataFrame(others | rest), TableColumns(labels="x,y"))
 

@@ -413,6 +413,15 @@ def test_names_that_look_the_same_are_one_and_others_are_told(tmp_path):
     assert tags.Y.sum(axis=0).tolist() == [1, 3, 2, 1]
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_a_separator_within_names_of_lists_is_told(several):
+    frame = pd.DataFrame({"t": [["a;c", "b"], ["b"], ["d"]]})
+    if several:
+        frame = pd.DataFrame({"t": ["a;c", "b", "d"], "u": ["b", "", ""]})
+    with pytest.warns(UserWarning, match="names are taken whole, such as 'a;c', though separator"):
+        assert indicator_of_tags(frame, ";").names == ["a;c", "b", "d"]
+
+
 def test_names_are_the_same_in_tables_lists_and_y(tmp_path):
 
     spelled = [["caf\u00e9", " b"], ["cafe\u0301"], ["b\u200b"]] * 2

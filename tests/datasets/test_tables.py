@@ -157,8 +157,8 @@ def test_a_column_is_one_thing_and_nothing_else_if_dropped(pattern):
             assert (found.groups is not None) == (use == "group")
             continue
         message = r"has the column 'kind', .* given as \w+ too"
-        if use == "tags_column" and other in ("labels", "drop"):
-            message = f"(labels|drop).* {use}"
+        if (use, other) == ("tags_column", "labels"):
+            message = "labels and tags_column are both given"
         with case(use, other), pytest.raises(ValueError, match=message):
             table_of(frame, columns)
 
@@ -320,6 +320,9 @@ def test_a_column_that_numbers_the_rows_is_told():
     with pytest.warns(UserWarning, match=told) as warned:
         MultilabelData.from_frame(frame, labels="a,b")
     assert len(warned) == 1
+    shuffled = frame.assign(row=np.random.default_rng(0).permutation(n))
+    with pytest.warns(UserWarning, match=told):
+        MultilabelData.from_frame(shuffled, labels="a,b")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MultilabelData.from_frame(frame, labels="a,b", number="row")
@@ -719,6 +722,13 @@ def test_points_between_thousands_are_read_as_in_the_fitted_rows():
         assert_array_equal(found, new["price"].astype(float))
 
 
+@pytest.mark.parametrize("pair", [("Red", "red"), ("sci-fi", "SciFi"), ("a", "not a")])
+def test_columns_of_labels_that_look_alike_are_told(pair):
+    frame = pd.DataFrame({"n": [0.5, 1.5], pair[0]: [0, 1], pair[1]: [1, 0]})
+    with pytest.warns(UserWarning, match="labels has names that differ only by"):
+        table_of(frame, TableColumns(labels=list(pair)))
+
+
 def test_blanks_of_a_label_without_0_beside_others_are_told():
     frame = pd.DataFrame({"n": [1, 2, 3], "a": ["x", "", "x"], "b": ["1", "0", ""]})
     with pytest.warns(UserWarning, match="labels: no 0 is in 'a', unlike other labels"):
@@ -746,3 +756,18 @@ def test_texts_without_a_word_of_the_fitted_rows_are_told():
         encoder.transform(table.X.assign(t=""))
     with pytest.warns(UserWarning, match="'t' has no word of the fitted rows in 6 of 12 rows"):
         encoder.transform(table.X.assign(t=["neu", "alt", "", "sea"] * 3))
+
+
+@pytest.mark.parametrize(
+    ("role", "told"),
+    [
+        ("nominal", "'t' has names that the fitted rows do not have in 2 of 2 rows"),
+        ("text", "'t' has no word of the fitted rows in 2 of 2 rows"),
+    ],
+)
+def test_names_that_are_new_in_the_test_part_are_told_however_short_it_is(tmp_path, role, told):
+    train, test = tmp_path / "t-train.csv", tmp_path / "t-test.csv"
+    train.write_text("t,a,b\n" + "red,0,1\nsea,1,0\n" * 5)
+    test.write_text("t,a,b\nRosso,0,1\nMare,1,0\n")
+    with pytest.warns(UserWarning, match=told):
+        load_table(train, test=test, labels="a,b", **{role: "t"})

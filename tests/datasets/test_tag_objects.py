@@ -1,5 +1,7 @@
 """Lists and objects in cells of tags: what is none, and what is an indicator."""
 
+import warnings
+
 import pandas as pd
 import pytest
 
@@ -50,13 +52,26 @@ def test_objects_that_say_whether_their_name_applies_are_told(key, yes, no):
         [{"label": "a", key: yes}, {"label": "b", key: no}],
         [{"label": "a", key: no}, {"label": "b", key: yes}],
     ]
-    with pytest.warns(UserWarning, match=f"has objects whose '{key}' is yes and no for the same"):
+    with pytest.warns(UserWarning, match=f"has objects whose '{key}' is no, or below 0.5, for"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)
+
+
+@pytest.mark.parametrize(
+    ("key", "low"), [("selected", False), ("prob", 0.1), ("Relevance", 0.2), ("p", "0.3")]
+)
+def test_keys_that_say_whether_their_name_applies_are_told_of_any_name(key, low):
+    cells = [[{"label": "a", key: 1}, {"label": "b", key: low}], [{"label": "c", key: 0.9}]]
+    with pytest.warns(UserWarning, match=f"has objects whose '{key}' is no, or below 0.5, for"):
         indicator_of_tags(pd.Series(cells, name="t"), None)
 
 
 def test_what_is_the_same_for_a_name_says_not_whether_it_applies():
-    cells = [[{"name": "a", "default": True}, {"name": "b", "default": False}], []]
-    assert indicator_of_tags(pd.Series(cells, name="t"), None).Y.tolist() == [[1, 1], [0, 0]]
+    for key, value in (("default", False), ("x", 0.1), ("prob", 0.7)):
+        cells = [[{"name": "a", key: 1}, {"name": "b", key: value}], []]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tags = indicator_of_tags(pd.Series(cells, name="t"), None)
+        assert tags.Y.tolist() == [[1, 1], [0, 0]]
 
 
 def test_a_number_beside_a_text_is_no_name():

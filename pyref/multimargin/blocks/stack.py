@@ -1,7 +1,6 @@
 """The classifiers that are stacked with the ranker: held-out scores of each, and its fit."""
 
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from multimargin.calibration.held_out import Named
 from multimargin.calibration.on_folds import OnFolds, weights_for
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
-from multimargin.notices import silenced, warn
+from multimargin.notices import filters_put_back, silenced, warn
 from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Marks, Matrix
 
@@ -91,8 +90,7 @@ class Stack:
     def _fit(self, name: str, estimator: Any, listed: NDArray[np.intp] | None) -> None:
         start = time.monotonic()
         on_folds = self._on(self._folds, estimator, listed)
-        # Threads of scikit-learn's forests restore each other's warning filters.
-        with one_blas_thread(), warnings.catch_warnings(), _named(name, estimator):
+        with one_blas_thread(), filters_put_back(), _named(name, estimator):
             scores, fitted = on_folds.fit(estimator, weights_for(estimator, self._weights))
         self.blocks.append(scores)
         self.fitted.append((name, fitted))
@@ -101,7 +99,7 @@ class Stack:
 
     def scores_on(self, folds: list[Fold], name: str, estimator: Any) -> Matrix:
         """Return the scores of the rows that some folds hold out."""
-        with one_blas_thread(), warnings.catch_warnings(), _named(name, estimator):
+        with one_blas_thread(), filters_put_back(), _named(name, estimator):
             on_folds = self._on(folds, estimator)
             return on_folds.scores(estimator, weights_for(estimator, self._weights))
 

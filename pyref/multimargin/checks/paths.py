@@ -10,17 +10,15 @@ MAGIC = b"multimargin model\n"
 def existing_file(path: object, argument: str) -> Path:
     """Return what the caller passed as `argument` as a `Path`, if there is such a file."""
     found = as_path(path, argument)
-    if found.exists() and not (found.is_file() or found.is_dir()):
-        # Opening a pipe without a writer would block forever.
-        raise FileNotFoundError(
-            f"{argument}: {str(found)!r} is a pipe or a device; expected a file: write what it "
-            "gives to one first"
-        )
+    if found.is_file():
+        return found
+    told = f"there is no file {str(found)!r}"
     if found.is_dir():
-        raise FileNotFoundError(f"{argument}: {str(found)!r} is a folder; expected a file")
-    if not found.is_file():
-        raise FileNotFoundError(f"{argument}: there is no file {str(found)!r}")
-    return found
+        told = f"{str(found)!r} is a folder; expected a file"
+    elif found.exists():
+        # Opening a pipe without a writer would block forever.
+        told = f"{str(found)!r} is a pipe or a device; expected a file: write its content to one"
+    raise FileNotFoundError(f"{argument}: {told}")
 
 
 def check_model(path: object, argument: str) -> None:

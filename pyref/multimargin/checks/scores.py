@@ -25,16 +25,12 @@ def check_scores(
             checked = check_array(
                 scores, dtype=types, ensure_2d=False, allow_nd=True, input_name=name
             )
-    fits = (
-        checked.ndim == 2
-        and n_rows in (None, checked.shape[0])
-        and n_labels in (None, checked.shape[1])
-    )
-    if not fits:
+    shape = checked.shape
+    if len(shape) != 2 or n_rows not in (None, shape[0]) or n_labels not in (None, shape[1]):
         rows = "n" if n_rows is None else n_rows
         labels = "q" if n_labels is None else n_labels
         raise ValueError(
-            f"{name} has shape {checked.shape}; expected ({rows}, {labels}), one score for each "
+            f"{name} has shape {shape}; expected ({rows}, {labels}), one score for each "
             "row and label."
         )
     return checked

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from multimargin.datasets.debian import load_debian_tags
     from multimargin.datasets.description import Description, describe
     from multimargin.datasets.digits import load_digit_attributes
-    from multimargin.datasets.extreme import load_extreme
     from multimargin.datasets.loading import load, load_table
     from multimargin.datasets.multilabel_data import MultilabelData
     from multimargin.datasets.npz import load_npz
-    from multimargin.datasets.svmlight import load_svmlight
+    from multimargin.datasets.svmlight import load_extreme, load_svmlight
 
 __all__ = [
     "Description",
@@ -39,6 +38,7 @@ _MODULES = {
     "Description": "description",
     "describe": "description",
     "load_digit_attributes": "digits",
+    "load_extreme": "svmlight",
     "load": "loading",
     "load_table": "loading",
     "MultilabelData": "multilabel_data",

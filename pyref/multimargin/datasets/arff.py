@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,16 @@ from scipy import sparse
 
 from multimargin.checks.names import listed, places_of
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._nominal import SPARSE_DENSITY, feature_matrix
 from multimargin.datasets._reading import reading, uncompressed
-from multimargin.datasets.arff_rows import ArffTable, places_of_labels, read_arff
+from multimargin.datasets.arff_rows import ArffTable, Attribute, places_of_labels, read_arff
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.table_columns import Columns, named_columns
-from multimargin.typing import Features
+from multimargin.typing import Features, is_sparse
+
+# Features with a smaller share of nonzero values are better stored as CSR.
+_SPARSE_DENSITY = 0.1
+# Missing values fill all columns of their attribute; more of them are refused.
+_MAX_MISSING_ENTRIES = 10_000_000
 
 
 def load_arff(
@@ -99,7 +104,7 @@ def load_arff(
         data = MultilabelData.concatenate(parts)
         stem = stem.removesuffix("-train")
     X = data.X
-    if sparse.issparse(X) or np.count_nonzero(X) < SPARSE_DENSITY * X.size:
+    if sparse.issparse(X) or np.count_nonzero(X) < _SPARSE_DENSITY * X.size:
         X = sparse.csr_array(X)
     return replace(data, X=X, name=stem if name is None else name)
 
@@ -190,3 +195,54 @@ def _indicator(
                 f"{wrong[0]}; expected 0, 1 or ?"
             )
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
+
+
+def feature_matrix(values: Features, attributes: Sequence[Attribute]) -> tuple[Features, list[str]]:
+    """Turn the values of attributes into numbers, nominal ones as `load_arff` describes."""
+    names_of = [_feature_names(attribute) for attribute in attributes]
+    names = [name for one in names_of for name in one]
+    widths = np.array([len(one) for one in names_of], dtype=np.int32)
+    firsts = np.cumsum(widths, dtype=np.int32) - widths
+    plain = np.array([attribute.is_plain for attribute in attributes], dtype=bool)
+    numbers, codes = values[:, plain], values[:, ~plain]
+    codes = codes.toarray() if is_sparse(codes) else codes
+    nominal = [attribute for attribute in attributes if not attribute.is_plain]
+    found = [
+        _entries(column, attribute, first)
+        for column, attribute, first in zip(codes.T, nominal, firsts[~plain], strict=True)
+    ]
+    numbers = sparse.coo_array(numbers)
+    found.append((numbers.row, firsts[plain][numbers.col], numbers.data))
+    rows, columns, entries = (np.concatenate(part) for part in zip(*found, strict=True))
+    X = sparse.csr_array((entries, (rows, columns)), shape=(values.shape[0], len(names)))
+    X.eliminate_zeros()
+    is_dense = not is_sparse(values) and len(attributes) >= _SPARSE_DENSITY * len(names)
+    return (X.toarray() if is_dense else X), names
+
+
+def _feature_names(attribute: Attribute) -> list[str]:
+    if attribute.is_plain or attribute.is_binary_number:
+        return [attribute.name]
+    return [f"{attribute.name}={value}" for value in attribute.values or ()]
+
+
+def _entries(codes: Any, attribute: Attribute, first: int) -> tuple[Any, Any, Any]:
+    """Return rows, columns from `first` on, and values of a nominal attribute that are not 0.
+
+    They are NaN in all of its columns where its value is missing.
+    """
+    places = np.arange(codes.size, dtype=np.int32)
+    if attribute.is_binary_number:
+        # 0 stands for the number 1, and 1 for 0.
+        return places, np.full(codes.size, first), 1.0 - codes
+    is_missing, width = np.isnan(codes), len(attribute.values or ())
+    known, missing = places[~is_missing], places[is_missing]
+    if missing.size * width > _MAX_MISSING_ENTRIES:
+        raise ValueError(
+            f"the attribute {attribute.name!r} has {width:,} values and is missing in "
+            f"{missing.size:,} rows; expected fewer of either: each would fill all of its columns"
+        )
+    rows = np.concatenate([known, np.repeat(missing, width)])
+    every = np.arange(width, dtype=np.int32)
+    columns = np.concatenate([codes[known].astype(np.int32), np.tile(every, missing.size)])
+    return rows, first + columns, np.repeat([1.0, np.nan], [known.size, rows.size - known.size])

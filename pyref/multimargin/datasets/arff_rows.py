@@ -15,11 +15,10 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy import sparse
 
-from multimargin.checks.names import places_of, quoted
+from multimargin.checks.names import first_repeated, places_of, quoted
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._names import first_repeated
-from multimargin.datasets._nominal import Attribute
 from multimargin.datasets._reading import opened_text, reading, uncompressed
+from multimargin.datasets.table_cells import label_value
 from multimargin.datasets.table_columns import named_columns
 from multimargin.notices import warn
 from multimargin.typing import Frame
@@ -39,6 +38,42 @@ _COMMENT = re.compile(rf"""((?:{_QUOTED}|[^"'%]|(?<!\s)%)*+)%""")
 _WEIGHT = re.compile(r",\s*\{\s*([-+.\deE]+)\s*\}\s*$")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 _MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?\d+)")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Name and, for a nominal attribute, the declared values."""
+
+    name: str
+    values: tuple[str, ...] | None  # The declared values; None for a number
+    # The declared type, of an attribute that is neither: text or a date
+    other: str = ""
+
+    def __str__(self) -> str:
+        declared = self.other or "numeric" if self.values is None else self.values
+        return f"{self.name!r} ({declared})"
+
+    @property
+    def is_binary_number(self) -> bool:
+        """True if declared with the values 0 and 1, or one of them."""
+        return self.values is not None and set(self.values) <= {"0", "1"}
+
+    @property
+    def is_reversed(self) -> bool:
+        """True if the code 0, which stands for the first declared value, means the number 1."""
+        return self.values is not None and self.is_binary_number and self.values[0] == "1"
+
+    @property
+    def relevant_codes(self) -> list[float] | None:
+        """Labels, 0 or 1, of the codes of the declared values; None if they are not labels."""
+        meant = [label_value(value) for value in self.values or ()]
+        codes = [max(0.0, value) for value in meant if value in (-1.0, 0.0, 1.0)]
+        return codes if len(set(codes)) == len(meant) > 0 else None
+
+    @property
+    def is_plain(self) -> bool:
+        """True if the numbers, or the codes 0 and 1 of the declared values, are the feature."""
+        return self.values is None or (len(self.values) <= 2 and not self.is_reversed)
 
 
 @dataclass(frozen=True)

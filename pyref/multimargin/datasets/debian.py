@@ -5,8 +5,6 @@ from pathlib import Path
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 
-_FILE = Path(__file__).parent / "debian_tags.npz"
-
 
 def load_debian_tags() -> MultilabelData:
     """Load programs of Debian: which tags has a program, by the words of its description?
@@ -47,4 +45,4 @@ splits={'train': 1556, 'test': 779})
     >>> [tag for tag, relevant in zip(data.label_names, data.Y[row]) if relevant][-2:]
     ['use::downloading', 'works-with::file']
     """
-    return load_npz(_FILE, name="debian tags")
+    return load_npz(Path(__file__).with_name("debian_tags.npz"), name="debian tags")

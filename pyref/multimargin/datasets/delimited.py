@@ -8,7 +8,6 @@ import csv
 import io
 import re
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from multimargin.datasets._reading import not_utf8, opened_text, reading
 from multimargin.datasets.odd_rows import plain_name, refuse_rule
 from multimargin.datasets.sources import BETWEEN_QUOTES, DELIMITERS
 from multimargin.datasets.table_cells import is_number
-from multimargin.notices import warn
+from multimargin.notices import silenced, warn
 from multimargin.targets.given import column_of
 from multimargin.targets.names import label_name
 
@@ -107,8 +106,7 @@ def read_delimited(
 @_cells_of_any_length()
 def names_at_the_top(path: Path, ending: str) -> list[str]:
     """Return the names of columns by the first lines of a file, those of empty columns, too."""
-    with warnings.catch_warnings(), reading(path, "path"):
-        warnings.simplefilter("ignore")
+    with silenced(UserWarning), reading(path, "path"):
         dialect, _ = _dialect_of(path, ending)
     return [column_name(n) or f"column{k}" for k, n in enumerate(dialect.names, start=1)]
 
@@ -138,10 +136,6 @@ def column_name(name: object) -> str:
     return _MADE_UP.sub("", label_name(str(name)))
 
 
-def _alike(cell: str, name: str) -> bool:
-    return plain_name(cell) == plain_name(name)
-
-
 def _head(path: Path) -> tuple[list[str], str | None]:
     """Return the first lines of a file, with line ends, and the delimiter."""
     with _opened(path) as stream:
@@ -160,15 +154,10 @@ def _head(path: Path) -> tuple[list[str], str | None]:
 def _rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:
     """Return the first rows of some lines, without blank ones."""
     rows: list[list[str]] = []
-    try:
-        for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
-            if row:
-                rows.append(row)
-            if len(rows) == HEAD_ROWS:
-                break
-    except csv.Error:
-        # A quote that is not closed.
-        pass
+    # A quote may not be closed: those above it.
+    with suppress(csv.Error):
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+        rows.extend(islice(filter(None, reader), HEAD_ROWS))
     return rows
 
 
@@ -238,7 +227,8 @@ def numbered_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 
 def _is_data(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row is data: it has numbers, or cells, where the others do."""
-    rows = [row for row in rows if len(row) == len(first) and not all(map(_alike, row, first))]
+    names = [*map(plain_name, first)]
+    rows = [row for row in rows if len(row) == len(first) and [*map(plain_name, row)] != names]
     # A word above numbers is a name.
     if any(
         not is_number(cell) and all(is_number(row[place]) for row in rows)

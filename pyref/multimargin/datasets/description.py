@@ -188,11 +188,8 @@ def of_one_value(Y: Marks, label_names: Sequence[str]) -> list[str]:
 def _missing(data: MultilabelData) -> list[tuple[str, int]]:
     """Count the missing values of the features that have some."""
     X: Any = data.X
-    if sparse.issparse(X):
-        columns = X.indices[np.isnan(X.data)]
-        missing = np.bincount(columns, minlength=data.n_features)
-    else:
-        missing = np.count_nonzero(np.isnan(X), axis=0)
+    # NaN alone differs from itself, in sparse matrices, too.
+    missing = (X != X).sum(axis=0)
     return [(data.feature_names[j], int(missing[j])) for j in np.flatnonzero(missing).tolist()]
 
 

@@ -16,8 +16,6 @@ _ATTRIBUTES: dict[str, tuple[int, ...]] = {
     "Fibonacci number": (0, 1, 2, 3, 5, 8),
 }
 
-_HIGHEST_PIXEL = 16.0
-
 
 def load_digit_attributes() -> MultilabelData:
     """Load scikit-learn's handwritten digits with seven attributes of the digit as labels.
@@ -56,13 +54,13 @@ splits={'train': 1198, 'test': 599})
     """
     digits = load_digits()
     Y = np.column_stack([np.isin(digits.target, relevant) for relevant in _ATTRIBUTES.values()])
-    rows = np.arange(len(digits.target))
-    train_size = 2 * len(rows) // 3
+    n = len(digits.target)
+    train, test = np.split(np.arange(n), [2 * n // 3])
     return MultilabelData(
-        X=digits.data / _HIGHEST_PIXEL,
+        X=digits.data / 16.0,
         Y=Y.astype(np.uint8),
         feature_names=digits.feature_names,
         label_names=tuple(_ATTRIBUTES),
         name="digit attributes",
-        splits={"train": rows[:train_size], "test": rows[train_size:]},
+        splits={"train": train, "test": test},
     )

@@ -11,7 +11,6 @@ from multimargin.datasets._reading import check_label_cells, reading, uncompress
 from multimargin.datasets.arff import load_arff
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
-from multimargin.datasets.extreme import load_extreme
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.sources import (
@@ -24,7 +23,7 @@ from multimargin.datasets.sources import (
     own_name,
     parts_of,
 )
-from multimargin.datasets.svmlight import load_svmlight
+from multimargin.datasets.svmlight import load_extreme, load_svmlight
 from multimargin.datasets.table_columns import ColumnRoles, Columns, columns_of
 from multimargin.datasets.tables import naming_parts, read_table
 
@@ -170,8 +169,8 @@ def _load_parts(
     """Load a data set from its files by part, in the format of the first."""
     file, test = parts["train"], parts.get("test")
     kind = kind_of(file)
-    # Of an ARFF file, texts may be left out, or are to be read.
-    if is_table(file) and (kind != ".arff" or _OF_TABLES & {*options}):
+    # An ARFF file is read as a table where its texts or tags are asked for.
+    if _OF_TABLES & {*options} if kind == ".arff" else is_table(file):
         if isinstance(labels, os.PathLike) and kind != ".arff":
             raise TypeError(f"labels is the path {labels}; expected columns of the table {file}")
         return load_table(file, labels=labels, test=test, name=name, **options)

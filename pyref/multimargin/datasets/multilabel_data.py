@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from multimargin.checks.arrays import check_readable
+from multimargin.checks.names import first_repeated, printable
 from multimargin.checks.storage import canonical
-from multimargin.datasets._names import first_repeated, printable
 from multimargin.datasets._reading import imported
 from multimargin.datasets.table_columns import ColumnRoles, columns_of
 from multimargin.datasets.table_tags import tags_of_long_table

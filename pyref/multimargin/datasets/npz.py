@@ -104,11 +104,8 @@ def check_size_of_array(
         )
     with archive.open(member) as stream:
         try:
-            version = np.lib.format.read_magic(stream)
-            read_header = {
-                (1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0,
-            }[version]
+            major, _ = np.lib.format.read_magic(stream)
+            read_header = getattr(np.lib.format, f"read_array_header_{major}_0")
             shape, _, dtype = read_header(stream)
         except Exception as error:
             # NumPy evaluates the header as a literal, which raises nearly anything.

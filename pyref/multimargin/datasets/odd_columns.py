@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import option, quoted
-from multimargin.datasets.listed_text import body_of_list, has_quotes
+from multimargin.datasets.strange_tags import DITTO
 from multimargin.datasets.table_cells import (
+    WITH_ZEROS,
     Cells,
+    are_row_numbers,
     example_of,
     plain_words,
-    rise_by_one,
-    zeros_in_front,
 )
+from multimargin.datasets.tag_objects import is_quoted_list
 from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank
@@ -23,10 +24,11 @@ from multimargin.targets.names import label_name, warn_of_lookalikes
 _A_FEW = 3
 # A number is the sum of fewer others by chance.
 _MANY_SUMMED = 5
-_KEY = re.compile(
-    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|doi|sku|ssn|phone|tel|mobile)"
+_CODE = re.compile(
+    "(?:.*[_ .-])?(?:id|ids|uid|guid|key|index|nr|isbn|ean|barcode|doi|sku|ssn|phone|tel|mobile"
+    "|code|category|cluster|type|fips|naics|sex|gender|race|ethnicity|nationality|religion"
+    "|marital_status|occupation|level_[0-9])"
 )
-_CODE = re.compile("(?:.*[_ .-])?(?:id|code|category|cluster|type)")
 # Codes of surveys and instruments for a missing number.
 _MISSING = [
     *(-1, -9, -999.25, 1e20, 1e30),
@@ -40,14 +42,13 @@ _MISSING = [
 
 def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
     """Warn of a column that numbers the rows, or is called a key or a code."""
-    name = plain_words(cells.name)
-    is_key = _KEY.fullmatch(name) and len(cells.values) == len(cells.texts) > 1
-    if is_key or rise_by_one(numbers):
+    is_code = _CODE.fullmatch(plain_words(cells.name))
+    if (is_code and len(cells.values) == len(cells.texts) > 1) or are_row_numbers(numbers):
         warn(
             f"the column {cells.name!r} has another number in each row and is used as a feature; "
             f"drop it if it is none ({option('--drop', [cells.name])})"
         )
-    elif _CODE.fullmatch(name) and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
+    elif is_code and len(cells.texts) > 2 and not np.any(np.floor(numbers) < numbers):
         warn(
             f"the column {cells.name!r} has codes by its name, and is read as quantities; "
             f"{option('--nominal', [cells.name])} reads names"
@@ -92,9 +93,10 @@ def warn_of_names(cells: Cells) -> None:
     warn_of_lookalikes(dict.fromkeys(map(label_name, texts)), f"the column {cells.name!r} has")
     words = np.array([of is None for of in cells.amounts], dtype=bool)
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
-    zeros = zeros_in_front(texts) if cells.as_text else None
+    zeros = next(filter(WITH_ZEROS.fullmatch, texts), None) if cells.as_text else None
+    ditto = next(filter(DITTO.search, texts), None)
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
-    if list_tags(texts, n_rows) or any(has_quotes(body_of_list(t) or "") for t in texts):
+    if list_tags(texts, n_rows) or any(map(is_quoted_list, texts)):
         told = f"several names in a cell, {example_of(texts)}"
         advice = "pandas' Series.str.get_dummies makes a column of 0 and 1 for each"
     elif (
@@ -103,6 +105,9 @@ def warn_of_names(cells: Cells) -> None:
         # As merged cells are saved, which have their value in the first of them alone.
         told = f"{len(texts)} different names and nothing in the rows between"
         advice = "if each holds for the rows below it, fill these (pandas' ffill)"
+    elif ditto is not None:
+        told = f"{quoted(ditto)} in row {cells.row_of(ditto)}, a mark for the cell above"
+        advice = "if it is one, write what is meant (pandas' ffill)"
     elif zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
     elif stored and texts and cells.types == {str} and cells.units is not None:

@@ -169,10 +169,7 @@ def _visible(files: Iterable[Path]) -> list[Path]:
     """Return files that are not hidden by their names, sorted: "part-2" before "part-10"."""
     return sorted(
         (file for file in files if file.is_file() and not file.name.startswith((".", "_"))),
-        key=lambda file: [
-            (piece.zfill(20) if piece.isdecimal() else piece)
-            for piece in re.split("([0-9]+)", file.name)
-        ],
+        key=lambda file: re.sub("[0-9]+", lambda number: number[0].zfill(20), file.name),
     )
 
 

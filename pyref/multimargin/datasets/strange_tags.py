@@ -6,6 +6,10 @@ from collections.abc import Collection, Sequence
 from multimargin.checks.names import quoted
 from multimargin.notices import warn
 
+DITTO = re.compile(
+    "(?i)^\\s*(?:[\"\u2033\u201c\u201d\u3003]|''|,,|-\"-|do\\.|ditto|idem|dto\\.)\\s*$"
+)
+"""A cell that stands for the one above it."""
 # Patterns that names hardly contain.
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
@@ -21,9 +25,11 @@ _STRANGE = {
     "a word for nothing, which is read as a name": (
         r"(?i)^(?:#?n/?a|nan|none|null|<na>|\\n|undefined|[-?]+|\(?(?:none|no \w+(?: \w+)?)\))$"
     ),
+    "a mark for the cell above, which is read as a name": DITTO.pattern,
     "a word for more names, which is read as a name": (
-        r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?))$"
+        r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?)|all of (?:the above|these))$"
     ),
+    "how often, a part of the name": r"\s[x×]\s?[0-9]+$",
 }
 # Patterns that are strange if all names have them.
 _STRANGE_IF_ALL = {
@@ -32,7 +38,7 @@ _STRANGE_IF_ALL = {
     "quotes, which are read literally": r"^['\"`‘“„«]|['\"`’”»]$",
     "digits 0 and 1 alone, as the rows of an indicator have": r"^[01](?:\W*[01])+$",
     "addresses, a part of the name": r"https?://",
-    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|__label__)",
+    "a mark in front, a part of the name": r"^(?:[•‣◦▪·*–-]\s|[#@]|[+-](?=\w)|__label__)",
 }
 # Patterns that are not part of names if all cells have them, but not all names.
 _AROUND_CELLS = {"begins": r"^\w+\s?:\s+", "ends": r"(?<!\.)\.$"}

@@ -1,4 +1,4 @@
-"""Reader of multi-label files in svmlight / LIBSVM format."""
+"""Readers of multi-label files in svmlight / LIBSVM format, and of those with its rows."""
 
 import os
 import re
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from multimargin.checks.names import quoted
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._reading import (
@@ -22,10 +23,13 @@ from multimargin.datasets._reading import (
     uncompressed,
 )
 from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.notices import warn
 
 _COMMAS = re.compile(rb"\s*,[\s,]*")
 # Labels, and the number of the first feature after a blank.
 _LABELS = re.compile(rb"(.*)\s([^\s,]+)", re.DOTALL)
+# The longest first line that is read in search of three numbers.
+_LONGEST_HEAD = 200
 
 
 def load_svmlight(
@@ -121,6 +125,62 @@ def load_svmlight(
         )
 
 
+def load_extreme(path: str | os.PathLike[str]) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Load a file of the Extreme Classification Repository, with thousands of labels.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; one that ends in .gz, .bz2 or .xz is decompressed. Its first line is ``n d q``,
+        the numbers of rows, features and labels; each of the n lines that follow has the numbers of
+        a row's labels and its features, such as ``3,17 0:0.5 12:1``, both counted from 0. A row
+        without labels starts with its first feature; one without either is a blank line.
+
+    Returns
+    -------
+    X : csr_array of shape (n, d)
+        Features.
+    Y : csr_array of shape (n, q)
+        Label indicator, uint8. It is sparse, unlike that of a `MultilabelData`: all methods fit to
+        it as it is.
+
+    Raises
+    ------
+    ValueError
+        If the file is not in this format, or has other numbers of rows, features or labels than its
+        first line.
+
+    Examples
+    --------
+    >>> from tempfile import NamedTemporaryFile
+    >>> from multimargin.datasets import load_extreme
+    >>> with NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("2 3 4\\n0,2 0:1.5 2:1\\n 1:0.5\\n")
+    ...     file.flush()
+    ...     X, Y = load_extreme(file.name)
+    >>> X.toarray().tolist(), Y.toarray().tolist()
+    ([[1.5, 0.0, 1.0], [0.0, 0.5, 0.0]], [[1, 0, 1, 0], [0, 0, 0, 0]])
+    """
+    file = existing_file(path, "path")
+    with reading(file, "path"), opened(file) as stream:
+        n, d, q = _head(stream.readline(_LONGEST_HEAD), file)
+        X, sets = read_lines(Lines(stream, first=2, rows=n), n_features=d)
+        if X.shape[0] != n:
+            raise ValueError(
+                f"path: {file} has {X.shape[0]} rows; expected {n} as in its first line"
+            )
+        expected = f"integers from 0 to {q - 1}, by its first line"
+        labels = checked_labels(sets, "path", file, below=q, expected=expected)
+        rows = np.repeat(np.arange(n), [len(labels) for labels in sets])
+        ones = np.ones(labels.size, dtype=np.uint8)
+        Y = sparse.csr_array((ones, (rows, labels)), shape=(n, q))
+        # A label that is listed twice is relevant once.
+        Y.data[:] = 1
+        # Of rows without features.
+        X.eliminate_zeros()
+        return sparse.csr_array(X), Y
+
+
 class Lines:
     """The lines of a stream for scikit-learn's reader, with labels without blanks."""
 
@@ -138,14 +198,18 @@ class Lines:
         """Leave the stream to whoever opened it."""
 
     def __iter__(self) -> Iterator[bytes]:
+        has_groups = False
         for number, line in enumerate(self._stream, start=self.number + 1):
             self.number = number
+            has_groups = has_groups or b" qid:" in line
             line = _joined(line) if b"," in line else line
             if self._rows is not None and self._rows > 0:
                 self._rows -= 1
                 # A stored zero, so that the line is a row.
                 line = line if line.strip() else b"0:0\n"
             yield line
+        if has_groups:
+            warn("qid, which says that rows belong together, is left out; fit takes such as groups")
 
 
 def _joined(line: bytes) -> bytes:
@@ -208,3 +272,15 @@ def checked_labels(
             f"{argument}: {file} has the label {labels[wrong][0]:g}; expected {expected}"
         )
     return labels.astype(np.intp)
+
+
+def _head(line: bytes, file: Path) -> tuple[int, int, int]:
+    """Return the three numbers of the first line."""
+    words = line.split()
+    if len(words) != 3 or not all(word.isdigit() and int(word) > 0 for word in words):
+        raise ValueError(
+            f"path: {file} starts with {quoted(line)}; expected three positive numbers 'n d q': of "
+            "rows, features and labels"
+        )
+    n, d, q = map(int, words)
+    return n, d, q

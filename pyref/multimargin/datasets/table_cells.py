@@ -23,8 +23,8 @@ _NUMERAL = {
     mark: re.compile(rf"\s*[+-]?(?:{_DIGITS.format(mark=re.escape(mark))})\s*", re.IGNORECASE)
     for mark in (".", ",")
 }
-_WITH_ZEROS = re.compile(r"\s*0[0-9]+\s*")
-_LINE_WITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
+WITH_ZEROS = re.compile(r"\s*0[0-9]+\s*")
+_LINEWITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
 _CURRENCY = (
     r"(?:[A-Z]{0,2}[$€£¥₹₩₽₺₫₪₴฿]|USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL"
     r"|KRW|RUB|TRY|ZAR|Rs\.?|kr\.?|zł|Kč|Ft)"
@@ -63,7 +63,7 @@ _NO_NUMBER = {
 _DASHES = {"-", "--", "–", "—", ".", ".."}
 # Number of rows from which a column is judged.
 _HEAD = 50
-# Fewer numbers rise from row to row by chance.
+# Fewer numbers are all different, without a gap, by chance.
 _MANY_STEPS = 10
 _FORMULA = re.compile(r"'(?='*[=+\-@])")
 
@@ -131,7 +131,7 @@ class Cells:
         if any(amount(text, self.mark) is None for text in self.first[:1]):
             return None
         found = self.amounts
-        if None in found or any(map(_WITH_ZEROS.fullmatch, self.texts)):
+        if None in found or any(map(WITH_ZEROS.fullmatch, self.texts)):
             return None
         return {*_apart(unit or "" for number, unit in filter(None, found) if number == number)}
 
@@ -246,7 +246,7 @@ def plain_numbers(values: "Column", mark: str = ".") -> NDArray[np.float64] | No
         return None
     signs = b"0123456789+-eE\n" + (b"." if mark == "." else b"")
     others = lines.encode("utf-8", "replace").translate(None, signs)
-    if others or _LINE_WITH_ZEROS.search(lines):
+    if others or _LINEWITH_ZEROS.search(lines):
         return None
     try:
         if getattr(values.dtype, "storage", "") == "pyarrow" and "+" not in lines:
@@ -307,6 +307,12 @@ def label_value(text: str) -> float | None:
     return number if unit is None and number in (0.0, 1.0, -1.0) else None
 
 
+def score_of(text: str) -> float | None:
+    """Return the number of a text as of a label, or another number, None for what is none."""
+    number, _ = amount(text) or (None, None)
+    return number if (value := label_value(text)) is None else value
+
+
 def _apart(units: Iterable[str]) -> list[str]:
     """Return the units of a column that must not be mixed, "" for none, each once."""
     units = [*dict.fromkeys(units)]
@@ -347,14 +353,10 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
     return cells.mapped(numbers.__getitem__) if plain is None else plain, "".join(units)
 
 
-def rise_by_one(numbers: NDArray[np.float64]) -> bool:
-    """Return whether numbers rise by one from row to row."""
-    return numbers.size >= _MANY_STEPS and bool((numbers[1:] == numbers[:-1] + 1.0).all())
-
-
-def zeros_in_front(texts: Sequence[str]) -> str | None:
-    """Return the first whole number with zeros in front."""
-    return next((text for text in texts if _WITH_ZEROS.fullmatch(text)), None)
+def are_row_numbers(numbers: NDArray[np.float64]) -> bool:
+    """Return whether numbers are all different, without a gap, in any order."""
+    is_long = numbers.size >= _MANY_STEPS and np.ptp(numbers) == numbers.size - 1
+    return bool(is_long and (np.diff(np.sort(numbers)) == 1.0).all())
 
 
 def example_of(texts: Sequence[str]) -> str:

@@ -21,13 +21,7 @@ from multimargin.datasets.odd_columns import (
 )
 from multimargin.datasets.table_cells import Cells, amounts_of, label_value
 from multimargin.datasets.table_dates import date_parts
-from multimargin.datasets.table_kinds import (
-    WORD,
-    Kind,
-    decimal_mark,
-    kind_of,
-    vector_of,
-)
+from multimargin.datasets.table_kinds import WORD, Kind, decimal_mark, kind_of, vector_of
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.names import as_written, label_name
@@ -129,10 +123,8 @@ def uses_of_columns(frame: "Frame", columns: TableColumns) -> dict[str, list[str
     uses["group"] = chosen_columns(frame, columns.group, "group")
     if columns.group is not None and uses["group"] != [columns.group.strip()]:
         raise ValueError(f"group is {columns.group!r}; expected the name of one column")
-    both = [column for column in uses["tags_column"] if column in dropped]
-    if both:
-        raise ValueError(f"drop has {both[0]!r}, which is given as tags_column")
-    for (use, of), (other, of_other) in combinations(uses.items(), 2):
+    tags = ("tags_column", uses["tags_column"])
+    for (use, of), (other, of_other) in [*combinations(uses.items(), 2), (tags, ("drop", dropped))]:
         both = [column for column in of if column in of_other]
         if both:
             raise ValueError(
@@ -150,10 +142,12 @@ def chosen_columns(
     if wanted is None:
         if argument != "labels":
             return []
+        count = len(labels_at_the_end(frame))
+        guess = f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
         raise ValueError(
             "labels is not given, expected names of columns (NAME,NAME,...), a pattern such as "
             "'tag:*', or last:N; or tags_column, the column that lists the tags of each row. The "
-            f"columns are {listed(columns)}{_guess(frame)}"
+            f"columns are {listed(columns)}{guess}"
         )
     return named_columns(columns, wanted, argument)
 
@@ -449,12 +443,6 @@ def as_text_column(values: "Column") -> list[str]:
         value if type(value) is str else "" if is_missing(value) else as_written(value)
         for value in values.tolist()
     ]
-
-
-def _guess(frame: Any) -> str:
-    """Name the columns at the end that look like labels."""
-    count = len(labels_at_the_end(frame))
-    return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
 
 
 def labels_at_the_end(frame: "Frame") -> list[str]:

@@ -52,6 +52,12 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
 
     def transform(self, X: Frame, **params: Any) -> Features:
         """Return the numbers of a table; warn of columns most of whose names or words are new."""
+        features = super().transform(X, **params)
+        self.warn_of_new(X, features)
+        return features
+
+    def warn_of_new(self, X: Frame, features: Any) -> None:
+        """Warn of columns of a table, given its numbers, most of whose names or words are new."""
         for name, parts, places in self.transformers_:
             if name != _NAMES:
                 continue
@@ -65,7 +71,6 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                         f"{len(new)} of {len(X)} rows, such as {quoted(str(new.iloc[0]))}, which "
                         f"are ignored; known are {listed(known.tolist())}"
                     )
-        features = super().transform(X, **params)
         for name, _, column in self.transformers_:
             if name.startswith(_TEXT):
                 block = sparse.csr_array(features[:, self.output_indices_[name]])
@@ -76,7 +81,6 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
                         f"the column {column!r} has no word of the fitted rows in {new} of "
                         f"{len(X)} rows, of which the model knows nothing then"
                     )
-        return features
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the features."""

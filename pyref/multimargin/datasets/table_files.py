@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multimargin.checks.memory import check_file_fits
-from multimargin.checks.names import listed, quoted
+from multimargin.checks.names import first_repeated, listed, quoted, unique_names
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._names import first_repeated, unique_names
 from multimargin.datasets._reading import (
     check_unpacked,
     imported,
@@ -177,10 +176,11 @@ def frame_of(columns: Mapping[Any, NDArray[np.generic]], index: ArrayLike | None
 def with_plain_names(frame: Frame, what: str) -> Frame:
     """Return a frame whose columns have names without blanks around them, and nothing invisible.
 
-    One without a name that holds nothing, or numbers the rows, is left out.
+    One without a name that holds nothing is left out, and so is an index: the first column, or one
+    that pandas has named.
     """
     names = [column_name(column) for column in frame.columns]
-    kept = [k for k, name in enumerate(names) if name or not _says_nothing(frame.iloc[:, k])]
+    kept = [place for place, name in enumerate(names) if name or not _says_nothing(frame, place)]
     if len(kept) < len(names):
         frame = frame.iloc[:, kept]
     found = [names[place] or f"column{place + 1}" for place in kept]
@@ -197,11 +197,13 @@ def with_plain_names(frame: Frame, what: str) -> Frame:
     return frame
 
 
-def _says_nothing(column: Any) -> bool:
-    """Return whether cells are blank, or number the rows from any number, as an index does."""
-    texts = [as_written(cell) for cell in column.tolist() if not is_missing(cell)]
-    numbers = [int(text) for text in texts if re.fullmatch("[0-9]{1,15}", text)]
-    return not any(map(str.strip, texts)) or len(numbers) == len(column) == len(set(numbers))
+def _says_nothing(frame: Any, place: int) -> bool:
+    """Return whether a column is blank, or an index, which numbers the rows from any number."""
+    cells = frame.iloc[:, place].tolist()
+    texts = [as_written(cell) for cell in cells if not is_missing(cell)]
+    numbers = {text for text in texts if re.fullmatch("[0-9]{1,15}", text)}
+    is_index = len(numbers) == len(cells) and (place == 0 or str(frame.columns[place]).strip())
+    return bool(is_index) or not any(map(str.strip, texts))
 
 
 def _read_workbook(file: Path, pandas: Any) -> Any:

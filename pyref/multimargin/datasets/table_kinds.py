@@ -54,7 +54,11 @@ LISTING = (list, tuple, set, frozenset, np.ndarray, Mapping)
 _OBJECT = re.compile(r"""\s*\{(?:\s*["'].*:.*)?\}\s*""", re.DOTALL)
 # As whole numbers are written with points between thousands.
 _IN_GROUPS = re.compile(r"[+-]?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]{0,2}|0)")
-_NUMBERS_IN_BRACKETS = re.compile(r"\s*\[[-+.0-9eE,\s]*\]\s*")
+# "[1 2]", "array([1, 2], dtype=int8)", "(1, 2)"; a number alone in round ones is an amount owed.
+_VECTOR = re.compile(
+    r"\s*([\w.]+\()?\s*(?:\[([-+.0-9eE,\s]*)\]|[({]([-+.0-9eE\s]*,[-+.0-9eE,\s]*)[)}])"
+    r"(?(1)(?:,[^()]*)?\))\s*"
+)
 
 
 # Numbers that are likely not quantities: their nature, pattern, the proposed option, and which
@@ -68,6 +72,15 @@ _CODES = (
         *("parts of the data", "[0-9]{1,2}|(?i:true|false)"),
         *("parts of the data by the column's name", "--drop"),
         "(?:^|[^a-z])(?:k?folds?|splits?|partition|i[sn]_(?:train|test|validation))(?:[^a-z]|$)",
+    ),
+    (
+        *("weights of rows", ".+", "weights of rows by the column's name", "--drop"),
+        "(?:^|[^a-z])(?:sample|instance|row|case|survey|frequency)[_ ]?weights?(?:[^a-z]|$)",
+    ),
+    (
+        # Of which 1.10 follows 1.9.
+        *("versions", r"[0-9]+\.[0-9]+", "versions by the column's name", "--nominal"),
+        "(?:^|[^a-z])(?:version|release)(?:[^a-z]|$)",
     ),
     ("keys", "[0-9]{16,}", "of 16 digits or more, which name the rows", "--drop", ""),
     ("keys", r"\+[0-9]{7,}", "with a plus sign in front, as of telephones", "--drop", ""),
@@ -137,7 +150,7 @@ def _lists_or_objects(cells: Cells) -> Kind | None:
         is_text and _all_are(_OBJECT, cells)
     ):
         return _asked("objects", "objects", cells.texts, "--drop")
-    if is_text and _all_are(_NUMBERS_IN_BRACKETS, cells):
+    if is_text and _all_are(_VECTOR, cells):
         filled: list[Any] = cells.texts
     elif any(issubclass(type_, LISTING) for type_ in cells.types):
         filled = cells.filled()
@@ -163,9 +176,12 @@ def _all_are(pattern: re.Pattern[str], cells: Cells) -> bool:
 def vector_of(cell: str | Sequence[Any]) -> NDArray[np.float64]:
     """Return the numbers of a list, or of its text; raise an error where it has others."""
     if isinstance(cell, str):
-        if not _NUMBERS_IN_BRACKETS.fullmatch(cell):
+        found = _VECTOR.fullmatch(cell)
+        if found is None:
             raise ValueError(f"no list of numbers: {cell!r}")
-        cell = [float(number) for number in re.findall(r"[^][,\s]+", cell)]
+        cell = [
+            float(number) for number in re.split(r"[,\s]+", found[2] or found[3] or "") if number
+        ]
     items = list(cell)
     if not all(
         (isinstance(item, Number) and not isinstance(item, np.timedelta64)) or is_missing(item)
@@ -332,7 +348,9 @@ def _beside_numbers(cells: Cells, n_filled: int) -> list[tuple[str, int]]:
 
 
 def _is_numeral(text: str) -> bool:
-    """Return whether Python reads a text as a number: 0x1F, 1_000, digits of other scripts."""
+    """Return whether Python takes a text for a number: 0x1F, 1_000, ½, digits of other scripts."""
+    if text.strip().isnumeric():
+        return True
     for read in (float, lambda text: int(text, 0)):
         with suppress(ValueError):
             return bool(np.isfinite(read(text)))

@@ -1,6 +1,5 @@
 """Likely contents of the columns of a table, before its labels are named."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,15 +9,11 @@ import numpy as np
 
 from multimargin.checks.names import option
 from multimargin.datasets.odd_columns import warn_of_missing_numbers
-from multimargin.datasets.table_cells import Cells, amounts_of, rise_by_one
+from multimargin.datasets.table_cells import Cells, amounts_of, are_row_numbers
 from multimargin.datasets.table_columns import indicator_of_columns, labels_at_the_end, options_for
-from multimargin.datasets.table_kinds import (
-    Kind,
-    decimal_mark,
-    is_wordy,
-    kind_of,
-)
+from multimargin.datasets.table_kinds import Kind, decimal_mark, is_wordy, kind_of
 from multimargin.datasets.table_tags import recurring_tags
+from multimargin.notices import silenced
 from multimargin.typing import Frame
 
 Counts = tuple[tuple[str, int], ...]
@@ -57,8 +52,7 @@ def overview(frame: Frame, name: str, *, as_text: bool) -> TableOverview:
     cells = [Cells(column, frame[column], as_text) for column in frame.columns]
     mark = "."
     # In doubt, which a fit asks about, it is a point.
-    with warnings.catch_warnings(), suppress(ValueError):
-        warnings.simplefilter("ignore")
+    with silenced(UserWarning), suppress(ValueError):
         mark = decimal_mark(cells, None)
     found = [_column(one.with_mark(mark)) for one in cells]
     columns = tuple(column for column, _ in found)
@@ -99,8 +93,8 @@ def _column(cells: Cells) -> tuple[ColumnOverview, Kind]:
         warn_of_missing_numbers(cells.name, numbers)
         if set(numbers[np.isfinite(numbers)].tolist()) <= {0.0, 1.0}:
             kind = Kind("0 and 1", kind.reason)
-        elif rise_by_one(numbers):
-            kind = Kind("row numbers", "they rise by one", ask="--drop")
+        elif are_row_numbers(numbers):
+            kind = Kind("row numbers", "each once, without a gap", ask="--drop")
     elif kind.name in ("nominal", "keys", "text", "lists", "objects", "versions"):
         if recurring := recurring_tags(cells.values):
             tags, separator = recurring

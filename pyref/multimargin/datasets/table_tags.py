@@ -1,7 +1,6 @@
 """Columns of a table whose cells list the labels of a row."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
-from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
 from multimargin.datasets.strange_tags import warn_of_strange_cells, warn_of_strange_names
 from multimargin.datasets.table_cells import (
     Cells,
@@ -21,15 +19,17 @@ from multimargin.datasets.table_cells import (
     from_cell,
     is_nothing,
     is_number,
-    label_value,
     lists_of_rows,
     numbered_keys,
+    score_of,
 )
 from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.datasets.tag_objects import (
     INDICATOR,
+    is_quoted_list,
     items_of_cell,
+    lists_in,
     of_lists,
     parsed,
     refuse_indicator,
@@ -44,7 +44,7 @@ from multimargin.datasets.tag_separators import (
     warn_of_second_separator,
     warn_of_texts_beside_lists,
 )
-from multimargin.notices import warn
+from multimargin.notices import silenced, warn
 from multimargin.targets.given import column_of, is_blank
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written, warn_of_lookalikes
@@ -52,7 +52,6 @@ from multimargin.typing import Column, Frame
 
 # Number of cells in which names may be adjacent by chance.
 _A_FEW = 3
-_NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
 _MANY_CELLS = 2000
 # How names begin that say so, in several languages.
 _NO = re.compile(r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w")
@@ -172,9 +171,9 @@ def tags_of_long_table(frame: Frame, columns: TableColumns) -> Frame:
 def _refuse_marks(cells: Cells, dropped: Sequence[str]) -> None:
     """Raise ValueError for a column that may say which of the tags of a row apply."""
     texts = cells.texts
-    scores = [float(text) for text in texts if is_number(text) and _NUMBER.fullmatch(text.strip())]
-    is_score = len(scores) == len(texts) and all(0.0 <= score <= 1.0 for score in scores)
-    if cells.name not in dropped and texts and (is_score or None not in map(label_value, texts)):
+    scores = [score_of(text) for text in texts]
+    are_marks = all(of is not None and not abs(of) > 1.0 for of in scores)
+    if cells.name not in dropped and texts and are_marks:
         raise ValueError(
             f"one_tag_a_row: the column {cells.name!r} has {listed(texts[:2])} for tags of one "
             "row, and may say which of them apply; expected a row for each tag that applies: leave "
@@ -202,12 +201,11 @@ def recurring_tags(column: Column) -> tuple[Counter[str], str | None] | None:
     """
     cells = Cells(str(column.name), column)
     is_listing = any(issubclass(type_, LISTING) for type_ in cells.types)
-    in_quotes = any(has_quotes(body_of_list(text) or "") for text in cells.texts[:_MANY_CELLS])
+    in_quotes = any(map(is_quoted_list, cells.texts[:_MANY_CELLS]))
     if not (is_listing or in_quotes or list_tags(cells.texts, len(column))):
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with silenced(UserWarning):
             listing, separator = _listing_of(column, None)
     except ValueError:
         return None
@@ -226,9 +224,16 @@ def _listing_of(column: Any, separator: str | None) -> tuple[Listing, str | None
         lists = [items_of_cell(cell) for cell in cells]
     else:
         texts = cells if is_plain else [from_cell(as_written(cell)) for cell in cells]
-        lists = [] if is_plain else _lists_in(texts, separator, codes, name)
+        lists = [] if is_plain else lists_in(texts, separator, codes, name)
     if lists:
-        found, separator = of_lists(codes, lists, name), None
+        found = of_lists(codes, lists, name)
+        whole = [one for one in found.names if separator is not None and separator in one]
+        if whole:
+            warn(
+                f"tags_column: the column {name!r} has lists, whose names are taken whole, such as "
+                f"{quoted(whole[0])}, though separator is {separator!r}"
+            )
+        separator = None
     else:
         separator = separator_of(texts, separator, name)
         found = _of_texts(texts, separator, codes, is_plain=is_plain)
@@ -302,39 +307,3 @@ def _are_plain(cells: Sequence[Any]) -> bool:
     except TypeError:
         return False
     return not any(mark in written for mark in ("[", "(", "{", "'", QUOTE))
-
-
-def _lists_in(
-    texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
-) -> list[list[str]]:
-    """Return the names in the brackets of each text; none if the column holds no lists."""
-    bodies = list(map(body_of_list, texts))
-    filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
-    inside = {k for k in filled if bodies[k] is not None}
-    in_quotes = [k for k in filled if has_quotes(bodies[k] or "")]
-    if not inside or (not in_quotes and (len(inside) < len(filled) or separator is not None)):
-        return []
-    others = [k for k in filled if k not in inside]
-    if others:
-        raise ValueError(
-            f"tags_column: the column {name!r} has {quoted(texts[others[0]])} in row "
-            f"{int(np.argmax(codes == others[0]))}, and lists such as "
-            f"{quoted(texts[in_quotes[0]])} in others; expected lists in all rows or in none"
-        )
-    rows: list[list[str]] = []
-    for k, text in enumerate(texts):
-        try:
-            rows.append(items_of((bodies[k] if k in inside else None) or ""))
-        except ValueError as error:
-            raise ValueError(
-                f"tags_column: the column {name!r} has {quoted(text)} in row "
-                f"{int(np.argmax(codes == k))}, which is not a list of names: {error}; expected a "
-                'list such as ["red", "blue"]'
-            ) from error
-    bare = [k for k in filled if bodies[k]]
-    if not in_quotes and bare:
-        warn(
-            f"tags_column: the column {name!r} has texts in brackets, such as "
-            f"{quoted(texts[bare[0]])}, which are read as lists of names separated by commas"
-        )
-    return rows

@@ -31,6 +31,7 @@ from multimargin.datasets.table_leaks import (
     warn_of_repeated_texts,
 )
 from multimargin.datasets.table_tags import frequent, indicator_of_tags, tags_of_long_table
+from multimargin.targets.names import warn_of_lookalikes
 from multimargin.typing import Frame
 
 
@@ -83,8 +84,11 @@ class Table:
         encoder = make_encoder(self.kinds, scaling="none", impute=False, n_rows=self.n_samples)
         train = self.splits.get("train", np.arange(self.n_samples))
         encoder.fit(self.X.iloc[train])
+        X = encoder.transform(self.X)
+        for rows in self.splits.values():
+            encoder.warn_of_new(self.X.iloc[rows], X[rows])
         return {
-            "X": encoder.transform(self.X),
+            "X": X,
             "Y": self.Y,
             "feature_names": encoder.get_feature_names_out().tolist(),
             "label_names": self.label_names,
@@ -184,6 +188,7 @@ def table_of(
         counts = np.count_nonzero((Y if rows is None else Y[rows]) == 1, axis=0)
         kept = frequent(counts.tolist(), min_count)
         names, Y = [uses["labels"][k] for k in kept], Y[:, kept]
+        warn_of_lookalikes(names, "labels has")
         n_rare = counts.size - len(kept)
     if columns.kinds:
         X = features_of(frame, columns, name)
@@ -204,7 +209,7 @@ def table_of(
             kinds=kinds,
         )
         X = _features(frame, columns, cells if rows is None else {})
-        warn_of_leaks(X, Y, names, kinds)
+        warn_of_leaks(X, Y, names, kinds, uses["tags_column"])
         if groups is None:
             warn_of_repeated_texts(X, Y, columns.features)
         if columns.tags_column is not None and columns.one_tag_a_row is None:

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import listed, quoted
-from multimargin.datasets._names import NamedTwice, unique_names
-from multimargin.datasets.listed_text import body_of_list, has_quotes, items_of
-from multimargin.datasets.table_cells import is_number, label_value
+from multimargin.checks.names import NamedTwice, listed, quoted, unique_names
+from multimargin.datasets.table_cells import is_number, score_of
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank, is_missing
 from multimargin.targets.listing import Listing
 from multimargin.targets.names import as_written
+from multimargin.targets.texts import BRACKETS
 
 _LIST_IN_QUOTES = re.compile(r"\s*(['\"])(\[.*\]|\{.*\}|\(.*\))\1\s*", re.DOTALL)
 _UNREAD_LIST = re.compile(r"\s*[\[{(]\s*[\[{'\"]")
@@ -31,10 +30,30 @@ _KEYS_OF_NAMES = (
     *("name", "display_name", "displayName", "classname", "category", "title", "term", "tag", "id"),
 )
 _SCORES = ("score", "confidence", "probability", "count", "weight")
+# Other keys, or parts of them, that may say whether a name applies.
+_SAYS_SO = re.compile(
+    "(?i)score|conf|prob|certain|likel|relev|appl|select|check|present|activ|assign|accept|^p$"
+)
 # What annotation tools write of answers that count for nothing, and of each of several.
 _WITHDRAWN = {"was_cancelled": (True,), "status": ("discarded", "draft")}
 _ONE_OF_SEVERAL = ("result", "user_id")
 INDICATOR = {"0", "1", "0.", "1.", "0.0", "1.0", "True", "False", "true", "false"}
+_WRAPPED = re.compile(
+    r"\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|set|frozenset|list|tuple|tensor|deque|Index|dict_keys"
+    r"|WrappedArray|c)\((?P<inner>.*?)"
+    r"(?:,\s*dtype=[^()]*)?\))\s*",
+    re.DOTALL,
+)
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+# A name in quotes, also as NumPy's scalars show themselves, or without quotes up to a comma.
+_ITEM = re.compile(
+    rf"(?:(?:np|numpy)\.\w+\(\s*(?P<scalar>{_QUOTED}|[^()'\"]*?)\s*\)|u?(?P<quoted>{_QUOTED})"
+    r"""|(?P<bare>[^\s,'"\[\](){}:][^,'"\[\](){}]*))""",
+    re.DOTALL,
+)
+_NUMBERS = re.compile(r"[-+.0-9eE]+(?:\s+[-+.0-9eE]+)+")
+# Words of programming languages for a missing list or name.
+NOTHING = {"null", "none", "nan", "<na>"}
 
 
 def parsed(cell: Any) -> Any:
@@ -63,13 +82,49 @@ def parsed(cell: Any) -> Any:
 def items_of_cell(cell: Any) -> Any:
     """Return the items of a list in a text without objects; another cell as it is."""
     body = body_of_list(cell) if type(cell) is str else None
-    if body is None or (body and not has_quotes(body)):
+    if body is None or (body and not is_quoted_list(cell)):
         return cell
     try:
         return items_of(body)
     except ValueError:
         # Where it stands is told with others that are not lists.
         return cell
+
+
+def lists_in(
+    texts: Sequence[str], separator: str | None, codes: NDArray[np.intp], name: str
+) -> list[list[str]]:
+    """Return the names in the brackets of each text; none if the column holds no lists."""
+    bodies = list(map(body_of_list, texts))
+    filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
+    inside = {k for k in filled if bodies[k] is not None}
+    in_quotes = [k for k in filled if is_quoted_list(texts[k])]
+    if not inside or (not in_quotes and (len(inside) < len(filled) or separator is not None)):
+        return []
+    others = [k for k in filled if k not in inside]
+    if others:
+        raise ValueError(
+            f"tags_column: the column {name!r} has {quoted(texts[others[0]])} in row "
+            f"{int(np.argmax(codes == others[0]))}, and lists such as "
+            f"{quoted(texts[in_quotes[0]])} in others; expected lists in all rows or in none"
+        )
+    rows: list[list[str]] = []
+    for k, text in enumerate(texts):
+        try:
+            rows.append(items_of((bodies[k] if k in inside else None) or ""))
+        except ValueError as error:
+            raise ValueError(
+                f"tags_column: the column {name!r} has {quoted(text)} in row "
+                f"{int(np.argmax(codes == k))}, which is not a list of names: {error}; expected a "
+                'list such as ["red", "blue"]'
+            ) from error
+    bare = [k for k in filled if bodies[k]]
+    if not in_quotes and bare:
+        warn(
+            f"tags_column: the column {name!r} has texts in brackets, such as "
+            f"{quoted(texts[bare[0]])}, which are read as lists of names separated by commas"
+        )
+    return rows
 
 
 def of_lists(codes: NDArray[np.intp], cells: Sequence[Any], name: str) -> Listing:
@@ -115,19 +170,23 @@ def _objects_in(cell: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _warn_of_marks(objects: Iterable[Mapping[str, Any]], column: str) -> None:
-    """Warn of a key that is true of an object with a name, and false of another with the name."""
+    """Warn of a key that says no of some names, or has a low score.
+
+    By its name it may say so, or as it is true of an object with a name, and false of another.
+    """
     values: dict[str, dict[str, set[float | None]]] = {}
     for one in objects:
         if isinstance(name := _annotation(one), str):
             for key in one.keys() - {*_SCORES, *_WITHDRAWN}:
                 of_names = values.setdefault(key, {})
-                of_names.setdefault(name, set()).add(label_value(as_written(one[key])))
+                of_names.setdefault(name, set()).add(score_of(as_written(one[key])))
     for key, of_names in sorted(values.items()):
         marks = set[float | None]().union(*of_names.values())
-        if marks <= {0.0, 1.0} and any(len(of) > 1 for of in of_names.values()):
+        both = marks <= {0.0, 1.0} and any(len(of) > 1 for of in of_names.values())
+        if both or (_SAYS_SO.search(key) and any(of is not None and of < 0.5 for of in marks)):
             warn(
-                f"tags_column: the column {column!r} has objects whose {key!r} is yes and no for "
-                "the same name; all names are taken: leave out those that do not apply"
+                f"tags_column: the column {column!r} has objects whose {key!r} is no, or below "
+                "0.5, for some names; all names are taken: leave out those that do not apply"
             )
 
 
@@ -201,3 +260,65 @@ def refuse_indicator(rows: Sequence[Sequence[str]], name: str) -> None:
                 "is an indicator, not names; expected names of labels, or a column of 0 and 1 "
                 f"for each label: frame[{name!r}].apply(pandas.Series), and labels= its columns"
             )
+
+
+def body_of_list(text: str) -> str | None:
+    """Return the text between brackets, None for a text that is not in brackets."""
+    text = text.strip()
+    if not text.endswith(("]", ")", "}")):
+        return None
+    wrapped = _WRAPPED.fullmatch(text)
+    if wrapped:
+        text = wrapped["inner"].strip()
+    if len(text) > 1 and BRACKETS.get(text[0]) == text[-1]:
+        return text[1:-1].strip()
+    # R and Scala have no others.
+    return text if wrapped else None
+
+
+def is_quoted_list(text: str) -> bool:
+    """Return whether a text is a list whose first item is in quotes, as names in a list are."""
+    return (body_of_list(text) or "").startswith(("'", '"', "u'", 'u"', "np.", "numpy."))
+
+
+def items_of(body: str) -> list[str]:
+    """Return the names between the brackets of a list; raise ValueError if these are not names."""
+    found, place = [], 0
+    while place < len(body):
+        match = _ITEM.match(body, place)
+        if match is None:
+            raise ValueError(f"{quoted(body[place:])} is not a name")
+        found += _names_of(match)
+        rest = body[match.end() :]
+        blank = len(rest) - len(rest.lstrip())
+        place = match.end() + blank
+        if body.startswith(",", place):
+            place += 1
+            place += len(body[place:]) - len(body[place:].lstrip())
+        elif place < len(body) and not (blank and match["bare"] is None):
+            # NumPy has blanks between names in quotes; without one the quotes do not match.
+            raise ValueError(f"{quoted(body[place:])} follows a name without a comma")
+    return found
+
+
+def _names_of(match: re.Match[str]) -> list[str]:
+    bare = match["bare"]
+    token = (match["scalar"] or match["quoted"] or "") if bare is None else bare.strip()
+    if token[:1] in ("'", '"'):
+        return [_unquoted(token)]
+    if token == "...":
+        raise ValueError("some names are replaced by '...'")
+    if token.lower() in NOTHING:
+        raise ValueError(f"{token} is not a name")
+    return token.split() if _NUMBERS.fullmatch(token) else [token]
+
+
+def _unquoted(token: str) -> str:
+    if "\\" not in token:
+        return token[1:-1]
+    try:
+        # JSON knows surrogate pairs, Python single quotes.
+        return str(json.loads(token) if token[0] == '"' else literal_eval(token))
+    except (ValueError, SyntaxError):
+        # PostgreSQL: a backslash protects the next character, whatever it is.
+        return re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)

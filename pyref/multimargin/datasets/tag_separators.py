@@ -113,21 +113,17 @@ def _candidates(cells: Collection[str]) -> dict[str, bool]:
         mark for cell in cells for mark in set(cell) if not mark.isalnum() and not mark.isspace()
     )
     often = [mark for mark, count in counts.items() if 2 * count > len(cells)]
-    others = [m for m in often if category(m)[0] in "PS" and m not in _OF_NAMES]
+    others = {
+        mark: all(cell.startswith(mark) for cell in cells)
+        for mark in sorted(often)
+        if category(mark)[0] in "PS" and mark not in _OF_NAMES and mark not in SEPARATORS
+    }
     words = [cell.split() for cell in cells]
     at_ends = {word for of in words for word in (*of[:1], *of[-1:])}
     inside = Counter(word for of in words for word in {*of[1:-1]} - at_ends if word.isalpha())
     # "a und b"; and "#a #b", where each has the mark in front.
     between = {f" {word} ": False for word, n in inside.items() if n > max(len(cells) / 4, 1)}
-    return (
-        SEPARATORS
-        | between
-        | {
-            mark: all(cell.startswith(mark) for cell in cells)
-            for mark in sorted(others)
-            if mark not in SEPARATORS
-        }
-    )
+    return SEPARATORS | between | others
 
 
 def list_tags(texts: Sequence[str], n_rows: int) -> bool:

@@ -1,6 +1,5 @@
 """The lazy search of the Rank-CVM paper: one parameter at a time."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Self
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from multimargin.checks.parameters import check_integer
+from multimargin.notices import filters_put_back
 from multimargin.typing import Folds, LabelsLike, MatrixLike, Scoring
 
 Parameters = dict[str, Any]
@@ -126,8 +126,7 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
             As in `GridSearchCV.fit`.
         """
         self._check_search()
-        # Threads of scikit-learn put each other's filters back.
-        with warnings.catch_warnings():
+        with filters_put_back():
             super().fit(X, y, **params)
         return self
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from multimargin.checks.names import first_repeated
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.compare.experiment.evaluate import Job
 from multimargin.compare.experiment.identity import describe, fingerprint, identity
@@ -19,7 +20,6 @@ from multimargin.compare.experiment.tuning import Grids, Search, searches
 from multimargin.compare.results import FORMAT, Result
 from multimargin.compare.results_file import ResultsFile
 from multimargin.datasets import MultilabelData
-from multimargin.datasets._names import first_repeated
 from multimargin.datasets.tables import Table
 from multimargin.methods import find_method, make_method
 from multimargin.scaling import SCALINGS
