@@ -44,3 +44,22 @@ def columns(rows: int, features: int, labels: int) -> tuple[Any, Any]:
     scores += random.normal(size=(rows, labels)) * scores.std()
     share = min(0.5, 4.0 / labels)
     return X, (scores > np.quantile(scores, 1.0 - share)).astype(np.int64)
+
+
+def corners(rows: int, features: int, labels: int) -> tuple[Any, Any]:
+    """Dense columns of which labels see corners of two, waves and products, as in a register."""
+    random, rows = np.random.default_rng(0), sized(rows)
+    X = random.normal(size=(rows, features))
+    cuts = random.normal(size=(60, 2)) * 0.7
+    pairs = np.array([random.choice(features, 2, replace=False) for _ in cuts])
+    inside = (X[:, pairs] > cuts).all(axis=2)
+    along = X @ random.normal(size=(features, 30)) / np.sqrt(features)
+    curved = np.c_[np.sin(2.0 * along[:, :10]), along[:, 10:20] * along[:, 20:], np.abs(along)]
+    scores = sum(
+        (kind @ random.normal(size=(kind.shape[1], labels)) for kind in (1.0 * inside, curved)),
+        np.zeros((rows, labels)),
+    )
+    scores += 0.5 * random.normal(size=scores.shape) * scores.std()
+    shares = random.uniform(0.05, 0.3, size=labels)
+    cut = [np.quantile(one, 1.0 - share) for one, share in zip(scores.T, shares, strict=True)]
+    return X, (scores > cut).astype(np.int64)

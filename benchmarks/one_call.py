@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
@@ -130,6 +131,12 @@ def many_columns() -> Data:
     return _parts(X, y, 100_000)
 
 
+def register() -> Data:
+    """150,000 rows of 20 made-up columns, 8 labels that no plane divides."""
+    X, y = made_up.corners(160_000, 20, 8)
+    return _parts(X, y, 150_000)
+
+
 def thousands() -> Data:
     """36,371 descriptions, 5,692 dependencies."""
     parts, _ = dependencies(None)
@@ -138,7 +145,17 @@ def thousands() -> Data:
 
 CASES: dict[str, Callable[[], Data]] = {
     one.__name__: one
-    for one in (text, vectors, hashed, rare, many_rare, many_texts, many_columns, thousands)
+    for one in (
+        text,
+        vectors,
+        hashed,
+        rare,
+        many_rare,
+        many_texts,
+        many_columns,
+        register,
+        thousands,
+    )
 }
 
 
@@ -166,6 +183,21 @@ PEERS_OF_MANY: dict[str, list[Any]] = {
         OneVsRestClassifier(SGDClassifier(loss="log_loss", alpha=1e-5, random_state=0))
     ],
 }
+PEERS_OF_REGISTER: dict[str, list[Any]] = {
+    "logistic regression": [logistic(1.0)],
+    "boosting": [
+        OneVsRestClassifier(HistGradientBoostingClassifier(learning_rate=rate, random_state=0))
+        for rate in (0.1, 0.2)
+    ],
+    "boosting, calibrated": [
+        CalibratedClassifier(OneVsRestClassifier(HistGradientBoostingClassifier(random_state=0)))
+    ],
+    "random forest, calibrated": [
+        CalibratedClassifier(
+            RandomForestClassifier(100, min_samples_leaf=2, max_samples=0.2, random_state=0)
+        )
+    ],
+}
 PEERS_OF_THOUSANDS: dict[str, list[Any]] = {
     "RankSVM(top_k=20)": [
         RankSVM(C=10.0, kernel="linear", bias="penalized", top_k=20, threshold=0.0, random_state=0)
@@ -176,8 +208,10 @@ OURS = "LabelRankerCV"
 PEERS_OF_CASES = {
     "many_texts": PEERS_OF_MANY,
     "many_columns": PEERS_OF_MANY,
+    "register": PEERS_OF_REGISTER,
     "thousands": PEERS_OF_THOUSANDS,
 }
+NAMES = PEERS | PEERS_OF_REGISTER
 HEADS = ("P@1", "P@3", "P@5")
 MEASURES = ("P@1", "average precision", "macro AP", "AUC", "micro-F1", "macro-F1")
 
@@ -256,7 +290,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
     parser.add_argument("--fit", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
+    parser.add_argument("--peers", nargs="*", choices=NAMES, default=list(NAMES))
     parser.add_argument("--limit", type=int, default=1800)
     chosen = parser.parse_args()
     if chosen.fit:

@@ -23,7 +23,13 @@ from multimargin import (
     RankSVMz,
     ThresholdedClassifier,
 )
-from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelDiscriminant,
+    LabelForest,
+    LabelLogistic,
+    LabelNeighbours,
+)
 from multimargin.thresholds import FeaturesThreshold
 from tests.support.problems import noisy_linear_problem
 
@@ -58,6 +64,7 @@ MODELS = {
     "thresholded": ThresholdedClassifier(RankLSVM(kernel="linear", **SEED), "features"),
     "logistic": LabelLogistic(),
     "neighbours": LabelNeighbours(),
+    "boosting": LabelBoosting(5, max_samples=30, **SEED),
     "LabelRankerCV": LabelRankerCV([1.0, 10.0], threshold="samples", **SEED),
 }
 

@@ -17,7 +17,13 @@ from multimargin import (
 )
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.baselines.one_class_labels import WithOneClassLabels
-from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelDiscriminant,
+    LabelForest,
+    LabelLogistic,
+    LabelNeighbours,
+)
 from multimargin.methods import METHODS
 from multimargin.whole_fits import is_whole, whole_or_unchanged
 from tests.support.problems import noisy_linear_problem
@@ -43,6 +49,7 @@ ESTIMATORS = [
     LabelSpecificBinaryRelevance(),
     LabelSpecificClassifierChain(),
     LabelForest(2, random_state=0),
+    LabelBoosting(2, random_state=0),
     LabelLogistic(),
     LabelDiscriminant(),
     LabelNeighbours(3),

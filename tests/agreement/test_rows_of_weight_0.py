@@ -35,7 +35,13 @@ from multimargin import (
     RankSVMz,
     ThresholdedClassifier,
 )
-from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelDiscriminant,
+    LabelForest,
+    LabelLogistic,
+    LabelNeighbours,
+)
 from multimargin.calibration import LabelLift, PooledCalibration, ShortlistClassifier
 from multimargin.estimators import RelationshipOptions
 from multimargin.estimators.label_ranker import shortlists
@@ -174,6 +180,7 @@ OTHERS = {
     "binary relevance": LabelSpecificBinaryRelevance(LogisticRegression(), LLSF()),
     "chain": LabelSpecificClassifierChain(LogisticRegression(), LLSF(), order=range(4)),
     "forest": LabelForest(5, min_samples_leaf=2, random_state=0),
+    "boosting": LabelBoosting(5, max_samples=20, random_state=0),
     "discriminant": LabelDiscriminant(),
     "logistic": LabelLogistic(class_weight="balanced"),
     "neighbours": LabelNeighbours(5, metric="euclidean"),

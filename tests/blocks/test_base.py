@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from multimargin import LabelRankerCV
-from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelDiscriminant,
+    LabelForest,
+    LabelLogistic,
+    LabelNeighbours,
+)
 from tests.support.problems import noisy_linear_problem
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -12,6 +18,8 @@ pytestmark = pytest.mark.usefixtures("few_trees")
 BLOCKS = [
     LabelForest(20, random_state=0),
     LabelForest(20, n_projections=3, random_state=0),
+    LabelBoosting(20, max_samples=60, random_state=0),
+    LabelBoosting(20, n_projections=3, random_state=0),
     LabelLogistic(),
     LabelDiscriminant(),
     LabelNeighbours(5),
@@ -67,5 +75,5 @@ def test_the_stack_of_a_ranker_learns_from_known_labels():
     X, _, hidden = partly()
     options = {"loss": "hinge", "kernel": "linear", "class_weight": None, "top_k": None}
     model = LabelRankerCV([1.0], **options, random_state=0).fit(X, hidden)
-    assert model.blocks_ == ("ranker", "discriminant", "forest", "neighbours", "lift")
+    assert model.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "forest", "lift")
     assert model.left_out_ == {}

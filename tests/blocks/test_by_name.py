@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.multiclass import OneVsRestClassifier
 
 from multimargin import CalibratedClassifier, LabelRankerCV, RankSVM, ThresholdedClassifier
-from multimargin.blocks import LabelDiscriminant, LabelForest, LabelNeighbours
+from multimargin.blocks import LabelBoosting, LabelDiscriminant, LabelForest, LabelNeighbours
 from multimargin.calibration import calibrated
 from multimargin.measures import micro_f1
 from multimargin.tuning import MultilabelStratifiedKFold
@@ -31,7 +31,7 @@ def text(seed=0):
 def test_which_blocks_by_the_features():
     X, y = problem()
     dense = LabelRankerCV([10.0], **QUICK).fit(X, y)
-    assert dense.blocks_ == ("ranker", "discriminant", "forest", "neighbours", "lift")
+    assert dense.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "forest", "lift")
     words = LabelRankerCV([10.0], **QUICK).fit(*text())
     assert words.blocks_ == ("ranker", "linear", "neighbours", "forest", "lift")
     full = LabelRankerCV([10.0], stack="full", **QUICK).fit(*text())
@@ -63,18 +63,16 @@ def test_where_most_rows_have_no_label_the_first_block_is_linear(monkeypatch):
     assert others.blocks_ == ("ranker", "neighbours")
     words, y = rare_words()
     few = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
-    assert few.blocks_ == ("linear", "ranker", "forest", "neighbours", "lift")
+    assert few.blocks_ == ("linear", "ranker", "boosting", "neighbours", "forest", "lift")
     monkeypatch.setattr("multimargin.blocks.by_name._MOST_PAIRS", 1)
     many = LabelRankerCV([10.0], **QUICK).fit(words[:, :6], y)
-    assert many.blocks_ == ("ranker", "discriminant", "neighbours", "lift")
+    assert many.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "lift")
 
 
 def test_neighbours_of_too_many_rows_are_left_out(monkeypatch):
     monkeypatch.setattr("multimargin.blocks.by_name._MOST_NEAR", 149)
     words = LabelRankerCV([10.0], **QUICK).fit(*text())
     assert words.left_out_ == {"neighbours": "150 rows are more than 149"}
-    assert "neighbours" in LabelRankerCV([10.0], **QUICK).fit(*problem()).blocks_
-    monkeypatch.setattr("multimargin.blocks.by_name._MOST_NEAR_OF_FEW", 149)
     assert "neighbours" not in LabelRankerCV([10.0], **QUICK).fit(*problem()).blocks_
     # What is named is taken.
     named = LabelRankerCV([10.0], stack=["neighbours"], **QUICK).fit(*text())
@@ -109,7 +107,7 @@ def test_held_out_scores_of_a_row_do_not_see_its_own_labels(monkeypatch):
     model.fit(X, y)
     model.fit(X, changed)
     before, after = seen
-    assert len(before.blocks) == 4
+    assert len(before.blocks) == 5
     own = before.rows == 7
     for one, other in zip(before.blocks, after.blocks, strict=True):
         np.testing.assert_array_equal(one[own], other[own])
@@ -196,14 +194,15 @@ def test_the_decision_of_two_classes_is_the_ratio_of_their_probabilities():
 
 def test_what_time_has_no_room_for_is_left_out_by_name(monkeypatch):
     X, y = problem(6, n=500)
-    foretold = {LabelDiscriminant: 0.0, LabelForest: 1e9, LabelNeighbours: 0.0}
+    foretold = dict.fromkeys((LabelBoosting, LabelDiscriminant, LabelNeighbours), 0.0)
+    foretold[LabelForest] = 1e9
     monkeypatch.setattr(
         "multimargin.blocks.stack.Stack._foretold", lambda self, block: foretold[type(block)]
     )
     model = LabelRankerCV([10.0], max_time=1e6, **QUICK)
     with pytest.warns(UserWarning, match="stack leaves out forest for lack of time"):
         model.fit(X, y)
-    assert model.blocks_ == ("ranker", "discriminant", "neighbours", "lift")
+    assert model.blocks_ == ("ranker", "discriminant", "boosting", "neighbours", "lift")
     assert list(model.left_out_) == ["forest"]
 
 
@@ -212,7 +211,7 @@ def test_without_time_the_ranker_is_what_the_first_setting_gives():
     X, y = problem(6, n=400)
     model = LabelRankerCV(max_time=1e-3, random_state=0).fit(X, y)
     assert model.blocks_ == ("ranker",)
-    assert {"discriminant", "forest", "neighbours", "lift"} == set(model.left_out_)
+    assert {"discriminant", "boosting", "forest", "neighbours", "lift"} == set(model.left_out_)
     assert model.status_ == "time_limit"
     assert len(model.cv_results_["params"]) == 1
 

@@ -12,7 +12,13 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 
 from multimargin import CalibratedClassifier, RankLSVM, load_model, save_model
-from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelDiscriminant,
+    LabelForest,
+    LabelLogistic,
+    LabelNeighbours,
+)
 
 onnxruntime = pytest.importorskip("onnxruntime")
 onnx = pytest.importorskip("multimargin.onnx")
@@ -117,6 +123,7 @@ def test_forests_and_logistic_regressions(tmp_path, data, weights):
     Y, given = labels(len(X)), WEIGHTS[weights](len(X))
     for block in (
         LabelForest(3, random_state=0),
+        LabelBoosting(3, min_samples_leaf=2, random_state=0),
         LabelLogistic(),
         LabelLogistic(class_weight="balanced"),
         LabelDiscriminant(),
@@ -142,6 +149,7 @@ def test_all_in_one_stack(tmp_path, data):
         ("neighbours", LabelNeighbours(5)),
         ("cosines", LabelNeighbours(5, metric="cosine")),
         ("forest", LabelForest(3, random_state=0)),
+        ("boosting", LabelBoosting(3, min_samples_leaf=2, random_state=0)),
         ("linear", LabelLogistic()),
     ]
     with warnings.catch_warnings():

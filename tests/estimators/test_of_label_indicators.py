@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin import CalibratedClassifier, RankLSVM, RankSVM, ThresholdedClassifier
-from multimargin.blocks import LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import LabelBoosting, LabelForest, LabelLogistic, LabelNeighbours
 
 
 class OfClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -75,6 +75,7 @@ ESTIMATORS = [
         LabelLogistic(),
         LabelNeighbours(3),
         LabelForest(10, random_state=0),
+        LabelBoosting(10, random_state=0),
     )
 ]
 

@@ -23,7 +23,7 @@ from multimargin import (
     load_model,
     save_model,
 )
-from multimargin.blocks import LabelForest, LabelLogistic
+from multimargin.blocks import LabelBoosting, LabelForest, LabelLogistic
 from multimargin.features.occurring import occurring_columns
 from multimargin.onnx import export
 
@@ -51,6 +51,7 @@ MODELS = {
     "SSMLRL": SSMLRL(kernel="linear"),
     "logistic": LabelLogistic(),
     "forest": LabelForest(5, random_state=0),
+    "boosting": LabelBoosting(5, random_state=0),
     "stack": CalibratedClassifier([RankSVM(**LINEAR), LabelLogistic(), LabelForest(5)]),
 }
 

@@ -37,7 +37,13 @@ from multimargin import (
     RankSVM,
     ThresholdedClassifier,
 )
-from multimargin.blocks import LabelDiscriminant, LabelForest, LabelLogistic, LabelNeighbours
+from multimargin.blocks import (
+    LabelBoosting,
+    LabelDiscriminant,
+    LabelForest,
+    LabelLogistic,
+    LabelNeighbours,
+)
 from multimargin.datasets import load_debian_tags, load_digit_attributes
 from multimargin.datasets.table_encoder import with_encoder
 from multimargin.onnx import export
@@ -240,7 +246,8 @@ def test_trees_that_are_one_leaf_stand_beside_others(tmp_path):
     rng = np.random.default_rng(0)
     rows, y = rng.normal(size=(12, 1)), rng.integers(0, 2, size=(12, 4))
     forest = LabelForest(60, min_samples_leaf=5, random_state=0)
-    model = CalibratedClassifier(forest, cv=2).fit(rows, y)
+    boosting = LabelBoosting(60, min_samples_leaf=3, random_state=0)
+    model = CalibratedClassifier([forest, boosting], cv=2).fit(rows, y)
     found = answers(model, rows, tmp_path)
     assert_allclose(found["probabilities"], model.predict_proba(rows), atol=1e-12)
 
@@ -385,6 +392,7 @@ SINGLES = {
     "linear": lambda: RankSVM(kernel="linear"),
     "rbf": RankSVM,
     "forest": lambda: CalibratedClassifier(LabelForest(3, random_state=0)),
+    "boosting": lambda: CalibratedClassifier(LabelBoosting(3, random_state=0)),
     "discriminant": lambda: CalibratedClassifier(LabelDiscriminant()),
     "logistic": lambda: CalibratedClassifier(LabelLogistic()),
     "neighbours": lambda: CalibratedClassifier(LabelNeighbours(metric="euclidean")),

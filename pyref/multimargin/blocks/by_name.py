@@ -23,7 +23,7 @@ _TREES, _TREES_OF_LABELS, _TREES_OF_MANY = 100, 50, 32
 _BOOSTED, _RATE = 200, 0.1
 # Numbers of rows that each of them is grown on, and of rows to a leaf.
 _FEWEST_DRAWN, _MOST_DRAWN, _ROWS_TO_LEAF = 2500, 20_000, 80
-# Number of rows from which boosted trees are as good alone as beside a forest and neighbours.
+# Number of rows from which boosted trees are as good without a forest as beside it.
 _ENOUGH_FOR_BOOSTING = 1000
 # Of the labels, on which trees of many columns or labels grow, and how many labels are many.
 _PROJECTIONS, _MANY_LABELS = 8, 24
@@ -31,8 +31,8 @@ _PROJECTIONS, _MANY_LABELS = 8, 24
 _MOST_PAIRS = 2**20
 # Number of rows with many columns beyond which other blocks are as good and much cheaper.
 _MOST_ROWS_OF_MANY = 6000
-# Rows beyond which distances of all of them take longer than all else, of many and of few columns.
-_MOST_NEAR, _MOST_NEAR_OF_FEW = 40_000, 100_000
+# Rows beyond which distances of all of them take longer than all else, and where labels are listed.
+_MOST_NEAR, _MOST_NEAR_LISTED = 40_000, 100_000
 # Labels of which all pairs are counted.
 _MOST_LIFTED = 2000
 # Entries of all leaves of a forest.
@@ -114,8 +114,8 @@ def _names(stack: str, data: Data) -> tuple[str, ...]:
         # Where most rows have no label, logistic regressions compare them with others
         few = data.X.shape[0] * data.n_labels <= _MOST_PAIRS
         linear = "linear" if data.mostly_empty and few else "discriminant"
-        alone = stack == "auto" and data.X.shape[0] >= _ENOUGH_FOR_BOOSTING
-        return linear, "boosting", *(() if alone else ("forest", "neighbours"))
+        enough = stack == "auto" and data.X.shape[0] >= _ENOUGH_FOR_BOOSTING
+        return linear, "boosting", "neighbours", *(() if enough else ("forest",))
     balanced = ("balanced",) if stack == "full" else ()
     return "linear", *balanced, "neighbours", "forest"
 
@@ -123,7 +123,7 @@ def _names(stack: str, data: Data) -> tuple[str, ...]:
 def _worth_it(names: tuple[str, ...], data: Data) -> tuple[Named, dict[str, str]]:
     blocks, left_out = [], {}
     n, q = data.X.shape[0], data.n_labels
-    most_near = _MOST_NEAR_OF_FEW if few_columns(data.X) or data.listed else _MOST_NEAR
+    most_near = _MOST_NEAR_LISTED if data.listed else _MOST_NEAR
     for name in names:
         if name != "neighbours" and data.listed:
             left_out[name] = OF_LISTS

@@ -327,7 +327,7 @@ def test_no_array_of_all_rows_and_labels_is_made(monkeypatch):
 
 def test_of_very_many_rows_neighbours_are_left_out_and_few_are_held_out(monkeypatch):
     X, Y, *_ = parts(16)
-    monkeypatch.setattr("multimargin.blocks.by_name._MOST_NEAR_OF_FEW", 299)
+    monkeypatch.setattr("multimargin.blocks.by_name._MOST_NEAR_LISTED", 299)
     monkeypatch.setattr("multimargin.estimators.label_ranker.task._MOST_HELD_OUT", 40)
     monkeypatch.setattr("multimargin.estimators.label_ranker.task._MANY_PAIRS", 5_000)
     held_out = []

@@ -101,13 +101,14 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         "auto" is (None, 0.25), of 100 labels or more (20, 0.25).
     stack : None, {"auto", "full"} or list, default="auto"
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
-        whole. "auto" has the 20 nearest "neighbours", a "forest" of extra trees (100, or 50 of 24
-        labels or more, or 32 of sparse or more than 500 features), for dense features up to 500
-        linear discriminants, "discriminant", but for others or where most rows have no label
-        one-vs-rest logistic regressions, "linear". "full" has three times the trees and, for sparse
-        or more features, "linear" with balanced weights, "balanced". Both have "lift", see
-        `CalibratedClassifier`. A list has some of these names, classifiers, or pairs of a name and
-        a classifier.
+        whole. "auto" has the 20 nearest "neighbours"; for dense features up to 500 "boosting", 200
+        boosted trees, and linear discriminants, "discriminant"; for others, and below 1000 rows, a
+        "forest" of extra trees (100, or 50 of 24 labels or more, or 32 of sparse or more than 500
+        features); for others, or where most rows have no label, one-vs-rest logistic regressions,
+        "linear". "full" has twice the boosted trees, three times those of a forest, always a
+        forest and, for sparse or more features, "linear" with balanced weights, "balanced". Both
+        have "lift", see `CalibratedClassifier`. A list has some of these names, classifiers, or
+        pairs of a name and a classifier.
     scoring : str or callable, default="auto"
         Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
         of scikit-learn for label indicators. "auto" is "ranking_average_precision", or
@@ -225,10 +226,10 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     scores, without the stack: the calibration changes which ranks best.
 
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
-    out neighbours where labels outnumber rows or of more than 40,000 rows (100,000 of at most 500
-    dense features), a forest of more than a million pairs of a row and a label or of more than 6000
-    rows of sparse features, and the lift of more than 2000 labels. Their classifiers learn from
-    known labels; one that is listed may refuse unknown ones.
+    out neighbours where labels outnumber rows or of more than 40,000 rows, a forest of more than a
+    million pairs of a row and a label or of more than 6000 rows of sparse features, and the lift of
+    more than 2000 labels; boosted trees learn from as many rows as make two million pairs. Their
+    classifiers learn from known labels; one that is listed may refuse unknown ones.
 
     Of more than a million pairs of a row and a label, 20,000 rows, or 4000 rows that are held
     dense, settings are compared on a sample of 3000 to 12,000 rows, and that of the smallest C
