@@ -61,6 +61,7 @@ def fails_by_design(estimator: OfClasses) -> dict[str, str]:
     reasons = {
         ThresholdedClassifier: of_folds,
         CalibratedClassifier: of_folds,
+        LabelBoosting: "a leaf has 20 rows, of which a repeated one is several",
         LabelNeighbours: "a repeated row is several of the nearest, a weighted one is one of them",
     }
     reason = reasons.get(type(estimator.estimator))

@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blocks.base import OddsBlock
-from multimargin.blocks.trees import ENTRIES, LabelTrees
+from multimargin.blocks.trees import ENTRIES, LabelTrees, grown
 from multimargin.checks.parameters import check_integer, check_real, seed_of
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.targets.indicator import known_labels
@@ -189,7 +189,7 @@ class LabelBoosting(LabelTrees, OddsBlock):
             random_state=draws.randint(np.iinfo(np.int32).max),
         )
         X = X.tocsc() if is_sparse(X) else X
-        return tree.fit(X, gradient.astype(np.float64), weights, check_input=False).tree_
+        return grown(tree, X, gradient.astype(np.float64), weights)
 
     def decision_function(self, X: MatrixLike) -> Matrix:
         """Return the logarithm of the odds of each label.

@@ -1,6 +1,5 @@
 """A forest for all labels at once, kept as plain arrays."""
 
-from operator import call
 from typing import Any, Self
 
 import numpy as np
@@ -11,15 +10,11 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blocks.base import with_shares
-from multimargin.blocks.trees import ENTRIES, Indices, LabelTrees
+from multimargin.blocks.trees import ENTRIES, Indices, LabelTrees, grown
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
-from multimargin.decompositions import aside
 from multimargin.typing import Features, LabelsLike, MatrixLike
 from multimargin.whole_fits import whole_or_unchanged
-
-# Numbers of targets from which a tree is long for Ctrl-C, and a thread short.
-_MANY_TARGETS = 2**16
 
 
 class LabelForest(LabelTrees):
@@ -135,8 +130,7 @@ class LabelForest(LabelTrees):
         seeds = [draws.randint(np.iinfo(np.int32).max) for _ in range(count)]
         options = {"min_samples_leaf": self.min_samples_leaf, "max_features": self.max_features}
         trees = (ExtraTreeRegressor(**options, random_state=one) for one in seeds)
-        run: Any = aside if targets.size > _MANY_TARGETS else call
-        return [run(tree.fit, X, targets, weights, check_input=False).tree_ for tree in trees]
+        return [grown(tree, X, targets, weights) for tree in trees]
 
     def _keep(self, trees: list[Any], X: Any, indicator: Any, weights: Any) -> None:
         """Copy the trees into arrays, and count the labels of their leaves."""

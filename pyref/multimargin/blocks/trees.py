@@ -1,16 +1,19 @@
 """Trees for all labels at once, kept as plain arrays."""
 
+from operator import call
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from multimargin.blocks.base import LabelBlock
 from multimargin.checks.storage import canonical
+from multimargin.decompositions import aside
 from multimargin.features.occurring import occurring_columns, of_columns
 from multimargin.features.scales import largest_of_columns, times_columns
-from multimargin.typing import Features, MatrixLike, Vector, is_sparse
+from multimargin.typing import Features, Matrix, MatrixLike, Vector, is_sparse
 
 Indices = NDArray[np.int32]
 _FLOATS = (np.float64, np.float32)
@@ -19,6 +22,8 @@ _FLOATS = (np.float64, np.float32)
 _SMALL, _LARGE = 2.0**-10, 2.0**100
 # The largest exponent of a scale
 _MOST_DOUBLED = 1000
+# Numbers of targets from which a tree is long for Ctrl-C, and a thread short.
+_MANY_TARGETS = 2**16
 ENTRIES = 2**22
 """Entries that are held dense at a time: features of rows, or values of the leaves they reach."""
 
@@ -101,6 +106,12 @@ class LabelTrees(LabelBlock):
             inner = node[going] >= 0
             going, rows = going[inner], rows[inner]
         return (-1 - node).reshape(n, trees)
+
+
+def grown(tree: BaseEstimator, X: Features, targets: Matrix, weights: Vector | None) -> Any:
+    """Return the nodes of a tree of scikit-learn, grown on checked arguments."""
+    run: Any = aside if targets.size > _MANY_TARGETS else call
+    return run(tree.fit, X, targets, weights, check_input=False).tree_
 
 
 def _scale_of(X: Features) -> Vector | None:

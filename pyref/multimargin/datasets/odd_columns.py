@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import option, quoted
+from multimargin.datasets.listed_text import is_quoted_list
 from multimargin.datasets.strange_tags import DITTO
 from multimargin.datasets.table_cells import (
     WITH_ZEROS,
@@ -14,7 +15,6 @@ from multimargin.datasets.table_cells import (
     example_of,
     plain_words,
 )
-from multimargin.datasets.tag_objects import is_quoted_list
 from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
+from multimargin.datasets.listed_text import is_quoted_list
 from multimargin.datasets.strange_tags import warn_of_strange_cells, warn_of_strange_names
 from multimargin.datasets.table_cells import (
     Cells,
@@ -27,7 +28,6 @@ from multimargin.datasets.table_columns import TableColumns, chosen_columns
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.datasets.tag_objects import (
     INDICATOR,
-    is_quoted_list,
     items_of_cell,
     lists_in,
     of_lists,

@@ -70,11 +70,10 @@ def _scores_all_labels(model: Any) -> bool:
 class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     """A label ranker that selects its hyperparameters, with probabilities and label sets.
 
-    The estimator to start with. One fit tries kernel widths, losses, C, weights of labels and the
-    part of the ranking that counts, on label-stratified folds; learns probabilities
-    (`multimargin.calibration.PooledCalibration`) and a threshold from the held-out scores of the
-    best setting and of other classifiers on the same folds; and fits everything on all rows, the
-    ranker with a certificate.
+    One fit tries kernel widths, losses, C, weights of labels and the part of the ranking that
+    counts, on label-stratified folds; learns probabilities (`PooledCalibration`) and a threshold
+    from the held-out scores of the best setting and of other classifiers on the same folds; and
+    fits everything on all rows, the ranker with a certificate.
 
     Parameters
     ----------
@@ -103,12 +102,11 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Classifiers stacked with the ranker. None is the ranker alone, which is certified as a
         whole. "auto" has the 20 nearest "neighbours"; for dense features up to 500 "boosting", 200
         boosted trees, and linear discriminants, "discriminant"; for others, and below 1000 rows, a
-        "forest" of extra trees (100, or 50 of 24 labels or more, or 32 of sparse or more than 500
-        features); for others, or where most rows have no label, one-vs-rest logistic regressions,
-        "linear". "full" has twice the boosted trees, three times those of a forest, always a
-        forest and, for sparse or more features, "linear" with balanced weights, "balanced". Both
-        have "lift", see `CalibratedClassifier`. A list has some of these names, classifiers, or
-        pairs of a name and a classifier.
+        "forest" of 100 extra trees (50 of 24 labels or more, 32 of others); for others, or where
+        most rows have no label, one-vs-rest logistic regressions, "linear". "full" has twice the
+        boosted trees, three times those of a forest, always a forest and, for others, "linear" with
+        balanced weights, "balanced". Both have "lift", see `CalibratedClassifier`. A list has some
+        of these names, classifiers, or pairs of a name and a classifier.
     scoring : str or callable, default="auto"
         Measure to select by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer
         of scikit-learn for label indicators. "auto" is "ranking_average_precision", or
@@ -206,8 +204,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         Status of the fit: that of the rankers, "time_limit" if the search ran out of time, or
         "interrupted".
     dual_gap_, objective_, dual_objective_, n_iter_, history_
-        The certificate of `ranker_`. Of the stack, the calibration alone has one
-        (`calibration_.gap_`): neighbours and trees solve no problem to certify.
+        The certificate of `ranker_`. In the stack the calibration has one, `calibration_.gap_`.
     classes_ : ndarray of shape (q,)
         Label numbers, or classes.
     label_names_in_ : ndarray of shape (q,)
@@ -222,14 +219,14 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     For each loss the search starts in the middle of `Cs` and climbs to larger or smaller values
     while they are better by a thousandth, from warm starts; with the better loss, a further kernel
     likewise. Then kernel width, class weights and top_k are changed one after the other at the best
-    C, and C again if that is better by as much. Settings are compared by their calibrated
-    scores, without the stack: the calibration changes which ranks best.
+    C, and C again if that is better by as much. Settings are compared without the stack, by their
+    calibrated scores.
 
     Stacked classifiers are scored on the same folds and fitted to all rows. "auto" and "full" leave
-    out neighbours where labels outnumber rows or of more than 40,000 rows, a forest of more than a
-    million pairs of a row and a label or of more than 6000 rows of sparse features, and the lift of
-    more than 2000 labels; boosted trees learn from as many rows as make two million pairs. Their
-    classifiers learn from known labels; one that is listed may refuse unknown ones.
+    out neighbours of more than 40,000 rows, or fewer than labels, a forest of more than a million
+    pairs of a row and a label or 6000 rows of sparse features, and the lift of more than 2000
+    labels. Boosted trees see the rows of two million pairs. A listed classifier may refuse unknown
+    labels.
 
     Of more than a million pairs of a row and a label, 20,000 rows, or 4000 rows that are held
     dense, settings are compared on a sample of 3000 to 12,000 rows, and that of the smallest C
