@@ -8,7 +8,7 @@ from iterstrat.ml_stratifiers import IterativeStratification
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
-from multimargin.tuning import MultilabelStratifiedKFold, stratified_train_test_split
+from multimargin.tuning import MultilabelStratifiedKFold, folds, stratified_train_test_split
 from multimargin.tuning.folds import folds_of
 from tests.support.cases import case
 
@@ -20,6 +20,31 @@ AS_NAMES = [
     lambda Y: pl.Series([NAMES[row == 1].tolist() for row in Y]),
     lambda Y: pl.DataFrame(dict(zip(NAMES, Y.T, strict=True))),
 ]
+
+
+def test_of_many_rows_those_of_rare_labels_are_dealt_out_and_others_fall(monkeypatch):
+    monkeypatch.setattr(folds, "_MANY_ROWS", 500)
+    monkeypatch.setattr(folds, "_ENOUGH_BY_CHANCE", 40)
+    rng = np.random.default_rng(0)
+    y = (rng.random((3000, 6)) < [0.4, 0.2, 0.1, 0.005, 0.003, 0.002]).astype(int)
+    dealt = []
+    stratify = folds.IterativeStratification
+    monkeypatch.setattr(
+        folds,
+        "IterativeStratification",
+        lambda labels, *others: dealt.append(len(labels)) or stratify(labels, *others),
+    )
+    for shuffle in (False, True):
+        parts = list(MultilabelStratifiedKFold(3, shuffle=shuffle).split(y, y))
+        tests = [test for _, test in parts]
+        assert sorted(np.concatenate(tests).tolist()) == list(range(3000))
+        counts = np.array([y[test].sum(axis=0) for test in tests])
+        # Rare labels to a row, frequent ones as by chance.
+        assert np.ptp(counts[:, 3:], axis=0).max() <= 1
+        expected = y[:, :3].sum(axis=0) / 3
+        assert (np.abs(counts[:, :3] - expected) < 4.0 * np.sqrt(expected)).all()
+        assert np.ptp([len(test) for test in tests]) <= 3
+    assert set(dealt) == {int(y[:, 3:].any(axis=1).sum())}
 
 
 @pytest.mark.parametrize("form", AS_NAMES)

@@ -20,6 +20,8 @@ from multimargin.targets.reading import read_targets
 from multimargin.typing import Folds, LabelsLike, Marks, MatrixLike
 
 Rows = NDArray[np.intp]
+# Of more rows, those whose labels all have at least so many rows in a fold are dealt out by chance.
+_MANY_ROWS, _ENOUGH_BY_CHANCE = 20_000, 1000
 
 
 class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
@@ -39,8 +41,9 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     Iterative stratification (Sechidis et al. 2011) of the package iterative-stratification: the
     label with the fewest remaining rows is dealt out first, to the folds that lack most of it. A
     label with fewer than `n_splits` relevant rows is in as many folds as it has rows. Rows without
-    labels are spread evenly; the sizes of the folds differ a little. One-dimensional targets go to
-    scikit-learn's `StratifiedKFold`.
+    labels are spread evenly; the sizes of the folds differ a little. Of more than 20,000 rows,
+    those whose labels all have 1000 rows or more in a fold are dealt out by chance.
+    One-dimensional targets go to scikit-learn's `StratifiedKFold`.
 
     Examples
     --------
@@ -127,10 +130,16 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         if n < self.n_splits:
             raise ValueError(f"n_splits is {self.n_splits}; expected at most the {n} rows of X.")
         random_state = check_random_state(self.random_state)
-        order = random_state.permutation(n) if self.shuffle else np.arange(n)
-        shares = np.full(self.n_splits, 1.0 / self.n_splits)
         fold_of = np.empty(n, dtype=np.intp)
-        fold_of[order] = IterativeStratification(indicator[order], shares, random_state)
+        # The rows of a label that is frequent everywhere are spread well by chance.
+        rare = indicator.sum(axis=0) < _ENOUGH_BY_CHANCE * self.n_splits
+        dealt = indicator[:, rare].any(axis=1) if n > _MANY_ROWS else np.ones(n, dtype=bool)
+        order, left = np.flatnonzero(dealt), np.flatnonzero(~dealt)
+        order = random_state.permutation(order) if self.shuffle else order
+        shares = np.full(self.n_splits, 1.0 / self.n_splits)
+        if order.size:
+            fold_of[order] = IterativeStratification(indicator[order], shares, random_state)
+        fold_of[random_state.permutation(left)] = np.arange(left.size) % self.n_splits
         for fold in range(self.n_splits):
             yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
