@@ -5,9 +5,8 @@
 trees: a stack with 100, 200 and 400 extra trees, by the seeds, on the official test part: means and
 standard deviations over the seeds. boosting: the default, and the same with a forest in place of
 its boosted trees, a random split of the official sizes for each seed: means, and in how many splits
-boosting is better. Features are scaled to [0, 1]; of the
-tags of Debian they are vectors by `StaticEmbedding`. Seconds are those of this process's processor,
-for one fit.
+boosting is better. Features are scaled to [0, 1]; of the tags of Debian they are vectors by
+`StaticEmbedding`. Seconds are those of this process's processor, for one fit.
 """
 
 import argparse

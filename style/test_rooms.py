@@ -15,6 +15,7 @@ ROOMS = [
     "scikit_learn",
     "versions",
     "durations",
+    "whole_process",
     "notices",
     "whole_fits",
     "blas",

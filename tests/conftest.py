@@ -43,6 +43,6 @@ def one_gigabyte() -> Iterator[None]:
 
 @pytest.fixture
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the forest of a stack be small, where nothing depends on how good it is."""
+    """Let the trees of a stack be few, where nothing depends on how good it is."""
     for name in ("_TREES", "_TREES_OF_LABELS", "_TREES_OF_MANY", "_BOOSTED"):
         monkeypatch.setattr(f"multimargin.blocks.by_name.{name}", 4)

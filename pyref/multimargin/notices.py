@@ -3,10 +3,12 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
-from threading import RLock
+from functools import partial
 from typing import ParamSpec, TypeVar
+
+from multimargin.whole_process import WhileAny
 
 # Packages whose frames are skipped to find the caller's line.
 _BETWEEN = {"multimargin", "sklearn", "joblib", "contextlib"}
@@ -45,29 +47,22 @@ def silenced(*categories: type[Warning]) -> Iterator[None]:
         _SILENCED.reset(token)
 
 
-class _Filters:
-    """The warning filters of the process, while threads that may change them are at work."""
-
-    lock, n_inside, before = RLock(), 0, ExitStack()
-
-
-@contextmanager
-def filters_put_back() -> Iterator[None]:
+def filters_put_back() -> AbstractContextManager[None]:
     """Put the warning filters back, which threads of scikit-learn may leave changed.
 
     The last of several threads in this context puts back what the first of them found.
     """
-    with _Filters.lock:
-        if not _Filters.n_inside:
-            _Filters.before.enter_context(warnings.catch_warnings())
-        _Filters.n_inside += 1
-    try:
-        yield
-    finally:
-        with _Filters.lock:
-            _Filters.n_inside -= 1
-            if not _Filters.n_inside:
-                _Filters.before.close()
+    return _FILTERS()
+
+
+def _kept() -> Callable[[], None]:
+    """Keep the warning filters, and return what puts them back."""
+    filters = warnings.catch_warnings()
+    filters.__enter__()
+    return partial(filters.__exit__, None, None, None)
+
+
+_FILTERS = WhileAny(_kept)
 
 
 _P = ParamSpec("_P")

@@ -7,13 +7,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blocks.base import OddsBlock
-from multimargin.blocks.trees import ENTRIES, LabelTrees, grown
+from multimargin.blocks.trees import Indices, LabelTrees, grown
 from multimargin.checks.parameters import check_integer, check_real, seed_of
-from multimargin.checks.weights import check_sample_weight, of_rows_that_count
+from multimargin.checks.weights import (
+    check_sample_weight,
+    in_units_of_a_row,
+    of_rows,
+    of_rows_that_count,
+)
 from multimargin.targets.indicator import known_labels
 from multimargin.typing import LabelsLike, Matrix, MatrixLike, Vector, is_sparse
 from multimargin.whole_fits import whole_or_unchanged
@@ -131,11 +135,9 @@ class LabelBoosting(LabelTrees, OddsBlock):
         weights, X, indicator, known = of_rows_that_count(weights, X, indicator, known)
         draws = np.random.RandomState(seed_of(self.random_state))
         rows = _drawn("max_rows", self.max_rows, len(indicator), draws)
-        weights, X, indicator, known = _of(rows, weights, X, indicator, known)
+        weights, X, indicator, known = of_rows(rows, weights, X, indicator, known)
         X = self._for_trees(X)
-        if weights is not None:
-            weights = weights / weights.max()
-            weights /= weights.mean()
+        weights = None if weights is None else in_units_of_a_row(weights)
         self.classes_ = np.arange(indicator.shape[1])
         self._boost(X, indicator, known, weights, draws)
         return self
@@ -157,13 +159,12 @@ class LabelBoosting(LabelTrees, OddsBlock):
         shares = (counted @ relevant + 0.5) / (counted @ known + 1.0)
         self.intercept_ = np.log(shares / (1.0 - shares))
         odds = np.tile(self.intercept_, (n, 1)).astype(np.float32)
-        trees, values = [], []
+        trees, values, ends = [], [], np.arange(n + 1)
         for _ in range(count):
             p = expit(odds)
             gradient, curvature = (relevant - p) * known, p * (1.0 - p) * known
             tree = self._grown(X, gradient, weights, draws)
             leaf = tree.apply(X)
-            ends = np.arange(n + 1)
             of_row = sparse.csr_array((counted, leaf, ends), shape=(n, tree.node_count)).T
             step = rate * (of_row @ gradient) / (of_row @ curvature + _RIDGE)
             step = step.astype(np.float32)
@@ -178,7 +179,7 @@ class LabelBoosting(LabelTrees, OddsBlock):
     ) -> Any:
         """Return a tree for the gradient, grown on some of the rows."""
         rows = _drawn("max_samples", self.max_samples, len(gradient), draws)
-        weights, X, gradient = _of(rows, weights, X, gradient)
+        weights, X, gradient = of_rows(rows, weights, X, gradient)
         if self.n_projections is not None:
             several = check_integer("n_projections", self.n_projections, at_least=1)
             gradient = gradient @ draws.normal(size=(gradient.shape[1], several))
@@ -205,14 +206,13 @@ class LabelBoosting(LabelTrees, OddsBlock):
             log(p / (1 - p)).
         """
         check_is_fitted(self)
-        rows = self._features_of_rows(X)
-        n, d = rows.shape
-        found = np.empty((n, self.classes_.size))
-        step = max(ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
-        for part in gen_batches(n, step):
-            terms: NDArray[np.float32] = self.values_[self._leaves(rows[part])]
-            found[part] = self.intercept_ + terms.sum(axis=1, dtype=np.float64)
-        return found
+        odds: Matrix = self.intercept_ + self._by_leaves(X, self._sums_of_terms)
+        return odds
+
+    def _sums_of_terms(self, leaves: Indices) -> Matrix:
+        """Return the sums of the terms of the leaves of each row."""
+        sums: Matrix = self.values_[leaves].sum(axis=1, dtype=np.float64)
+        return sums
 
 
 def _drawn(
@@ -222,10 +222,3 @@ def _drawn(
     if most is None or check_integer(name, most, at_least=1) >= n:
         return None
     return np.sort(draws.permutation(n)[:most])
-
-
-def _of(rows: NDArray[np.intp] | None, *arrays: Any) -> tuple[Any, ...]:
-    """Return some rows of arrays, of which one may be None."""
-    if rows is None:
-        return arrays
-    return tuple(None if array is None else array[rows] for array in arrays)

@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.tree import ExtraTreeRegressor
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.blocks.base import with_shares
-from multimargin.blocks.trees import ENTRIES, Indices, LabelTrees, grown
+from multimargin.blocks.trees import Indices, LabelTrees, grown
 from multimargin.checks.parameters import check_integer, seed_of
 from multimargin.checks.weights import check_sample_weight, of_rows_that_count
 from multimargin.typing import Features, LabelsLike, MatrixLike
@@ -168,13 +167,7 @@ class LabelForest(LabelTrees):
             Between 0 and 1.
         """
         check_is_fitted(self)
-        X = self._features_of_rows(X)
-        n, d = X.shape
-        found = np.empty((n, self.classes_.size))
-        step = max(ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
-        for rows in gen_batches(n, step):
-            found[rows] = self._mean_shares(self._leaves(X[rows]))
-        return found
+        return self._by_leaves(X, self._mean_shares)
 
     def leaf_shares(self) -> NDArray[np.float16]:
         """Return the share of each label in each leaf, of shape (n_leaves, q)."""

@@ -1,11 +1,13 @@
 """Trees for all labels at once, kept as plain arrays."""
 
+from collections.abc import Callable
 from operator import call
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
 from multimargin.blocks.base import LabelBlock
@@ -24,8 +26,8 @@ _SMALL, _LARGE = 2.0**-10, 2.0**100
 _MOST_DOUBLED = 1000
 # Numbers of targets from which a tree is long for Ctrl-C, and a thread short.
 _MANY_TARGETS = 2**16
-ENTRIES = 2**22
-"""Entries that are held dense at a time: features of rows, or values of the leaves they reach."""
+# Entries that are held dense at a time: features of rows, or values of the leaves they reach.
+_ENTRIES = 2**22
 
 
 class LabelTrees(LabelBlock):
@@ -45,12 +47,13 @@ class LabelTrees(LabelBlock):
 
     def _features_of_fit(self, X: MatrixLike) -> Features:
         """Return checked features of a fit; `_for_trees` prepares them for its trees."""
-        X = validate_data(self, X, accept_sparse="csc", dtype=_FLOATS)
-        # Trees take indices of 32 bits alone.
-        return canonical(X) if is_sparse(X) else X
+        return validate_data(self, X, accept_sparse="csc", dtype=_FLOATS)
 
     def _for_trees(self, X: Features) -> Features:
         """Choose columns and scales by training rows, and return these as trees take them."""
+        if is_sparse(X):
+            # Trees take indices of 32 bits alone.
+            X = canonical(X)
         self.columns_ = occurring_columns(X)
         X = of_columns(X, self.columns_)
         self.scale_ = _scale_of(X)
@@ -80,10 +83,16 @@ class LabelTrees(LabelBlock):
         lower = np.nextafter(rounded, np.float32(-np.inf))
         self.threshold_ = np.where(rounded > threshold, lower, rounded)
 
-    def _features_of_rows(self, X: MatrixLike) -> Features:
-        """Return checked features of new rows, in the columns that the trees see."""
+    def _by_leaves(self, X: MatrixLike, answers: Callable[[Indices], Matrix]) -> Matrix:
+        """Return what a function of the leaves of rows answers (n, q), some rows at a time."""
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-        return of_columns(X, self.columns_)
+        X = of_columns(X, self.columns_)
+        n, d = X.shape
+        found = np.empty((n, self.classes_.size))
+        step = max(_ENTRIES // max(d, len(self.roots_) * self.classes_.size), 1)
+        for rows in gen_batches(n, step):
+            found[rows] = answers(self._leaves(X[rows]))
+        return found
 
     def _in_single(self, X: Any) -> Any:
         """Return scaled features in single precision; those beyond it are infinite."""

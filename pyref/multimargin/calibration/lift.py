@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from multimargin.blas import with_one_blas_thread
 from multimargin.calibration.pairs import by_features
 from multimargin.calibration.pooled import PooledCalibration
+from multimargin.checks.weights import in_units_of_a_row
 from multimargin.targets.indicator import UNKNOWN
 from multimargin.typing import Matrix, Scores, Vector
 
@@ -37,9 +38,7 @@ class LabelLift(BaseEstimator):  # type: ignore[misc]
     def fit(self, indicator: NDArray[np.uint8], sample_weight: Vector | None = None) -> Self:
         """Count pairs of labels in an indicator (n, q) of 0, 1 and the mark of unknown labels."""
         weights = np.ones(len(indicator)) if sample_weight is None else sample_weight
-        # In units of a row.
-        weights = weights / weights.max()
-        weights *= np.count_nonzero(weights) / weights.sum()
+        weights = in_units_of_a_row(weights)
         known, relevant = indicator != UNKNOWN, indicator == 1
         totals = weights @ known
         shares = np.divide(weights @ relevant, totals, out=np.zeros_like(totals), where=totals > 0)

@@ -46,9 +46,21 @@ def rows_that_count(sample_weight: NDArray[np.float64] | None) -> NDArray[np.int
 
 def of_rows_that_count(sample_weight: NDArray[np.float64] | None, *arrays: Any) -> tuple[Any, ...]:
     """Return the weights, and arrays of as many rows, of the rows with a positive weight."""
-    rows = rows_that_count(sample_weight)
-    found = sample_weight, *arrays
-    return found if rows is None else tuple(array[rows] for array in found)
+    return of_rows(rows_that_count(sample_weight), sample_weight, *arrays)
+
+
+def of_rows(rows: NDArray[np.intp] | None, *arrays: Any) -> tuple[Any, ...]:
+    """Return some rows of arrays, all if None; what is None, as weights may be, stays so."""
+    if rows is None:
+        return arrays
+    return tuple(None if array is None else array[rows] for array in arrays)
+
+
+def in_units_of_a_row(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights divided by the mean of those above 0."""
+    weights = weights / weights.max()
+    weights /= weights[weights > 0.0].mean()
+    return weights
 
 
 def refuse_metadata(estimator: BaseEstimator, metadata: Mapping[str, object]) -> None:

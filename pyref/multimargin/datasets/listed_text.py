@@ -39,9 +39,14 @@ def body_of_list(text: str) -> str | None:
     return text if wrapped else None
 
 
+def has_quotes(body: str) -> bool:
+    """Return whether the first item between brackets is in quotes, as names in a list are."""
+    return body.startswith(("'", '"', "u'", 'u"', "np.", "numpy."))
+
+
 def is_quoted_list(text: str) -> bool:
-    """Return whether a text is a list whose first item is in quotes, as names in a list are."""
-    return (body_of_list(text) or "").startswith(("'", '"', "u'", 'u"', "np.", "numpy."))
+    """Return whether a text is a list whose first item is in quotes."""
+    return has_quotes(body_of_list(text) or "")
 
 
 def items_of(body: str) -> list[str]:

@@ -24,7 +24,7 @@ _NUMERAL = {
     for mark in (".", ",")
 }
 WITH_ZEROS = re.compile(r"\s*0[0-9]+\s*")
-_LINEWITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
+_LINE_WITH_ZEROS = re.compile("^0[0-9]+$", re.MULTILINE)
 _CURRENCY = (
     r"(?:[A-Z]{0,2}[$€£¥₹₩₽₺₫₪₴฿]|USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL"
     r"|KRW|RUB|TRY|ZAR|Rs\.?|kr\.?|zł|Kč|Ft)"
@@ -246,7 +246,7 @@ def plain_numbers(values: "Column", mark: str = ".") -> NDArray[np.float64] | No
         return None
     signs = b"0123456789+-eE\n" + (b"." if mark == "." else b"")
     others = lines.encode("utf-8", "replace").translate(None, signs)
-    if others or _LINEWITH_ZEROS.search(lines):
+    if others or _LINE_WITH_ZEROS.search(lines):
         return None
     try:
         if getattr(values.dtype, "storage", "") == "pyarrow" and "+" not in lines:

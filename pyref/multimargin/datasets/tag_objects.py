@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.names import NamedTwice, listed, quoted, unique_names
-from multimargin.datasets.listed_text import NOTHING, body_of_list, is_quoted_list, items_of
+from multimargin.datasets.listed_text import NOTHING, body_of_list, has_quotes, items_of
 from multimargin.datasets.table_cells import is_number, score_of
 from multimargin.datasets.table_kinds import LISTING
 from multimargin.notices import warn
@@ -66,7 +66,7 @@ def parsed(cell: Any) -> Any:
 def items_of_cell(cell: Any) -> Any:
     """Return the items of a list in a text without objects; another cell as it is."""
     body = body_of_list(cell) if type(cell) is str else None
-    if body is None or (body and not is_quoted_list(cell)):
+    if body is None or (body and not has_quotes(body)):
         return cell
     try:
         return items_of(body)
@@ -82,7 +82,7 @@ def lists_in(
     bodies = list(map(body_of_list, texts))
     filled = [k for k, text in enumerate(texts) if text.strip().lower() not in ("", *NOTHING)]
     inside = {k for k in filled if bodies[k] is not None}
-    in_quotes = [k for k in filled if is_quoted_list(texts[k])]
+    in_quotes = [k for k in filled if has_quotes(bodies[k] or "")]
     if not inside or (not in_quotes and (len(inside) < len(filled) or separator is not None)):
         return []
     others = [k for k in filled if k not in inside]

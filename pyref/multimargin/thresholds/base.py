@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.scores import check_scores
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, of_rows
 from multimargin.targets.indicator import UNKNOWN, check_indicator
 from multimargin.typing import LabelsLike, Matrix, MatrixLike, Scores, Vector
 
@@ -233,8 +233,7 @@ def learned_rows(
     counted = (Y != UNKNOWN).any(axis=1)
     if sample_weight is not None:
         counted &= sample_weight > 0.0
-    rows = np.flatnonzero(counted)[::step]
-    return tuple(None if array is None else array[rows] for array in arrays)
+    return of_rows(np.flatnonzero(counted)[::step], *arrays)
 
 
 def over_labels(thresholds: Vector) -> Matrix:

@@ -22,7 +22,7 @@ from multimargin.checks.parameters import (
     check_verbosity,
     seed_of,
 )
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.weights import check_sample_weight, in_units_of_a_row
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.bases.nested import NestedEstimators
 from multimargin.estimators.fitting.time_limit import check_max_time
@@ -393,8 +393,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         weights = check_sample_weight(sample_weight, targets.indicator.shape[0])
         if weights is not None:
             # C is relative to the weights, and the values to try are not.
-            weights = weights / weights.max()
-            weights /= weights[weights > 0.0].mean()
+            weights = in_units_of_a_row(weights)
         return X, targets, weights
 
     def _check_parameters(self) -> None:
