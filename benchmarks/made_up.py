@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler, normalize
 
@@ -63,3 +64,37 @@ def corners(rows: int, features: int, labels: int) -> tuple[Any, Any]:
     shares = random.uniform(0.05, 0.3, size=labels)
     cut = [np.quantile(one, 1.0 - share) for one, share in zip(scores.T, shares, strict=True)]
     return X, (scores > cut).astype(np.int64)
+
+
+def sales(rows: int, labels: int = 10) -> tuple[Any, Any]:
+    """A table of names and numbers: towns, brands, days and kinds beside eight measurements.
+
+    A label depends on each name, on corners of two measurements and a line along another, and on
+    the kind together with a measurement. One number in twelve is missing.
+    """
+    random, rows = np.random.default_rng(0), sized(rows)
+
+    def names(count: int) -> Any:
+        share = 1.0 / np.arange(1, count + 1) ** 0.8
+        return random.choice(count, rows, p=share / share.sum())
+
+    towns, brands, days, kinds = max(rows // 8, 10), 300, 7, 5
+    town, brand = names(towns), names(brands)
+    day, kind = random.integers(days, size=rows), random.integers(kinds, size=rows)
+    X = random.normal(size=(rows, 8))
+    scores = 0.7 * random.logistic(size=(rows, labels))
+    scores += 1.2 * random.normal(size=(towns, labels))[town]
+    scores += 0.8 * random.normal(size=(brands, labels))[brand]
+    scores += 0.5 * random.normal(size=(days, labels))[day]
+    level = np.digitize(X[:, 0], [-0.5, 0.5])
+    scores += 0.8 * random.normal(size=(kinds, 3, labels))[kind, level]
+    for one in scores.T:
+        j, k, along = random.choice(8, 3, replace=False)
+        one += 1.2 * np.sign(X[:, j] * X[:, k]) + 0.7 * X[:, along]
+    shares = random.uniform(0.05, 0.3, size=labels)
+    cut = [np.quantile(one, 1.0 - share) for one, share in zip(scores.T, shares, strict=True)]
+    X[random.random(X.shape) < 1.0 / 12.0] = np.nan
+    table = pd.DataFrame(X, columns=[f"number {k}" for k in range(8)])
+    for name, codes in {"town": town, "brand": brand, "day": day, "kind": kind}.items():
+        table[name] = [f"{name} {code}" for code in codes]
+    return table, (scores > cut).astype(np.int64)

@@ -146,7 +146,7 @@ def test_amounts_beside_sparse_columns_of_ones_do_not_fill_the_rows(tmp_path: Pa
 
     def fitted(unit: float) -> tuple[Any, Any]:
         X = sparse.hstack([ones, sparse.csr_array(unit * amounts)], format="csr")
-        return LabelRankerCV(1, random_state=0).fit(X, y.astype(int)), X
+        return LabelRankerCV(1, views=None, random_state=0).fit(X, y.astype(int)), X
 
     model, X = fitted(2.0**10)
     assert model.scaled_

@@ -221,7 +221,7 @@ def test_a_view_that_cannot_be_used_is_named(kind: str, error: Any, message: str
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ([], TypeError, r"views is \[\]; expected a list of \(name, transformer, columns\)"),
+        ([], TypeError, r"views is \[\]; expected 'auto', None or a list of \(name, transformer, "),
         ("words", TypeError, "views is 'words'"),
         ([("a", TfidfVectorizer())], TypeError, "views has"),
         ([("a", "passthrough", [0]), ("a", "passthrough", [1])], ValueError, "names"),

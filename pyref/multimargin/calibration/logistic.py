@@ -95,7 +95,7 @@ class PooledLogistic:
         for label, first in zip(self.present, self.starts, strict=True):
             part = slice(first, first + self.counts[label])
             A = self.A[:, part]
-            of_labels[label] = np.einsum("in,jn->ij", A * curvature[part], A)
+            of_labels[label] = (A * curvature[part]) @ A.T
         hessian = of_labels.sum(axis=0) + np.diag(self.penalty)
         # (q, F, J) and (q, J, J)
         border = of_labels[:, :, self.own] * self.own_scale[:, 0]

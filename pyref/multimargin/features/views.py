@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_auto
 from multimargin.features.checked import TakesFeatures
+from multimargin.features.kinds_of_columns import words_and_measurements
 from multimargin.features.lengths import unit_rows
 from multimargin.features.scales import (
     Ranges,
@@ -44,9 +45,12 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
     Parameters
     ----------
-    views : list of (str, transformer, columns) or None, default=None
+    views : {"auto"}, list of (str, transformer, columns) or None, default=None
         Names, transformers and columns of the views, as for
-        `sklearn.compose.ColumnTransformer`. None is one view, X itself.
+        `sklearn.compose.ColumnTransformer`. None is one view, X itself. "auto" is two where X has
+        both columns of measurements, which fill nearly all rows with varied numbers, and many of
+        words or names: "sparse" has the latter, "dense" the former and the most frequent of the
+        latter.
     unit_length : {"auto"} or bool, default="auto"
         If True, the rows of each view are divided by their Euclidean norm; "auto" does so for views
         that are not held dense.
@@ -76,6 +80,8 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         is multiplied by then.
     stops_ : list of int
         Numbers of the columns at which the views end.
+    sparse_in_ : bool
+        True if X is sparse where the transformers take it.
     n_features_in_ : int
         Number of features.
     """
@@ -84,7 +90,7 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
     def __init__(
         self,
-        views: Sequence[tuple[str, BaseEstimator | str, object]] | None = None,
+        views: str | Sequence[tuple[str, BaseEstimator | str, object]] | None = None,
         *,
         unit_length: bool | str = "auto",
         scaling: bool | str = "auto",
@@ -122,26 +128,35 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
         """
         check_auto("unit_length", self.unit_length)
         check_auto("scaling", self.scaling)
-        self.columns_ = None
-        self.names_ = [""]
-        if self.views is None:
-            parts: list[Any] = [
-                X if checked_by is not None else self._checked_features(X, reset=True)
-            ]
-            copy_names(checked_by, self)
-        else:
+        self.columns_, self.names_ = None, [""]
+        triples: Triples | None = None
+        if prepares_features(self.views):
             triples = named_views(self.views)
+        else:
+            X = X if checked_by is not None else self._checked_features(X, reset=True)
+            copy_names(checked_by, self)
+            if isinstance(self.views, str):
+                triples = self._by_kinds_of_columns(X)
+                X = X if triples is None else in_form(X, dense=False)
+        self.sparse_in_ = is_sparse(X)
+        parts: list[Any] = [X]
+        if triples is not None:
             self.names_ = [name for name, _, _ in triples]
-            self.columns_, parts = [], []
-            for name, transformer, columns in triples:
-                own = ColumnTransformer(
-                    [(name, clone(transformer, safe=False), columns)], sparse_threshold=1.0
-                )
-                parts.append(_of_view(name, own.fit_transform, X))
-                self.columns_.append(own)
-            copy_names(self.columns_[0], self)
-        by_numbers = isinstance(self.dense, str)
-        self.dense_ = [is_dense(part) if by_numbers else bool(self.dense) for part in parts]
+            self.columns_ = [
+                ColumnTransformer([(name, clone(own, safe=False), columns)], sparse_threshold=1.0)
+                for name, own, columns in triples
+            ]
+            parts = [
+                _of_view(name, own.fit_transform, X)
+                for name, own in zip(self.names_, self.columns_, strict=True)
+            ]
+            if prepares_features(self.views):
+                copy_names(self.columns_[0], self)
+        if isinstance(self.views, str) and triples is not None:
+            self.dense_ = [False, True]
+        else:
+            by_numbers = isinstance(self.dense, str)
+            self.dense_ = [is_dense(part) if by_numbers else bool(self.dense) for part in parts]
         by_form = isinstance(self.unit_length, str)
         self.unit_length_ = [
             not dense if by_form else bool(self.unit_length) for dense in self.dense_
@@ -153,6 +168,18 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             for part, unit in zip(parts, self.unit_length_, strict=True)
         ]
         return self._scaled(parts)
+
+    def _by_kinds_of_columns(self, X: Features) -> Triples | None:
+        """Return views of the columns that are best held sparse and dense, None if all are one."""
+        if not isinstance(self.dense, str) or is_dense(X):
+            return None
+        columns = words_and_measurements(X)
+        if columns is None:
+            return None
+        return [
+            (name, "passthrough", own)
+            for name, own in zip(("sparse", "dense"), columns, strict=True)
+        ]
 
     def _ranges_of(self, part: Features, *, unit: bool) -> Ranges | None:
         by_scale = isinstance(self.scaling, str)
@@ -182,14 +209,16 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             The features, dense if all views are.
         """
         check_is_fitted(self)
-        return self.prepared(
-            X if self.views is not None else self._checked_features(X, reset=False)
-        )
+        prepares = prepares_features(self.views)
+        return self.prepared(X if prepares else self._checked_features(X, reset=False))
 
     def prepared(self, X: MatrixLike) -> Features:
         """Return checked features as `transform` does."""
         parts = [X]
         if self.columns_ is not None:
+            if isinstance(X, np.ndarray) or is_sparse(X):
+                # The transformers have seen one container.
+                X = in_form(X, dense=not self.sparse_in_)
             widths = np.diff([0, *self.stops_])
             parts = [
                 _of_view(name, own.transform, X, width)
@@ -243,15 +272,15 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
             The same names; of several views, those of their transformers, after the name of the
             view and two underscores, or numbers where a transformer names nothing.
         """
+        names = getattr(self, "feature_names_in_", None)
         if self.columns_ is None:
-            names = getattr(self, "feature_names_in_", None)
             return names if input_features is None else np.asarray(input_features, dtype=object)
         found: list[str] = []
         for name, own, (start, stop) in zip(
             self.names_, self.columns_, pairwise((0, *self.stops_)), strict=True
         ):
             try:
-                found.extend(own.get_feature_names_out())
+                found.extend(own.get_feature_names_out(names))
             except (AttributeError, ValueError):
                 found.extend(f"{name}__{place}" for place in range(stop - start))
         return np.array(found, dtype=object)
@@ -305,11 +334,16 @@ class OneView(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
 
+def prepares_features(views: object) -> bool:
+    """Return whether views have transformers, which check their own input."""
+    return not (views is None or (isinstance(views, str) and views == "auto"))
+
+
 def named_views(views: object) -> Triples:
     """Return views that are given as triples of a name, a transformer and columns."""
     expected = (
-        "expected a list of (name, transformer, columns), each name once and without two "
-        "underscores side by side, or None"
+        "expected 'auto', None or a list of (name, transformer, columns), each name once and "
+        "without two underscores side by side"
     )
     if not isinstance(views, list | tuple) or not views:
         raise TypeError(f"views is {views!r}; {expected}.")

@@ -371,7 +371,7 @@ REFUSED = {
         ["forest"],
         r"stack is \['forest'\]; expected None or 'auto' or 'full' or \['neighbours'\]",
     ),
-    "views": ([("all", "passthrough", slice(0, 9))], "views is .*; expected None"),
+    "views": ([("all", "passthrough", slice(0, 9))], "views is .*; expected 'auto' or None"),
     "calibration": (False, "calibration is False; expected True"),
 }
 

@@ -42,7 +42,7 @@ from multimargin.estimators.label_ranker.task import (
     warn_of_rare_labels,
     with_empty,
 )
-from multimargin.features.views import copy_names, named_views
+from multimargin.features.views import copy_names, named_views, prepares_features
 from multimargin.kernels import KERNELS, KernelFunction
 from multimargin.measures.scorers import Answers, as_measured, rows_to_measure, scorer_of
 from multimargin.notices import warn
@@ -129,11 +129,15 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
         one are over 100 times those of another, then divides all by a number if their variances
         sum to less than 0.1 or over 10 and neither `Cs` nor `gamma` has numbers. Sparse columns
         whose mean entry is over 10 times that of the median column are brought to that one.
-    views : list of (str, transformer, columns), default=None
+    views : {"auto"}, list of (str, transformer, columns) or None, default="auto"
         Several views of the rows, such as words and their embeddings: the name of each, a
         transformer or "passthrough", and its columns, as for `sklearn.compose.ColumnTransformer`.
         Each view has its own ranker and classifiers, and the calibration weighs all. The
-        transformers are fitted to all rows once, without labels. None is one view, `X`.
+        transformers are fitted to all rows once, without labels. None is one view, `X`. "auto" is
+        two where `X` is not held dense and has columns of measurements, which fill nearly all rows
+        with varied numbers: "sparse" has the others, "dense" these and the most frequent others,
+        500 at most. It is one if `stack` is None or a list, without calibration, and with
+        shortlists.
     tol : float, default=1e-3
         Relative duality gap of the fit on all rows.
     cv_tol : float, default=1e-2
@@ -279,7 +283,7 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
     at_least_one: bool = False
     unit_length: str | bool = "auto"
     scaling: str | bool = "auto"
-    views: Sequence[tuple[str, Any, Any]] | None = None
+    views: str | Sequence[tuple[str, Any, Any]] | None = "auto"
     tol: float = 1e-3
     cv_tol: float = 1e-2
     n_jobs: int | None = None
@@ -375,7 +379,8 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
 
     def _checked_features(self, X: MatrixLike, *, reset: bool) -> Any:
         # Transformers of views check their own input.
-        return X if self.views is not None else super()._checked_features(X, reset=reset)
+        own = prepares_features(self.views)
+        return X if own else super()._checked_features(X, reset=reset)
 
     def _checked(
         self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None
@@ -403,8 +408,9 @@ class LabelRankerCV(NestedEstimators, LabelScoringClassifier):
             check_flag(name, getattr(self, name))
         stacked = not (self.stack is None or is_auto(self.stack))
         weighed = f"stack is {self.stack!r}" if stacked else ""
-        if self.views is not None and len(named_views(self.views)) > 1:
-            weighed = f"views has {len(self.views)} views"
+        several = len(named_views(self.views)) if prepares_features(self.views) else 1
+        if several > 1:
+            weighed = f"views has {several} views"
         self._check_names()
         if weighed and not self.calibration:
             raise ValueError(

@@ -29,7 +29,7 @@ _TAKEN: dict[str, list[Any]] = {
     "scoring": ["auto", SCORING],
     "threshold": ["micro", "samples"],
     "stack": [None, "auto", "full", ["neighbours"]],
-    "views": [None],
+    "views": ["auto", None],
     "calibration": [True],
 }
 

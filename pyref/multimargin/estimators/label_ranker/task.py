@@ -43,8 +43,10 @@ def views_of(model: Any, *, dense: bool | str) -> Views:
     Units matter where C, gamma or other parameters of a kernel are given.
     """
     chosen = isinstance(model.Cs, Integral) and isinstance(model.gamma, str | None)
+    # A stack that is listed, and a ranker alone, are of all features.
+    several = model.calibration and isinstance(model.stack, str)
     return Views(
-        model.views,
+        None if isinstance(model.views, str) and not several else model.views,
         unit_length=model.unit_length,
         scaling=model.scaling,
         unit_variance=chosen and model.kernel in ("auto", "linear", "rbf"),
