@@ -15,8 +15,8 @@ class PooledLogistic:
     """Logistic regression whose own features of a label are multiples of common ones.
 
     The own features of a pair are its label's alone, so that the Hessian is a border of common
-    weights around a block for each label: a Newton step costs one pass over the pairs. Products are
-    einsum's: the threads of a BLAS cost more than they gain on a few rows.
+    weights around a block for each label: a Newton step costs one pass over the pairs. A BLAS
+    should have one thread: several cost more than they gain on a few rows.
     """
 
     def __init__(

@@ -324,7 +324,7 @@ def _report(
 def _described(estimator: Any) -> str:
     """Return an estimator as a call, without the transformers of its views."""
     views = getattr(estimator, "views", None)
-    if not views:
+    if not isinstance(views, list):
         return " ".join(repr(estimator).split())
     from sklearn.base import clone
 

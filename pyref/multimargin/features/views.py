@@ -214,16 +214,21 @@ class Views(TransformerMixin, TakesFeatures):  # type: ignore[misc]
 
     def prepared(self, X: MatrixLike) -> Features:
         """Return checked features as `transform` does."""
-        parts = [X]
+        parts: list[Any] = [X]
         if self.columns_ is not None:
+            given: Any = X
             if isinstance(X, np.ndarray) or is_sparse(X):
                 # The transformers have seen one container.
-                X = in_form(X, dense=not self.sparse_in_)
-            widths = np.diff([0, *self.stops_])
-            parts = [
-                _of_view(name, own.transform, X, width)
-                for name, own, width in zip(self.names_, self.columns_, widths, strict=True)
-            ]
+                given = in_form(X, dense=not self.sparse_in_)
+            if isinstance(self.views, str):
+                # Checked features, taken as they are
+                parts = [given[:, own.transformers_[0][2]] for own in self.columns_]
+            else:
+                widths = np.diff([0, *self.stops_])
+                parts = [
+                    _of_view(name, own.transform, given, width)
+                    for name, own, width in zip(self.names_, self.columns_, widths, strict=True)
+                ]
         return self.side_by_side(self._scaled(self._in_form(parts)))
 
     def _in_form(self, parts: list[Any]) -> list[Features]:
