@@ -53,6 +53,10 @@ NAMED = [
 NEW = 400
 
 
+# More than are held dense.
+N_NAMES = 300
+
+
 @dataclass
 class Draw:
     """A table, the options of a fit, and what is known of new rows."""
@@ -81,6 +85,13 @@ def features(random: np.random.Generator, kind: str, n: int, d: int) -> Any:
     elif kind == "words":
         X = np.maximum(X, 0.0) * (random.random((n, d)) < 0.4)
     return X
+
+
+def with_names(random: np.random.Generator, X: Any) -> Any:
+    """Return features beside so many names, some frequent, that they are held sparse."""
+    names = np.where(random.random((len(X), 2)) < 0.5, 3, N_NAMES)
+    names = random.integers(0, names)
+    return np.hstack([X, *np.eye(N_NAMES)[names.T]])
 
 
 def draw(seed: int) -> Draw:
@@ -124,6 +135,8 @@ def draw(seed: int) -> Draw:
         views = [("left", left, slice(0, half)), ("right", "passthrough", slice(half, int(d)))]
         if model.calibration:
             model.set_params(views=views)
+    elif isinstance(model, LabelRankerCV) and chance.random() < 0.3:
+        X, X_new = (with_names(chance, rows) for rows in (X, X_new))
     return Draw(seed, kind, X, y, X_new, y_new, model, options)
 
 
