@@ -2,8 +2,9 @@
 
 import pytest
 
-from multimargin.blocks import LabelForest, LabelNeighbours, stack
-from multimargin.blocks.stack import Effort, Stack
+from multimargin.blocks import LabelForest, LabelNeighbours, pricing
+from multimargin.blocks.pricing import Effort
+from multimargin.blocks.stack import Stack
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
 
@@ -26,8 +27,9 @@ class Clock:
 def test_no_fit_begins_when_time_is_over(monkeypatch, end, fits):
     X, y = noisy_linear_problem(0, 1000, 4, 3, cut=0.5)
     clock = Clock()
-    monkeypatch.setattr(stack, "time", clock)
-    monkeypatch.setattr(stack.OnFolds, "of_fold", clock.fit)
+    monkeypatch.setattr(pricing, "time", clock)
+    monkeypatch.setattr(pricing.OnFolds, "fit_to", clock.fit)
+    monkeypatch.setattr(pricing.OnFolds, "scores_of", lambda *_: None)
     folds = list(MultilabelStratifiedKFold(3).split(X, y))
     tried = Stack(X, y, None, folds, Effort(end, None, 0))
     with pytest.warns(UserWarning, match="stack leaves out forest, neighbours for lack of time"):

@@ -184,6 +184,8 @@ def test_a_client_that_has_lost_its_scheduler(
         at_rounds(monkeypatch, {20: other.close})
         with pytest.raises(RuntimeError, match=r"scheduler of the cluster is gone.* warm_start"):
             multimargin.dask.fit(model, *blocks(data, 12), other)
+    # The workers, which others use, keep nothing of it.
+    assert not any(client.run(lambda: list(store._STATES)).values())
     assert (model.status_, model.n_iter_) == ("interrupted", 19)
     assert model.objective_ == pytest.approx(objective(model, *data), rel=1e-9)
     exact = exact_objective(model, *data)

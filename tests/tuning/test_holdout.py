@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multimargin.tuning import stratified_train_test_split
+from multimargin.tuning import folds, holdout, stratified_train_test_split
+from multimargin.tuning.holdout import held_out_rows
 
 RANDOM = np.random.default_rng(0)
 # Labels from common to rare.
@@ -24,6 +25,38 @@ def test_every_label_keeps_its_share(share):
     np.testing.assert_array_equal(X_test, again[1])
     other = stratified_train_test_split(X, Y, test_size=share, random_state=1)
     assert set(X_test[:, 0]) != set(other[1][:, 0])
+
+
+@pytest.mark.parametrize("share", [0.25, 0.1, 30])
+def test_of_many_rows_those_of_rare_labels_are_dealt_out_and_others_fall(monkeypatch, share):
+    monkeypatch.setattr(folds, "_MANY_ROWS", 500)
+    monkeypatch.setattr(folds, "_ENOUGH_BY_CHANCE", 40)
+    rng = np.random.default_rng(0)
+    y = (rng.random((3000, 6)) < [0.4, 0.3, 0.2, 0.01, 0.008, 0.005]).astype(int)
+    dealt, stratify = [], holdout.IterativeStratification
+    monkeypatch.setattr(
+        holdout,
+        "IterativeStratification",
+        lambda labels, *others: dealt.append(len(labels)) or stratify(labels, *others),
+    )
+    train, test = held_out_rows(y == 1, share)
+    assert sorted([*train, *test]) == list(range(3000))
+    share = share if share < 1 else share / 3000
+    rare = y.sum(axis=0) * share < 40
+    assert dealt == [y[:, rare].any(axis=1).sum()]
+    expected, found = share * y.sum(axis=0), y[test].sum(axis=0)
+    assert (np.abs(found - expected)[rare] <= 1.5).all()
+    assert (np.abs(found - expected) < 4.0 * np.sqrt(expected)).all()
+    assert abs(len(test) - share * 3000) < 12
+    np.testing.assert_array_equal(held_out_rows(y == 1, share)[1], test)
+    assert set(held_out_rows(y == 1, share, random_state=1)[1]) != set(test)
+
+
+def test_of_many_rows_with_frequent_labels_all_fall(monkeypatch):
+    monkeypatch.setattr(folds, "_MANY_ROWS", 300)
+    monkeypatch.setattr(folds, "_ENOUGH_BY_CHANCE", 1)
+    train, test = held_out_rows(Y == 1, 0.25)
+    assert (len(train), len(test)) == (300, 100)
 
 
 def test_groups_stay_together():

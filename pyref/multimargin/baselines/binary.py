@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.svm import SVC
 
+from multimargin.checks.parameters import is_estimator
 from multimargin.decompositions import aside
 from multimargin.estimators.label_specific import MajorityClass
 from multimargin.typing import Features
@@ -19,7 +20,7 @@ _MAX_STEPS = 1_000_000
 
 def check_classifier(estimator: BaseEstimator) -> None:
     """Check the argument `estimator`."""
-    if estimator is not None and not hasattr(estimator, "fit"):
+    if estimator is not None and not is_estimator(estimator):
         raise TypeError(f"estimator is {estimator!r}; expected None or a classifier with `fit`.")
 
 

@@ -3,42 +3,24 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from multimargin.blas import one_blas_thread
+from multimargin.blocks.pricing import Effort, foretold
 from multimargin.calibration.held_out import Named
 from multimargin.calibration.on_folds import OnFolds, weights_for
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
-from multimargin.notices import filters_put_back, silenced, warn
+from multimargin.notices import filters_put_back, warn
 from multimargin.tuning.folds import Rows
 from multimargin.typing import Features, Marks, Matrix
 
 Fold = tuple[Rows, Rows]
 # Tunes a classifier, given its name and the time left
 Tuned = Callable[[str, Any, float], Any]
-
-# Rows of the fits from which the time of a block is predicted.
-_PROBE = 200
-
-
-@dataclass(frozen=True)
-class Effort:
-    """Time limit, jobs and verbosity of a fit."""
-
-    end: float  # When it has to end, by `time.monotonic`; infinity without a limit
-    n_jobs: int | None
-    verbose: int
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left."""
-        return self.end - time.monotonic()
 
 
 class Stack:
@@ -113,31 +95,11 @@ class Stack:
         return OnFolds(self._X, y, folds, n_jobs=self._jobs, prefer="threads", listed=listed)
 
     def _foretold(self, estimator: Any) -> float:
-        """Predict the seconds of folds and fit, from two fits to few rows if there is time.
-
-        0 for few rows, and where time has no limit.
-        """
-        n = self._y.shape[0]
-        sizes = [size for size in (_PROBE, 2 * _PROBE) if 2 * size <= n]
-        if not sizes or self._effort.end == np.inf:
+        """Predict the seconds of folds and fit; 0 where time has no limit."""
+        if self._effort.end == np.inf:
             return 0.0
-        seconds = []
-        for size in sizes:
-            rows = np.linspace(0, n - 1, 2 * size).astype(int)
-            fold = rows[::2], rows[1::2]
-            start = time.monotonic()
-            weights = weights_for(estimator, self._weights)
-            # The fits to all rows warn.
-            with silenced(Warning):
-                self._on([fold], estimator).of_fold(clone(estimator), weights, fold)
-            seconds.append(time.monotonic() - start)
-            if self._effort.left <= 0.0:
-                return np.inf
-        growth = 1.0
-        if len(seconds) > 1:
-            growth = float(np.clip(np.log2(seconds[1] / seconds[0]), 1.0, 2.0))
-        trained = sum(len(train) for train, _ in self._folds) / (self._jobs or 1) + n
-        return float(seconds[-1] * (n / sizes[-1]) ** growth * trained / n)
+        on_folds, weights = self._on(self._folds, estimator), weights_for(estimator, self._weights)
+        return foretold(on_folds, estimator, weights, self._effort)
 
 
 @contextmanager

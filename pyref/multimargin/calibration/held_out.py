@@ -20,7 +20,7 @@ from multimargin.calibration.head import Head
 from multimargin.calibration.on_folds import RESPONSES, OnFolds, block_of, weights_for
 from multimargin.calibration.pairs import Listed
 from multimargin.checks.arrays import check_as_many_rows, warn_of_other_order
-from multimargin.checks.parameters import check_choice, job_count
+from multimargin.checks.parameters import check_choice, is_estimator, job_count
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.default_score import ExactMatch
 from multimargin.measures.label_scores import response_of
@@ -399,7 +399,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ExactMatch, BaseEstimator, ABC):  # 
 
 def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimator") -> Named:
     """Return the classifiers of a parameter with their names: one, or a list."""
-    if hasattr(estimator, "fit"):
+    if is_estimator(estimator):
         estimator = [estimator]
     found: Named = []
     if isinstance(estimator, list | tuple):
@@ -412,7 +412,7 @@ def named_estimators(estimator: BaseEstimator | Named, parameter: str = "estimat
     if (
         not found
         or len(set(names)) < len(names)
-        or not all(isinstance(name, str) and hasattr(one, "fit") for name, one in found)
+        or not all(isinstance(name, str) and is_estimator(one) for name, one in found)
     ):
         raise TypeError(
             f"{parameter} is {estimator!r}; expected a classifier with `fit`, or a list of "

@@ -69,9 +69,12 @@ class OnFolds:
         listed: NDArray[np.intp] | None = None,
     ) -> Matrix:
         """Return the scores of the rows of a fold by a classifier, fitted to the others."""
-        train, test = fold
+        self.fit_to(estimator, metadata, fold[0])
+        return self.scores_of(estimator, fold, listed)
+
+    def fit_to(self, estimator: BaseEstimator, metadata: Metadata, train: Rows) -> None:
+        """Fit a classifier to some rows."""
         X_train, Y_train = safe_split(estimator, self.X, self.y, train)
-        X_test, _ = safe_split(estimator, self.X, None, test, train)
         try:
             # The fit on all rows gives these warnings.
             with silenced(UnknownLabelsWarning, EmptyRowsWarning):
@@ -84,6 +87,16 @@ class OnFolds:
                     "fold. MultilabelStratifiedKFold as cv spreads rare labels over the folds."
                 )
             raise
+
+    def scores_of(
+        self,
+        estimator: BaseEstimator,
+        fold: tuple[Rows, Rows],
+        listed: NDArray[np.intp] | None = None,
+    ) -> Matrix:
+        """Return the scores of the rows of a fold by a classifier that is fitted to the others."""
+        train, test = fold
+        X_test, _ = safe_split(estimator, self.X, None, test, train)
         response = response_of(estimator, self.responses)
         return block_of(estimator, response, X_test, self.of_odds, self.y.shape[1], listed)
 

@@ -128,6 +128,11 @@ def job_count(n_jobs: object, tasks: int) -> int | None:
     return None if n_jobs is None else min(thread_count(n_jobs), max(tasks, 1))
 
 
+def is_estimator(value: object) -> bool:
+    """Return whether a value can be fitted; the class of an estimator cannot."""
+    return hasattr(value, "fit") and not isinstance(value, type)
+
+
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Return a parameter that is one of a few names; raise ValueError if it is none of them."""
     if not isinstance(value, str) or value not in choices:

@@ -126,8 +126,7 @@ class ClusterParts(Cluster):
         """Let the workers release all dual rows; the workers themselves may be gone."""
         self._copies = {}
         with contextlib.suppress(Exception):
-            self.owned.check_scheduler()
-            self.client.run(store.end, self._shared.name, on_error="ignore")
+            self.owned.run_on_workers(store.end, self._shared.name)
 
     def interruptible(self) -> contextlib.AbstractContextManager[None]:
         return self.owned.interrupts.allowed()

@@ -23,6 +23,9 @@ LOOK = 0.2
 # And between two checks for completed tasks.
 _GLANCE = 0.002
 
+# Seconds for another way to a scheduler that a client has lost.
+_ANOTHER_WAY = 2.0
+
 # Seconds that data may take to reach the scheduler, once their fit was interrupted.
 _ARRIVAL = 30.0
 
@@ -30,9 +33,11 @@ _ARRIVAL = 30.0
 class OwnedTasks:
     """Tasks that end with their owner; a context manager that cancels them."""
 
-    def __init__(self, client: Client, interrupts: Interrupts) -> None:
+    def __init__(self, client: Client, interrupts: Interrupts, address: str | None = None) -> None:
         self.client = client
         self.interrupts = interrupts
+        # Of the scheduler; a client that has lost it does not say
+        self._address = address or client.scheduler.address
         # Held until they are cancelled: the scheduler cannot cancel tasks that its client has
         # released while others depend on them. None until a future has arrived.
         self._futures: dict[Any, Future | None] = {}
@@ -49,7 +54,7 @@ class OwnedTasks:
 
     def of_a_call(self) -> "OwnedTasks":
         """Return the owner of further tasks, which end earlier."""
-        return OwnedTasks(self.client, self.interrupts)
+        return OwnedTasks(self.client, self.interrupts, self._address)
 
     def check(self) -> None:
         """Raise an interrupt that was held back, or an error if the scheduler is gone."""
@@ -64,6 +69,18 @@ class OwnedTasks:
                 "lasts as long as the fit. Connect to a cluster and fit again, with "
                 "warm_start=True to go on from what was reached."
             ) from cause
+
+    def run_on_workers(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Call a function on all workers, by another client where this one has lost its scheduler.
+
+        The scheduler may have dropped a client, and workers outlast it.
+        """
+        if self.client.status == "running":
+            self.client.run(function, *arguments, on_error="ignore")
+            return
+        found = {"security": self.client.security, "timeout": _ANOTHER_WAY}
+        with Client(self._address, set_as_default=False, **found) as other:
+            other.run(function, *arguments, on_error="ignore")
 
     def threads(self) -> dict[str, int]:
         """Return the current workers, and their threads."""

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import has_fit_parameter
 
-from multimargin.checks.parameters import job_count, random_state_of
+from multimargin.checks.parameters import is_estimator, job_count, random_state_of
 from multimargin.decompositions import aside, one_at_a_time
 from multimargin.estimators.bases.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
@@ -84,7 +84,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
             Names the labels that fall back to their majority class.
         """
         for name, value in (("estimator", self.estimator), ("selector", self.selector)):
-            if value is not None and not hasattr(value, "fit"):
+            if value is not None and not is_estimator(value):
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
         X, targets, weights = self._checked_data(X, y, sample_weight)
         indicator = targets.indicator

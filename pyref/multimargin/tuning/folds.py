@@ -17,10 +17,10 @@ from multimargin.checks.parameters import check_integer
 from multimargin.targets.given import recognise
 from multimargin.targets.indicator import known_both
 from multimargin.targets.reading import read_targets
-from multimargin.typing import Folds, LabelsLike, Marks, MatrixLike
+from multimargin.typing import Folds, Indicator, LabelsLike, Marks, MatrixLike, Vector
 
 Rows = NDArray[np.intp]
-# Of more rows, those whose labels all have at least so many rows in a fold are dealt out by chance.
+# Of more rows, those whose labels all have at least so many rows in a part are dealt out by chance.
 _MANY_ROWS, _ENOUGH_BY_CHANCE = 20_000, 1000
 
 
@@ -131,12 +131,9 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             raise ValueError(f"n_splits is {self.n_splits}; expected at most the {n} rows of X.")
         random_state = check_random_state(self.random_state)
         fold_of = np.empty(n, dtype=np.intp)
-        # The rows of a label that is frequent everywhere are spread well by chance.
-        rare = indicator.sum(axis=0) < _ENOUGH_BY_CHANCE * self.n_splits
-        dealt = indicator[:, rare].any(axis=1) if n > _MANY_ROWS else np.ones(n, dtype=bool)
-        order, left = np.flatnonzero(dealt), np.flatnonzero(~dealt)
-        order = random_state.permutation(order) if self.shuffle else order
         shares = np.full(self.n_splits, 1.0 / self.n_splits)
+        order, left = rows_to_deal(indicator, shares)
+        order = random_state.permutation(order) if self.shuffle else order
         if order.size:
             fold_of[order] = IterativeStratification(indicator[order], shares, random_state)
         fold_of[random_state.permutation(left)] = np.arange(left.size) % self.n_splits
@@ -148,6 +145,19 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             f"{type(self).__name__}(n_splits={self.n_splits}, shuffle={self.shuffle}, "
             f"random_state={self.random_state!r})"
         )
+
+
+def rows_to_deal(relevant: Indicator, shares: Vector) -> tuple[Rows, Rows]:
+    """Return the rows to be dealt out to parts of these shares by their labels, and those left.
+
+    Of many rows, those of a label that is frequent in every part are spread well by chance.
+    """
+    n = relevant.shape[0]
+    if n <= _MANY_ROWS:
+        return np.arange(n), np.arange(0)
+    rare = relevant.sum(axis=0) * shares.min() < _ENOUGH_BY_CHANCE
+    dealt = relevant[:, rare].any(axis=1)
+    return np.flatnonzero(dealt), np.flatnonzero(~dealt)
 
 
 def folds_of(

@@ -13,7 +13,7 @@ from multimargin.checks.arrays import warn_of_other_order
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.scikit_learn import safe_indexing
 from multimargin.targets.reading import read_targets
-from multimargin.tuning.folds import Rows
+from multimargin.tuning.folds import Rows, rows_to_deal
 from multimargin.typing import Indicator, LabelsLike, MatrixLike
 
 
@@ -28,7 +28,8 @@ def stratified_train_test_split(
     """Split rows into a training and a test part in which every label has about the same share.
 
     `sklearn.model_selection.train_test_split` stratifies by whole label sets, of which most occur
-    once; this one stratifies by each label (Sechidis et al. 2011).
+    once; this one stratifies by each label (Sechidis et al. 2011). Of more than 20,000 rows, those
+    whose labels all have 1000 rows or more in each part are split by chance.
 
     Parameters
     ----------
@@ -86,9 +87,14 @@ def held_out_rows(
     else:
         share = check_real("test_size", test_size, above=0.0, below=1.0)
     if groups is None:
-        random_state = check_random_state(random_state)
-        part = IterativeStratification(relevant, np.array([1.0 - share, share]), random_state)
-        train, test = np.flatnonzero(part == 0), np.flatnonzero(part == 1)
+        draws = check_random_state(random_state)
+        shares = np.array([1.0 - share, share])
+        dealt, left = rows_to_deal(relevant, shares)
+        tested = np.zeros(n, dtype=bool)
+        if dealt.size:
+            tested[dealt] = IterativeStratification(relevant[dealt], shares, draws) == 1
+        tested[draws.permutation(left)[: round(share * left.size)]] = True
+        train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
     else:
         check_consistent_length(relevant, groups)
         splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)

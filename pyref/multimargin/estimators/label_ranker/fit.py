@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, clone
 from multimargin.blocks import blocks_of
 from multimargin.blocks.by_name import BLOCKS, Data, lifts
 from multimargin.blocks.logistic import LabelLogistic
-from multimargin.blocks.stack import Effort, Stack
+from multimargin.blocks.pricing import Effort
+from multimargin.blocks.stack import Stack
 from multimargin.calibration import CalibratedClassifier, ThresholdedClassifier
 from multimargin.calibration.held_out import HeldOut, HeldOutClassifier, Named
 from multimargin.estimators.fitting.time_limit import LEAST, check_max_time

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.blas import one_blas_thread
-from multimargin.blocks.stack import Effort
+from multimargin.blocks.pricing import Effort
 from multimargin.calibration import PooledCalibration
 from multimargin.checks.parameters import job_count
 from multimargin.durations import duration
