@@ -19,7 +19,7 @@ import pytest
 
 from multimargin.checks import memory
 from multimargin.datasets import MultilabelData, load, load_table, sources, table_files
-from multimargin.datasets.table_columns import UndecidedColumns
+from multimargin.datasets.feature_columns import UndecidedColumns
 from multimargin.datasets.table_files import read_frame
 from tests.support.cases import case
 

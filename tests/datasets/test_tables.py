@@ -14,8 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load, load_table
+from multimargin.datasets.feature_columns import UndecidedColumns
 from multimargin.datasets.sources import table_files
-from multimargin.datasets.table_columns import TableColumns, UndecidedColumns
+from multimargin.datasets.table_columns import TableColumns
 from multimargin.datasets.table_encoder import make_encoder, with_encoder
 from multimargin.datasets.table_files import read_frame
 from multimargin.datasets.tables import features_of, read_table, table_of

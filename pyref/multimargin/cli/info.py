@@ -40,8 +40,8 @@ def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> N
     from multimargin.cli.output import print_json
     from multimargin.cli.table_options import is_table, lacks_labels, load_table_or_data
     from multimargin.datasets.description import describe, describe_table
+    from multimargin.datasets.feature_columns import UndecidedColumns
     from multimargin.datasets.sources import table_files
-    from multimargin.datasets.table_columns import UndecidedColumns
 
     wanted, tables = columns.columns(), table_files(source)
     if tables and lacks_labels(wanted, tables):

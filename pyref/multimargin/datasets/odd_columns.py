@@ -1,25 +1,33 @@
 """Warnings of columns of features that likely hold something other than what they are read as."""
 
 import re
+from collections import Counter
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import option, quoted
+from multimargin.checks.names import listed, option, quoted
 from multimargin.datasets.listed_text import is_quoted_list
 from multimargin.datasets.strange_tags import DITTO
 from multimargin.datasets.table_cells import (
     WITH_ZEROS,
     Cells,
+    amounts_of,
     are_row_numbers,
+    as_text_column,
     example_of,
     plain_words,
 )
+from multimargin.datasets.table_dates import date_parts
+from multimargin.datasets.table_kinds import WORD, Kind
 from multimargin.datasets.tag_separators import list_tags
 from multimargin.notices import warn
 from multimargin.targets.given import is_blank
 from multimargin.targets.names import label_name, warn_of_lookalikes
 
+# Number of rows from which words are judged, and its minimum.
+_MANY_ROWS, _ROWS_TO_JUDGE = 1000, 20
 # Of fewer numbers, one is far from the others by chance.
 _A_FEW = 3
 # A number is the sum of fewer others by chance.
@@ -40,7 +48,58 @@ _MISSING = [
 ]
 
 
-def warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
+def warn_of_odd_columns(
+    features: Mapping[str, Cells], kinds: Mapping[str, Kind], said: Collection[str]
+) -> None:
+    """Warn of columns without content or of likely another kind, unless specified."""
+    empty, sums = list[str](), list[str]()
+    for column, cells in features.items():
+        kind = kinds[column].name
+        if not cells.first:
+            empty.append(column)
+        elif kind == "text":
+            _warn_of_rare_words(cells)
+        elif column in said:
+            continue
+        elif kind == "nominal":
+            warn_of_names(cells)
+        elif kind == "date":
+            warn_of_missing_numbers(column, date_parts(cells)[:, 0], n_others=1)
+        elif kind == "number":
+            numbers, _ = amounts_of(cells)
+            _warn_of_keys(cells, numbers)
+            warn_of_missing_numbers(column, numbers)
+            if np.isnan(numbers).all():
+                empty.append(column)
+            if _is_sum_of_others(numbers):
+                sums.append(column)
+    if empty:
+        warn(
+            f"nothing is learned from empty columns, {listed(empty)}; leave them out "
+            f"({option('--drop', empty)})"
+        )
+    if sums:
+        warn(
+            f"the last row has the sum of all others in {listed(sums)}; if it is a row of sums "
+            "below the table, remove it"
+        )
+
+
+def _warn_of_rare_words(cells: Cells) -> None:
+    """Warn of text whose words do not recur."""
+    texts = as_text_column(cells.values[:_MANY_ROWS])
+    rows = [{*re.findall(WORD, text.lower())} for text in texts]
+    counts = Counter(word for row in rows for word in row)
+    recurring = sum(count for count in counts.values() if count > 1)
+    if len(rows) >= _ROWS_TO_JUDGE and 10 * recurring < counts.total():
+        warn(
+            f"hardly any word of the column {cells.name!r} occurs in two rows, so that little is "
+            "learned from it; analyzer='char' (--analyzer char) takes runs of characters, for "
+            f"text without blanks, say, and {option('--drop', [cells.name])} leaves it out"
+        )
+
+
+def _warn_of_keys(cells: Cells, numbers: NDArray[np.float64]) -> None:
     """Warn of a column that numbers the rows, or is called a key or a code."""
     is_code = _CODE.fullmatch(plain_words(cells.name))
     if (is_code and len(cells.values) == len(cells.texts) > 1) or are_row_numbers(numbers):
@@ -78,7 +137,7 @@ def warn_of_missing_numbers(
         )
 
 
-def is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
+def _is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
     """Return whether the last number is the sum of the others, of which several are not zero."""
     others = numbers[:-1]
     if np.count_nonzero(np.nan_to_num(others)) < _MANY_SUMMED or np.nanmin(others) < 0.0:

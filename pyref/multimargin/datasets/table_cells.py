@@ -205,6 +205,14 @@ def factorized(values: "Column") -> tuple[NDArray[np.intp], list[Any]]:
     return codes, list(different)
 
 
+def as_text_column(values: "Column") -> list[str]:
+    """Return a column of text; what is missing is empty."""
+    return [
+        value if type(value) is str else "" if is_missing(value) else as_written(value)
+        for value in values.tolist()
+    ]
+
+
 def lists_of_rows(columns: "Frame") -> NDArray[np.object_]:
     """Return a list for each row, of its cells that are not blank."""
     cells = [columns.iloc[:, place].tolist() for place in range(columns.shape[1])]

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from multimargin.checks.names import option
+from multimargin.datasets.feature_columns import options_for
+from multimargin.datasets.label_columns import indicator_of_columns, labels_at_the_end
 from multimargin.datasets.odd_columns import warn_of_missing_numbers
 from multimargin.datasets.table_cells import Cells, amounts_of, are_row_numbers
-from multimargin.datasets.table_columns import indicator_of_columns, labels_at_the_end, options_for
 from multimargin.datasets.table_kinds import Kind, decimal_mark, is_wordy, kind_of
 from multimargin.datasets.table_tags import recurring_tags
 from multimargin.notices import silenced

@@ -13,16 +13,15 @@ from multimargin.checks.names import places_of
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets._reading import imported
 from multimargin.datasets.arff_rows import labels_of_arff
-from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
-from multimargin.datasets.table_cells import Cells, numbered_keys
-from multimargin.datasets.table_columns import (
-    TableColumns,
+from multimargin.datasets.feature_columns import (
     UndecidedColumns,
     feature_kinds,
     features_of_columns,
-    indicator_of_columns,
-    uses_of_columns,
 )
+from multimargin.datasets.label_columns import indicator_of_columns
+from multimargin.datasets.sources import DELIMITERS, is_standard_input, kind_of, stem_of
+from multimargin.datasets.table_cells import Cells, numbered_keys
+from multimargin.datasets.table_columns import TableColumns, uses_of_columns
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.table_files import frame_of, read_frame, stacked, with_plain_names
 from multimargin.datasets.table_leaks import (
