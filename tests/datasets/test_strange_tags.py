@@ -100,14 +100,3 @@ def test_what_stands_around_the_names_of_all_cells_is_told(form, told):
         warnings.simplefilter("error")
         cells = ["; ".join(map(form.format, tags)) for tags in ("ab", "b", "ca")]
         indicator_of_tags(pd.Series(cells, name="t"), ";")
-
-
-@pytest.mark.parametrize("length", [100, 255, 256, 1000, 32767])
-def test_cells_that_are_likely_cut_are_told(length):
-    names = [f"tag{k:04}" for k in range(length // 5)]
-    cells = [", ".join(names[k:])[:length] for k in range(3)]
-    with pytest.warns(UserWarning, match=f"3 different cells of 't' have {length} characters, and"):
-        indicator_of_tags(pd.Series([*cells, "tag0001, tag0002"], name="t"), None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        indicator_of_tags(pd.Series([cells[0], "tag0001, tag0002"], name="t"), None)

@@ -8,6 +8,7 @@ from typing import Any
 from unicodedata import category
 
 from multimargin.checks.names import listed, quoted
+from multimargin.datasets.tag_cells import TagCells
 from multimargin.notices import warn
 from multimargin.targets.names import label_name
 
@@ -202,7 +203,7 @@ def _is_likely(found: _Evidence, is_strong: bool, n_cells: int) -> bool:
 
 
 def warn_of_second_separator(
-    names: Collection[str], separator: str | None, column: str, *, is_used: bool
+    names: Collection[str], separator: str | None, column: TagCells, *, is_used: bool
 ) -> bool:
     """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
@@ -224,20 +225,20 @@ def warn_of_second_separator(
             tags = sorted(found[some[0]] & known)
             are = "is a tag" if len(tags) == 1 else "are tags"
             asked = f"is {other!r} a separator as well?" if other else "are they side by side?"
-            warn(
-                f"tags_column: the column {column!r} has {quoted(some[0])}, which is read as one "
-                f"tag, though {listed(tags)} {are} too: {asked}"
+            column.tell(
+                f"has {quoted(some[0])}, which is read as one tag, though {listed(tags)} {are} "
+                f"too: {asked}"
             )
             return True
     return False
 
 
-def warn_of_texts_beside_lists(cells: Sequence[Any], column: str) -> None:
+def warn_of_texts_beside_lists(cells: Sequence[Any], column: TagCells) -> None:
     """Warn of a text with a separator where other cells are lists."""
     strong = [separator for separator, is_strong in SEPARATORS.items() if is_strong]
     texts = (cell for cell in cells if isinstance(cell, str))
     if (text := next((t for t in texts if any(s in t.strip() for s in strong)), None)) is not None:
-        warn(
-            f"tags_column: the column {column!r} has lists, and texts such as {quoted(text)} in "
-            "other rows, each of which is read as one name"
+        column.tell(
+            f"has lists, and texts such as {quoted(text)} in other rows, each of which is read as "
+            "one name"
         )
