@@ -37,6 +37,8 @@ _CODE = re.compile(
     "|code|category|cluster|type|fips|naics|sex|gender|race|ethnicity|nationality|religion"
     "|marital_status|occupation|level_[0-9])"
 )
+# Of fewer numbers, gaps say little; this many times as wide as others, one is wide.
+_MANY_APART, _WIDE = 4, 3.0
 # Codes of surveys and instruments for a missing number.
 _MISSING = [
     *(-1, -9, -999.25, 1e20, 1e30),
@@ -46,6 +48,8 @@ _MISSING = [
     *(10**k - below for below in (2, 3, 4) for k in (2, 3, 4)),
     *(sign * 2**k - (sign > 0) for sign in (-1, 1) for k in (15, 31)),
 ]
+# Codes that are numbers like others unless these are far.
+_SHORT = [0, 7, 8, 9]
 
 
 def warn_of_odd_columns(
@@ -119,22 +123,45 @@ def warn_of_missing_numbers(
 ) -> None:
     """Warn of numbers, or years, that recur far from all others: one is likely missing there."""
     ends = [end.reduce(numbers, initial=np.nan) for end in (np.fmin, np.fmax)]
-    if not np.isin(ends, _MISSING).any():
+    if not np.isin(ends, [*_MISSING, *_SHORT]).any():
         return
-    numbers, counts = np.unique(numbers, return_counts=True)
-    is_code = np.isin(numbers, _MISSING)
-    others = np.abs(numbers[~is_code & np.isfinite(numbers)])
+    numbers, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
+    is_code, is_short = np.isin(numbers, _MISSING), np.isin(numbers, _SHORT)
+    others = numbers[~is_code]
     if others.size < n_others:
         return
-    is_far = np.abs(numbers) >= 2.0 * others.max()
-    is_negative = (numbers < 0.0) & (numbers[~is_code].min() >= 0.0) & (others.max() > 1.0)
-    odd = np.flatnonzero(is_code & (counts > 1) & (is_far | is_negative))
-    if odd.size:
-        told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in odd)
+    is_far = np.abs(numbers) >= 2.0 * np.abs(others).max()
+    is_negative = (numbers < 0.0) & (others.min() >= 0.0) & (others.max() > 1.0)
+    odd = is_code & ~is_short & (is_far | is_negative | _are_apart(numbers, counts, is_code))
+    odd |= is_short & _are_apart(numbers, counts, is_code | is_short)
+    if (places := np.flatnonzero(odd & (counts > 1))).size:
+        told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in places)
         warn(
             f"the column {column!r} has {told}, unlike its others; if that stands for missing "
             "ones, leave such cells empty"
         )
+
+
+def _are_apart(
+    numbers: NDArray[np.float64], counts: NDArray[np.intp], is_code: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which codes below or above all others, in rising order, have a wide gap to them.
+
+    It is wide beside the gaps between the nearer half of the others, the nearest of which is in no
+    more rows.
+    """
+    found = np.zeros(numbers.size, dtype=bool)
+    others = np.flatnonzero(~is_code)
+    if others.size < _MANY_APART:
+        return found
+    gaps, half = np.diff(numbers[others]), others.size // 2
+    for codes, nearest, near in (
+        (slice(others[0]), others[0], gaps[:half]),
+        (slice(others[-1] + 1, None), others[-1], gaps[-half:]),
+    ):
+        is_wide = np.abs(numbers[codes] - numbers[nearest]) >= _WIDE * near.max()
+        found[codes] = is_wide & (counts[codes] >= counts[nearest])
+    return found
 
 
 def _is_sum_of_others(numbers: NDArray[np.float64]) -> bool:
