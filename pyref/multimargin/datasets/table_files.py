@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from io import BytesIO
+from itertools import combinations
 from json import JSONDecoder
 from pathlib import Path
 from typing import Any
@@ -59,12 +60,6 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
     if len(files) > 1:
         # Some programs write an empty part.
         files = [file for file in files if file.stat().st_size > 0]
-    twice = first_repeated([uncompressed(file).name for file in files])
-    if twice is not None:
-        raise ValueError(
-            f"path: {str(path)!r} finds {twice!r} twice, in different compressions; expected each "
-            "part of a table once"
-        )
     check_file_fits(path, sum(file.stat().st_size for file in files if file.is_file()))
     frame = stacked({str(file): _read_file(file, blank_rows) for file in files})
     if not blank_rows:
@@ -91,7 +86,15 @@ def _without_blank_rows(frame: Any) -> Any:
 
 
 def stacked(frames: Mapping[str, Frame]) -> Frame:
-    """Return the rows of tables as one; raise ValueError unless all have the same columns."""
+    """Return the rows of tables as one; raise ValueError unless all have the same columns.
+
+    No two may have the same rows, either, unless it is a single one.
+    """
+    for (name, frame), (other, another) in combinations(frames.items(), 2):
+        if len(frame) > 1 and frame.equals(another):
+            raise ValueError(
+                f"path: {name} and {other} have the same rows; expected each part once"
+            )
     (first_name, first), *others = frames.items()
     if not others:
         return first
@@ -103,8 +106,8 @@ def stacked(frames: Mapping[str, Frame]) -> Frame:
                 "only in one of them"
             )
         # As objects: cells of different types stay what they are.
-        other = {c: object for c in first.columns if frame[c].dtype != first[c].dtype}
-        same.append(frame.astype(other))
+        types = {c: object for c in first.columns if frame[c].dtype != first[c].dtype}
+        same.append(frame.astype(types))
     return imported("pandas", "tables").concat(same, ignore_index=True)
 
 
@@ -179,6 +182,12 @@ def with_plain_names(frame: Frame, what: str) -> Frame:
     One without a name that holds nothing is left out, and so is an index: the first column, or one
     that pandas has named.
     """
+    if frame.columns.nlevels > 1:
+        raise ValueError(
+            f"{what} has names of columns in {frame.columns.nlevels} lines, such as "
+            f"{frame.columns[0]!r}; expected one of different names, as pandas' "
+            "frame.columns.map('_'.join) makes it"
+        )
     names = [column_name(column) for column in frame.columns]
     kept = [place for place, name in enumerate(names) if name or not _says_nothing(frame, place)]
     if len(kept) < len(names):
