@@ -54,3 +54,10 @@ def test_a_mark_separates_tags_of_several_words_rather_than_the_blanks():
     with pytest.warns(UserWarning, match="';' is used as the separator|differ only by"):
         tags = indicator_of_tags(pd.Series(cells * 3, name="tags"), None)
     assert tags.names == ["aa", "bb", "not aa", "not bb"]
+
+
+@pytest.mark.parametrize("both", ["\U0001f600\U0001f602", "\u2764\ufe0f\U0001f602"])
+def test_emojis_side_by_side_are_told(both):
+    cells = ["\U0001f600", "\U0001f602", "\u2764\ufe0f", both]
+    with pytest.warns(UserWarning, match="read as one tag, .* are they side by side"):
+        indicator_of_tags(pd.Series(cells, name="t"), None)

@@ -180,7 +180,8 @@ def _names_in(cell: Any, others: set[str]) -> list[Any]:
         return [key for key, value in marks.items() if float(value) >= 0.5]
     if isinstance(cell, LISTING):
         items = list(cell)
-        wrong = [item for item in items if is_missing(item) or isinstance(item, list | np.ndarray)]
+        lists = tuple(type_ for type_ in LISTING if type_ is not Mapping)
+        wrong = [item for item in items if is_missing(item) or isinstance(item, lists)]
         if wrong:
             raise TypeError(quoted(wrong[0]))
         found: list[Any] = []

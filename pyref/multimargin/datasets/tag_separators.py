@@ -31,6 +31,8 @@ QUOTE = '"'
 # Distinct cells from which a separator is found.
 _MANY_CELLS = 2000
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
+# A letter, or an emoji, which a selector may follow.
+_SIGN = re.compile(r".\ufe0f?")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 
 
@@ -208,7 +210,9 @@ def warn_of_second_separator(
     """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
     for other, is_strong in {**SEPARATORS, "": False}.items():
-        found = {n: {*pieces_of(n, other)} if other else {*n} for n in names if other in n}
+        found = {
+            n: {*(pieces_of(n, other) if other else _SIGN.findall(n))} for n in names if other in n
+        }
         # Names may have several words.
         if other == separator or (other in " " and not all(of <= known for of in found.values())):
             continue
@@ -219,8 +223,9 @@ def warn_of_second_separator(
             for name, of in found.items()
             if len(of) > 1 and (of & known if enough else of <= known - {name})
         )
-        # The letters of one name may be names, and the digits of numbers are.
-        by_chance = not other and (len(some) < 2 or any(map(str.isdecimal, known)))
+        # The letters of one name may be names, unlike emojis, and the digits of numbers are.
+        is_one = len(some) == 1 and some[0].isalnum()
+        by_chance = not other and (is_one or any(map(str.isdecimal, known)))
         if some and not by_chance:
             tags = sorted(found[some[0]] & known)
             are = "is a tag" if len(tags) == 1 else "are tags"
