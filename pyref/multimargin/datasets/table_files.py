@@ -29,7 +29,6 @@ from multimargin.datasets.odd_rows import (
     is_below_names,
     refuse_repeated_names,
     refuse_second_names,
-    warn_of_comments,
     warn_of_note,
     warn_of_unlike_objects,
 )
@@ -66,7 +65,6 @@ def read_frame(path: Path, *, blank_rows: bool = False) -> Frame:
         frame = _without_blank_rows(frame)
     if frame.shape[0] == 0:
         raise ValueError(f"path: {path} has no rows below the names of its columns")
-    warn_of_comments(frame)
     warn_of_note(frame)
     return frame
 
