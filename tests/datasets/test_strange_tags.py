@@ -51,7 +51,9 @@ def test_names_that_are_more_than_names_are_told(cells, told):
         indicator_of_tags(pd.Series(cells, name="t"), ";" if ";" in cells[0] else ",")
 
 
-@pytest.mark.parametrize("name", ["No Finding", "no labels", "none of these", "keine Angabe"])
+@pytest.mark.parametrize(
+    "name", ["No Finding", "no labels", "none of these", "keine Angabe", "unlabeled", "Untagged"]
+)
 def test_a_name_that_says_no_and_stands_alone_is_told(name):
     cells = pd.Series(["a,b", name, "b", name], name="t")
     with pytest.warns(UserWarning, match=f"has '{name}', beside no other name; if that says"):

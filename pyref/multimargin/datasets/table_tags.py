@@ -55,7 +55,10 @@ from multimargin.typing import Column, Frame
 _A_FEW = 3
 _MANY_CELLS = 2000
 # How names begin that say so, in several languages.
-_NO = re.compile(r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w")
+_NO = re.compile(
+    r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w"
+    r"|un(?:labell?ed|tagged|known|categori[sz]ed)$|tbd$"
+)
 
 
 @dataclass(frozen=True, eq=False)
