@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets.table_cells import is_nothing, is_number
 from multimargin.notices import warn
@@ -72,7 +70,9 @@ def refuse_repeated_names(frame: Any, file: Path) -> None:
     if frame.shape[1] < 2:
         return
     names = {plain_name(name) for name in frame.columns} - {""}
-    rows = _rows_with_names(frame)
+    first, written = enumerate(frame.iloc[:, 0].tolist()), {name.lower() for name in frame.columns}
+    # A mark of byte order may stand before it.
+    rows = [k for k, c in first if type(c) is str and c.strip("\ufeff ").lower() in written]
     # A survey repeats the name of a box where it is ticked, and has nothing else below.
     is_no_box = [
         len(rows) > 0 and not {*map(_text_of, column.tolist())} <= {name, ""}
@@ -87,19 +87,6 @@ def refuse_repeated_names(frame: Any, file: Path) -> None:
                 f"path: {file} has the names of the columns again, {listed(cells)}, in row {row}; "
                 "were several files concatenated? Remove such lines"
             )
-
-
-def _rows_with_names(frame: Any) -> list[int]:
-    """Return the rows whose first cell is the name of a column, in any case."""
-    forms = (str, str.lower, str.upper, str.title, str.capitalize)
-    # A mark of byte order may stand before it.
-    around = ("{}", "{} ", "\ufeff{}")
-    names = {form(mark.format(n)) for n in frame.columns for form in forms for mark in around}
-    try:
-        return np.flatnonzero(frame.iloc[:, 0].isin(names)).tolist()
-    except TypeError:
-        # Of lists and objects.
-        return []
 
 
 def _texts_of(frame: Any, row: int) -> list[str]:
