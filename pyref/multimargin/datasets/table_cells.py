@@ -343,12 +343,11 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
     differ in the sign; a currency may be left out, a percent sign may not.
     """
     cells = cells.with_mark(".") if cells.are_numbers else cells
-    plain = cells.plain_numbers
+    if cells.plain_numbers is not None and not known:
+        return cells.plain_numbers, ""
     numbers: dict[str | None, float] = {None: np.nan}
     first: dict[str, str] = {}
-    texts = cells.texts if plain is None else cells.first[:1]
-    amounts = cells.amounts if plain is None else [amount(text, cells.mark) for text in texts]
-    for text, found in zip(texts, amounts, strict=True):
+    for text, found in zip(cells.texts, cells.amounts, strict=True):
         if found is None:
             marked = "" if cells.mark == "." else f", with {cells.mark!r} for the decimal mark"
             raise ValueError(
@@ -366,7 +365,7 @@ def amounts_of(cells: Cells, known: str | None = None) -> tuple[NDArray[np.float
             f"the column {cells.name!r} has {quoted(text)} in row {cells.row_of(text)}, {other}, "
             f"and others {usual}; expected numbers of one unit"
         )
-    return cells.mapped(numbers.__getitem__) if plain is None else plain, "".join(units)
+    return cells.mapped(numbers.__getitem__), "".join(units)
 
 
 def are_row_numbers(numbers: NDArray[np.float64]) -> bool:
