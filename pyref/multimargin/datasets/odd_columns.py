@@ -39,6 +39,8 @@ _CODE = re.compile(
 )
 # Of fewer numbers, gaps say little; this many times as wide as others, one is wide.
 _MANY_APART, _WIDE = 4, 3.0
+# Numbers of which the median is at most so many times the smallest are no amounts.
+_FEW_TIMES = 4.0
 # Codes of surveys and instruments for a missing number.
 _MISSING = [
     *(-1, -9, -999.25, 1e20, 1e30),
@@ -132,7 +134,11 @@ def warn_of_missing_numbers(
         return
     is_far = np.abs(numbers) >= 2.0 * np.abs(others).max()
     is_negative = (numbers < 0.0) & (others.min() >= 0.0) & (others.max() > 1.0)
-    odd = is_code & ~is_short & (is_far | is_negative | _are_apart(numbers, counts, is_code))
+    odd = is_code & (is_far | is_negative | _are_apart(numbers, counts, is_code))
+    positive = others[others > 0.0]
+    if positive.size and _FEW_TIMES * positive[0] < np.median(positive):
+        # Of amounts, nothing is one.
+        is_short &= numbers > 0.0
     odd |= is_short & _are_apart(numbers, counts, is_code | is_short)
     if (places := np.flatnonzero(odd & (counts > 1))).size:
         told = " and ".join(f"{numbers[k]:.10g} in {counts[k]} rows" for k in places)
@@ -145,7 +151,7 @@ def warn_of_missing_numbers(
 def _are_apart(
     numbers: NDArray[np.float64], counts: NDArray[np.intp], is_code: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which codes below or above all others, in rising order, have a wide gap to them.
+    """Return which codes below or above all others, in rising order, are beyond a wide gap.
 
     It is wide beside the gaps between the nearer half of the others, the nearest of which is in no
     more rows.
@@ -156,11 +162,12 @@ def _are_apart(
         return found
     gaps, half = np.diff(numbers[others]), others.size // 2
     for codes, nearest, near in (
-        (slice(others[0]), others[0], gaps[:half]),
-        (slice(others[-1] + 1, None), others[-1], gaps[-half:]),
+        (np.arange(others[0])[::-1], others[0], gaps[:half]),
+        (np.arange(others[-1] + 1, numbers.size), others[-1], gaps[-half:]),
     ):
-        is_wide = np.abs(numbers[codes] - numbers[nearest]) >= _WIDE * near.max()
-        found[codes] = is_wide & (counts[codes] >= counts[nearest])
+        steps = np.abs(np.diff(numbers[[nearest, *codes]]))
+        is_beyond = np.logical_or.accumulate(steps >= _WIDE * near.max())
+        found[codes] = is_beyond & (counts[codes] >= counts[nearest])
     return found
 
 
