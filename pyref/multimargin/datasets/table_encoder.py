@@ -38,6 +38,10 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
     It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out` and what it tells.
     """
 
+    # Of the columns of numbers; NaN as long as nothing is known of them
+    lowest_: Any = np.nan
+    highest_: Any = np.nan
+
     def fit_transform(self, X: Frame, y: Any = None, **params: Any) -> Features:
         """Fit to a table and return its numbers; an error about text names the column."""
         try:
