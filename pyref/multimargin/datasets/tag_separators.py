@@ -33,6 +33,7 @@ _MANY_CELLS = 2000
 _BETWEEN = re.compile(r"(?<=[^\W_])[\W_]+(?=[^\W_])")
 # A letter, or an emoji, which a selector may follow.
 _SIGN = re.compile(r".\ufe0f?")
+_WORD_BETWEEN = re.compile(r"(?<=\s)[^\W\d_]{1,3}(?=\s)")
 _TAGGED = re.compile(r"\s*(?:<[^<>]+>)+\s*")
 
 
@@ -176,12 +177,13 @@ def separator_of(texts: Sequence[str], given: str | None, name: str) -> str:
     seen = [
         other
         for other, is_strong in strong.items()
-        if 2 * found[other].cells > len(cells) or (is_strong and found[other].share >= _RECURRING)
+        if 2 * found[other].cells > len(cells) or (is_strong and found[other].cells)
     ]
     seen.sort(key=lambda other: (-found[other].share, found[other].n_tags))
     maybe = best or (seen[0] if seen else _recurring_between(cells))
     if maybe is not None:
-        warn(f"{head}, so each is one tag, such as {quoted(cells[0])}; is {maybe!r} the separator?")
+        example = next((cell for cell in cells if maybe in cell), cells[0])
+        warn(f"{head}, so each is one tag, such as {quoted(example)}; is {maybe!r} the separator?")
     return wanted
 
 
@@ -209,7 +211,13 @@ def warn_of_second_separator(
 ) -> bool:
     """Warn of tags that are made of other tags, with another separator; return whether it did."""
     known = set(names)
-    for other, is_strong in {**SEPARATORS, "": False}.items():
+    # Of very many names each mark would take long.
+    few = names if len(names) <= _MANY_CELLS else ()
+    marks = {mark.strip() or " " for name in few for mark in _BETWEEN.findall(name)}
+    words = {f" {word} " for name in few for word in _WORD_BETWEEN.findall(name)}
+    # Numbers have points in them.
+    others = dict.fromkeys(sorted((marks | words) - {"."}), False)
+    for other, is_strong in {**others, **SEPARATORS, "": False}.items():
         found = {
             n: {*(pieces_of(n, other) if other else _SIGN.findall(n))} for n in names if other in n
         }
