@@ -55,6 +55,15 @@ def warn_of_strange_names(names: Collection[str], column: TagCells) -> None:
             column.tell(f"has names with {what}, such as {found!r}")
 
 
+def warn_of_keys_between(rows: Sequence[Sequence[str]], column: TagCells) -> None:
+    """Warn of cells in which every second name is a number, and the others are none."""
+    halves = [[name for row in rows for name in row[start::2]] for start in (0, 1)]
+    are_numbers = [all(map(str.isdecimal, half)) for half in halves]
+    if all(halves) and sum(are_numbers) == 1:
+        number = halves[are_numbers.index(True)][0]
+        column.tell(f"has a number beside each name, such as {number!r}, which is read as one, too")
+
+
 def warn_of_strange_cells(texts: Sequence[str], names: Collection[str], column: TagCells) -> None:
     """Warn of what all cells have around their names."""
     filled = [text.strip() for text in texts if text.strip()]

@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from multimargin.checks.names import listed, quoted
 from multimargin.datasets._reading import MIN_LABEL_CELLS
 from multimargin.datasets.listed_text import is_quoted_list
-from multimargin.datasets.strange_tags import warn_of_strange_cells, warn_of_strange_names
+from multimargin.datasets.strange_tags import (
+    warn_of_keys_between,
+    warn_of_strange_cells,
+    warn_of_strange_names,
+)
 from multimargin.datasets.table_cells import (
     Cells,
     factorized,
@@ -54,6 +58,8 @@ from multimargin.typing import Column, Frame
 # Number of cells in which names may be adjacent by chance.
 _A_FEW = 3
 _MANY_CELLS = 2000
+# Numbers that may say that there is none.
+_NONE = {"0", "-1", "99"}
 # How names begin that say so, in several languages.
 _NO = re.compile(
     r"(?i)(?:no|none|not|without|keine?|aucune?|sin|ningun[oa]?|nessun[oa]?)\s+\w"
@@ -140,6 +146,12 @@ def _one_column(columns: Any) -> Any:
         warn(
             f"tags_column: {listed(of_numbers)} of the columns {listed([*filled])} has numbers, "
             "which are read as names of tags"
+        )
+    first, *others = ({*Cells(name, columns[name]).texts} for name in columns)
+    if codes := sorted(_NONE.intersection(*others) - first):
+        warn(
+            f"tags_column: the columns {listed([*filled])} have {listed(codes)} in all but the "
+            "first, which is read as a name; if it says that there is no other, leave it empty"
         )
     return type(columns.iloc[:, 0])(lists_of_rows(columns), name=",".join(columns.columns))
 
@@ -242,6 +254,8 @@ def _listing_of(given: Any, separator: str | None) -> tuple[Listing, str | None]
         found = _of_texts(texts, separator, column.codes, is_plain=is_plain)
         if INDICATOR.issuperset(found.names):
             refuse_indicator([pieces_of(text, separator) for text in texts], column)
+        if separator == ";#":
+            warn_of_keys_between([pieces_of(text, separator) for text in texts], column)
         _warn_of_parts_of_names(found, texts, separator, column)
     is_used = separator is None or any(separator in text for text in texts)
     if len(cells) > 1 and not warn_of_second_separator(
