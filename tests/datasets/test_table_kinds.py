@@ -332,12 +332,6 @@ def test_versions_of_two_numbers_are_asked_about():
     assert kind_of(Cells("version", pd.Series([1, 2, 3]))).name == "number"
 
 
-@pytest.mark.parametrize("mark", ['"', "''", "\u3003", "do.", " Ditto "])
-def test_marks_for_the_cell_above_are_told(mark):
-    told = f"has {mark!r} in row 1, a mark for the cell above, and is read as names"
-    assert told in read(["north", mark, "south", mark, mark, "west"])[1]
-
-
 @pytest.mark.parametrize("written", ["0000-00-00", "2023-02-29", "31.06.2024", "31 Jun 2024"])
 def test_dates_that_no_calendar_has_are_asked_about(written):
     kind = kind_of(Cells("d", pd.Series(["2024-01-31", written] * 4, dtype=object), as_text=True))

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from multimargin.checks.names import listed, option, quoted
 from multimargin.datasets.listed_text import is_quoted_list
-from multimargin.datasets.strange_tags import DITTO
 from multimargin.datasets.table_cells import (
     WITH_ZEROS,
     Cells,
@@ -187,7 +186,6 @@ def warn_of_names(cells: Cells) -> None:
     words = np.array([of is None for of in cells.amounts], dtype=bool)
     others = np.array([of is None for of in cells.other.amounts], dtype=bool) & words
     zeros = next(filter(WITH_ZEROS.fullmatch, texts), None) if cells.as_text else None
-    ditto = next(filter(DITTO.search, texts), None)
     stored = not cells.as_text and not hasattr(cells.values.dtype, "categories")
     if list_tags(texts, n_rows) or any(map(is_quoted_list, texts)):
         told = f"several names in a cell, {example_of(texts)}"
@@ -198,9 +196,6 @@ def warn_of_names(cells: Cells) -> None:
         # As merged cells are saved, which have their value in the first of them alone.
         told = f"{len(texts)} different names and nothing in the rows between"
         advice = "if each holds for the rows below it, fill these (pandas' ffill)"
-    elif ditto is not None:
-        told = f"{quoted(ditto)} in row {cells.row_of(ditto)}, a mark for the cell above"
-        advice = "if it is one, write what is meant (pandas' ffill)"
     elif zeros is not None and not words.any():
         told, advice = f"zeros in front, as in {zeros!r}", "numbers have none"
     elif stored and texts and cells.types == {str} and cells.units is not None:

@@ -1,7 +1,7 @@
 """Lines of tables that are likely not rows: rules, repeated names, types, comments and notes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,20 +111,6 @@ def is_below_names(columns: Any) -> bool:
         return True
     below = [{*map(_text_of, columns.iloc[1:, place])} - {""} for place in range(len(first))]
     return len(columns) > _A_FEW and below == [{word} for word in first]
-
-
-def warn_of_unlike_objects(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Warn of objects that have no key in common with others, a row each nevertheless."""
-    kinds: list[frozenset[str]] = []
-    for keys in dict.fromkeys(map(frozenset[str], filter(None, rows))):
-        like = [of for of in kinds if of & keys]
-        kinds = [of for of in kinds if not of & keys] + [keys.union(*like)]
-    if len(kinds) > 1:
-        told = ", and others ".join(listed(sorted(keys)) for keys in kinds)
-        warn(
-            f"{file.name}: some objects have only {told}, each a row; if some are none, such as a "
-            "line about the file, remove them"
-        )
 
 
 def warn_of_note(frame: Any) -> None:

@@ -7,10 +7,6 @@ from multimargin.checks.names import quoted
 from multimargin.datasets.tag_cells import TagCells
 from multimargin.notices import warn
 
-DITTO = re.compile(
-    "(?i)^\\s*(?:[\"\u2033\u201c\u201d\u3003]|''|,,|-\"-|do\\.|ditto|idem|dto\\.)\\s*$"
-)
-"""A cell that stands for the one above it."""
 # Patterns that names hardly contain.
 _STRANGE = {
     "character references of HTML": r"&(?:[a-z]{2,8}|#[0-9]+)(?:;|$)",
@@ -26,7 +22,9 @@ _STRANGE = {
     "a word for nothing, which is read as a name": (
         r"(?i)^(?:#?n/?a|nan|none|null|<na>|\\n|undefined|[-?]+|\(?(?:none|no \w+(?: \w+)?)\))$"
     ),
-    "a mark for the cell above, which is read as a name": DITTO.pattern,
+    "a mark for the cell above, which is read as a name": (
+        "(?i)^\\s*(?:[\"\u2033\u201c\u201d\u3003]|''|,,|-\"-|do\\.|ditto|idem|dto\\.)\\s*$"
+    ),
     "a word for more names, which is read as a name": (
         r"(?i)^(?:etc\.?|\.{2,}|…|(?:\+ ?|and )[0-9]+ (?:more|others?)|all of (?:the above|these))$"
     ),

@@ -29,7 +29,6 @@ from multimargin.datasets.odd_rows import (
     refuse_repeated_names,
     refuse_second_names,
     warn_of_note,
-    warn_of_unlike_objects,
 )
 from multimargin.datasets.parquet import read_parquet
 from multimargin.datasets.sources import LINES, OBJECTS, TABLE_KINDS, WORKBOOKS, tables_at
@@ -246,7 +245,6 @@ def _read_objects(file: Path, kind: str, blank_rows: bool) -> dict[str, NDArray[
         for line, value, n_blank in values:
             rows += [{}] * (n_blank if blank_rows and rows else 0)
             rows.append(_object(value, f"{file}, line {line}"))
-    warn_of_unlike_objects(rows, file)
     names = list(dict.fromkeys(key for row in rows for key in row))
     return {name: column_of([row.get(name) for row in rows]) for name in names}
 
